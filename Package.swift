@@ -1,0 +1,68 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A filter is a folder under Sources/Plugins and one word here.
+let filters = ["Noir"]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "pipelined",
+    products: [
+        .executable(name: "pipelined", targets: ["PipelineDaemon"]),
+        .executable(name: "pipelined-render", targets: ["RenderWorker"]),
+        .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
+        .executable(name: "pipectl", targets: ["pipectl"]),
+    ] + filters.map { .library(name: $0.lowercased(), type: .dynamic, targets: [$0]) },
+    targets: [
+        .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CPipelinePlugin", publicHeadersPath: "."),
+        .target(name: "CLinux"),
+
+        room("SystemCalls", ["CLinux"]),
+        room("PipelineModel"),
+        room("PipelineControl", ["SystemCalls"]),
+        room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
+
+        program(
+            "PipelineDaemon",
+            ["CLinux", "CSQLite", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol"]),
+        program(
+            "RenderWorker",
+            ["CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+        program("SamplePictures", ["CVips"]),
+        program("pipectl", ["SystemCalls", "PipelineControl"]),
+
+        tests("PipelineModelTests", ["PipelineModel"]),
+        tests("PipelineControlTests", ["PipelineControl"]),
+        tests(
+            "PipelineDaemonTests",
+            ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
+        tests("RenderWorkerTests", ["CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+        tests("EndToEndTests", ["PipelineControl", "SystemCalls"]),
+        tests("RoomTests", []),
+    ]
+        + filters.map {
+            .target(name: $0, dependencies: ["CPipelinePlugin", "CVips"], path: "Sources/Plugins/\($0)")
+        }
+)

@@ -1,0 +1,2 @@
+/* TurboJPEG's plain C interface. */
+#include <turbojpeg.h>

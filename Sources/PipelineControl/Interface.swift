@@ -1,0 +1,127 @@
+/// The control socket's interface: its name, and its description in Varlink's own language. The types of `Types.swift` and
+/// `Calls.swift` are its Swift side; a test compares the two.
+public enum ControlInterface {
+    public static let name = "org.pipelined.Control"
+    public static let serviceName = "org.varlink.service"
+
+    public static let description = """
+        # Shows, cancels and tunes a running pipelined.
+        # Times are ISO 8601 in UTC. A job's state is one of: waiting (always with a reason), queued, running, cancelling, done,
+        # failed, cancelled.
+        interface org.pipelined.Control
+
+        type Jobs (
+          waiting: int, queued: int, running: int, cancelling: int,
+          done: int, failed: int, cancelled: int, ignored: int
+        )
+
+        # `configured` is null when it is auto. `effective` is how many operations may run at once.
+        type Queue (
+          configured: ?int, effective: int, running: int, waiting: int, paused: bool, reason: ?string
+        )
+
+        type Inbox (
+          path: string, recipe: string, watch: string, settling: int, ignored: int, problem: ?string
+        )
+
+        type Ignored (path: string, reason: string)
+
+        type Status (
+          version: string, started: string, root: ?string, stopping: bool,
+          jobs: Jobs, queues: [string]Queue, inboxes: []Inbox, ignored: []Ignored,
+          workers: int, cursor: int, problems: []string
+        )
+
+        type Job (
+          id: int, batch: ?int, recipe: string, input: string, state: string, reason: ?string,
+          outputs: []string, error: ?string, created: string, finished: ?string
+        )
+
+        type Operation (kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string)
+
+        # A job's whole story.
+        type Story (
+          job: Job, chains: [string]string, original: ?string, originalBytes: ?int, resultBytes: ?int, tries: int,
+          started: ?string, milliseconds: ?float, header: ?string, operations: []Operation
+        )
+
+        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`.
+        type Event (cursor: int, time: string, kind: string, job: ?Job, queue: ?string, text: ?string)
+
+        type PlannedOperation (kind: string, queue: string, does: string)
+
+        type Explanation (
+          recipe: ?string, why: string, chains: [string]string, operations: []PlannedOperation, job: ?Job
+        )
+
+        type Recipe (
+          name: string, description: ?string, file: ?string, inbox: ?string, outbox: string, match: []string,
+          original: string, conflict: string, chains: [string]string, problem: ?string
+        )
+
+        type Parameter (
+          name: string, type: string, minimum: ?float, maximum: ?float, default: ?string, choices: []string,
+          unit: ?string, help: string
+        )
+
+        type Stage (
+          name: string, summary: string, version: ?string, file: ?string, traits: []string, parameters: []Parameter
+        )
+
+        type SkippedPlugin (file: string, reason: string)
+
+        type Setting (section: string, key: string, value: string, default: string, source: string, help: string)
+
+        type Problem (file: string, line: ?int, message: string)
+
+        method Status() -> (status: Status)
+
+        # Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
+        method List(states: []string, recipe: ?string, batch: ?int, limit: ?int) -> (jobs: []Job)
+
+        method Show(id: int) -> (story: Story)
+
+        # What would become of a file, or of a chain.
+        method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
+
+        # The picture is the one descriptor passed beside this call. It has been copied when the reply comes. Calls with the same
+        # `batch` belong together; NewBatch gives one.
+        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
+        method NewBatch() -> (batch: int)
+
+        # With `more`: each job as it ends, until none of them is left. No IDs: all that are there when called.
+        method Wait(ids: []int) -> (jobs: []Job)
+
+        # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
+        method Watch(cursor: ?int) -> (events: []Event)
+
+        method Cancel(ids: []int) -> (jobs: []Job)
+        # Answers when none of them runs.
+        method CancelAll() -> (cancelled: int)
+
+        # Brings back failed or cancelled jobs: those named, or all of the named states.
+        method Retry(ids: []int, states: []string) -> (retried: []int)
+
+        # No queue: all of them. Answers when nothing new starts.
+        method Pause(queue: ?string, reason: ?string) -> (queues: [string]Queue)
+        method Resume(queue: ?string) -> (queues: [string]Queue)
+
+        # With a queue, sets its limit: a number, or `auto`. 0 finishes what runs and starts nothing.
+        method Concurrency(queue: ?string, limit: ?string, save: bool) -> (queues: [string]Queue)
+
+        method Recipes() -> (recipes: []Recipe)
+        method Plugins() -> (stages: []Stage, skipped: []SkippedPlugin)
+        method Settings() -> (settings: []Setting)
+
+        # Reads configuration and plugins again. With problems, nothing has changed.
+        method Reload() -> (problems: []Problem)
+
+        error NoSuchJob (id: int)
+        error NoSuchQueue (queue: string, queues: []string)
+        error NoSuchRecipe (recipe: string, recipes: []string)
+        error BadChain (message: string, column: int)
+        error BadValue (message: string)
+        # It is understood, but can't be done now.
+        error Refused (message: string)
+        """
+}

@@ -1,0 +1,340 @@
+/// The types of the interface, as `ControlInterface.description` declares them.
+public enum Control {}
+
+extension Control {
+    public struct Jobs: Codable, Sendable, Hashable {
+        public var waiting = 0
+        public var queued = 0
+        public var running = 0
+        public var cancelling = 0
+        public var done = 0
+        public var failed = 0
+        public var cancelled = 0
+        public var ignored = 0
+
+        public init() {}
+    }
+
+    public struct Queue: Codable, Sendable, Hashable {
+        @Nullable public var configured: Int?
+        public var effective: Int
+        public var running: Int
+        public var waiting: Int
+        public var paused: Bool
+        @Nullable public var reason: String?
+
+        public init(configured: Int?, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String?) {
+            self.effective = effective
+            self.running = running
+            self.waiting = waiting
+            self.paused = paused
+            self.configured = configured
+            self.reason = reason
+        }
+    }
+
+    public struct Inbox: Codable, Sendable, Hashable {
+        public var path: String
+        public var recipe: String
+        public var watch: String
+        public var settling: Int
+        public var ignored: Int
+        @Nullable public var problem: String?
+
+        public init(path: String, recipe: String, watch: String, settling: Int, ignored: Int, problem: String?) {
+            self.path = path
+            self.recipe = recipe
+            self.watch = watch
+            self.settling = settling
+            self.ignored = ignored
+            self.problem = problem
+        }
+    }
+
+    public struct Ignored: Codable, Sendable, Hashable {
+        public var path: String
+        public var reason: String
+
+        public init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+    }
+
+    public struct Status: Codable, Sendable, Hashable {
+        public var version: String
+        public var started: String
+        @Nullable public var root: String?
+        public var stopping: Bool
+        public var jobs: Jobs
+        public var queues: [String: Queue]
+        public var inboxes: [Inbox]
+        /// The latest few; `jobs.ignored` counts all.
+        public var ignored: [Ignored]
+        public var workers: Int
+        public var cursor: Int
+        /// What keeps the daemon from its work, in words.
+        public var problems: [String]
+
+        public init(
+            version: String, started: String, root: String?, stopping: Bool, jobs: Jobs, queues: [String: Queue],
+            inboxes: [Inbox], ignored: [Ignored], workers: Int, cursor: Int, problems: [String]
+        ) {
+            self.version = version
+            self.started = started
+            self.stopping = stopping
+            self.jobs = jobs
+            self.queues = queues
+            self.inboxes = inboxes
+            self.ignored = ignored
+            self.workers = workers
+            self.cursor = cursor
+            self.problems = problems
+            self.root = root
+        }
+    }
+
+    public struct Job: Codable, Sendable, Hashable {
+        public var id: Int
+        @Nullable public var batch: Int?
+        public var recipe: String
+        public var input: String
+        public var state: String
+        @Nullable public var reason: String?
+        public var outputs: [String]
+        @Nullable public var error: String?
+        public var created: String
+        @Nullable public var finished: String?
+
+        public init(
+            id: Int, batch: Int?, recipe: String, input: String, state: String, reason: String?, outputs: [String],
+            error: String?, created: String, finished: String?
+        ) {
+            self.id = id
+            self.recipe = recipe
+            self.input = input
+            self.state = state
+            self.outputs = outputs
+            self.created = created
+            self.batch = batch
+            self.reason = reason
+            self.error = error
+            self.finished = finished
+        }
+    }
+
+    public struct Operation: Codable, Sendable, Hashable {
+        public var kind: String
+        public var queue: String
+        public var state: String
+        @Nullable public var started: String?
+        @Nullable public var finished: String?
+        @Nullable public var detail: String?
+
+        public init(
+            kind: String, queue: String, state: String, started: String? = nil, finished: String? = nil,
+            detail: String? = nil
+        ) {
+            self.kind = kind
+            self.queue = queue
+            self.state = state
+            self.started = started
+            self.finished = finished
+            self.detail = detail
+        }
+    }
+
+    public struct Story: Codable, Sendable, Hashable {
+        public var job: Job
+        /// By output name; the unnamed output is "".
+        public var chains: [String: String]
+        @Nullable public var original: String?
+        @Nullable public var originalBytes: Int?
+        @Nullable public var resultBytes: Int?
+        public var tries: Int
+        @Nullable public var started: String?
+        @Nullable public var milliseconds: Double?
+        @Nullable public var header: String?
+        public var operations: [Operation]
+
+        public init(
+            job: Job, chains: [String: String], original: String?, originalBytes: Int?, resultBytes: Int?, tries: Int,
+            started: String?, milliseconds: Double?, header: String?, operations: [Operation]
+        ) {
+            self.job = job
+            self.chains = chains
+            self.tries = tries
+            self.operations = operations
+            self.original = original
+            self.originalBytes = originalBytes
+            self.resultBytes = resultBytes
+            self.started = started
+            self.milliseconds = milliseconds
+            self.header = header
+        }
+    }
+
+    public struct Event: Codable, Sendable, Hashable {
+        public var cursor: Int
+        public var time: String
+        public var kind: String
+        @Nullable public var job: Job?
+        @Nullable public var queue: String?
+        @Nullable public var text: String?
+
+        public init(cursor: Int, time: String, kind: String, job: Job? = nil, queue: String? = nil, text: String? = nil)
+        {
+            self.cursor = cursor
+            self.time = time
+            self.kind = kind
+            self.job = job
+            self.queue = queue
+            self.text = text
+        }
+    }
+
+    public struct PlannedOperation: Codable, Sendable, Hashable {
+        public var kind: String
+        public var queue: String
+        public var does: String
+
+        public init(kind: String, queue: String, does: String) {
+            self.kind = kind
+            self.queue = queue
+            self.does = does
+        }
+    }
+
+    public struct Explanation: Codable, Sendable, Hashable {
+        @Nullable public var recipe: String?
+        public var why: String
+        public var chains: [String: String]
+        public var operations: [PlannedOperation]
+        @Nullable public var job: Job?
+
+        public init(
+            recipe: String?, why: String, chains: [String: String], operations: [PlannedOperation], job: Job?
+        ) {
+            self.why = why
+            self.chains = chains
+            self.operations = operations
+            self.recipe = recipe
+            self.job = job
+        }
+    }
+
+    public struct Recipe: Codable, Sendable, Hashable {
+        public var name: String
+        @Nullable public var description: String?
+        @Nullable public var file: String?
+        @Nullable public var inbox: String?
+        public var outbox: String
+        public var match: [String]
+        public var original: String
+        public var conflict: String
+        public var chains: [String: String]
+        @Nullable public var problem: String?
+
+        public init(
+            name: String, description: String?, file: String?, inbox: String?, outbox: String, match: [String],
+            original: String, conflict: String, chains: [String: String], problem: String?
+        ) {
+            self.name = name
+            self.outbox = outbox
+            self.match = match
+            self.original = original
+            self.conflict = conflict
+            self.chains = chains
+            self.description = description
+            self.file = file
+            self.inbox = inbox
+            self.problem = problem
+        }
+    }
+
+    public struct Parameter: Codable, Sendable, Hashable {
+        public var name: String
+        public var type: String
+        @Nullable public var minimum: Double?
+        @Nullable public var maximum: Double?
+        @Nullable public var `default`: String?
+        public var choices: [String]
+        @Nullable public var unit: String?
+        public var help: String
+
+        public init(
+            name: String, type: String, minimum: Double?, maximum: Double?, default: String?, choices: [String],
+            unit: String?, help: String
+        ) {
+            self.name = name
+            self.type = type
+            self.choices = choices
+            self.help = help
+            self.minimum = minimum
+            self.maximum = maximum
+            self.default = `default`
+            self.unit = unit
+        }
+    }
+
+    public struct Stage: Codable, Sendable, Hashable {
+        public var name: String
+        public var summary: String
+        @Nullable public var version: String?
+        @Nullable public var file: String?
+        public var traits: [String]
+        public var parameters: [Parameter]
+
+        public init(
+            name: String, summary: String, version: String?, file: String?, traits: [String], parameters: [Parameter]
+        ) {
+            self.name = name
+            self.summary = summary
+            self.traits = traits
+            self.parameters = parameters
+            self.version = version
+            self.file = file
+        }
+    }
+
+    public struct SkippedPlugin: Codable, Sendable, Hashable {
+        public var file: String
+        public var reason: String
+
+        public init(file: String, reason: String) {
+            self.file = file
+            self.reason = reason
+        }
+    }
+
+    public struct Setting: Codable, Sendable, Hashable {
+        public var section: String
+        public var key: String
+        public var value: String
+        public var `default`: String
+        /// The file it comes from, "default", or "pipectl" for a live change.
+        public var source: String
+        public var help: String
+
+        public init(section: String, key: String, value: String, default: String, source: String, help: String) {
+            self.section = section
+            self.key = key
+            self.value = value
+            self.default = `default`
+            self.source = source
+            self.help = help
+        }
+    }
+
+    public struct Problem: Codable, Sendable, Hashable {
+        public var file: String
+        @Nullable public var line: Int?
+        public var message: String
+
+        public init(file: String, line: Int?, message: String) {
+            self.file = file
+            self.message = message
+            self.line = line
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// Varlink's framing: JSON objects, each ended by a NUL.
+public enum Wire {
+    public static let terminator: UInt8 = 0
+
+    /// `JSONEncoder` with one fixed form, so that the same value always gives the same bytes.
+    public static func encode(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try Array(encoder.encode(value))
+    }
+
+    public static func frame(_ value: some Encodable) throws -> [UInt8] {
+        try encode(value) + [terminator]
+    }
+
+    public static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(bytes))
+    }
+}
+
+/// A call as it travels, with its parameters.
+public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
+    public var method: String
+    public var parameters: Parameters
+    public var more: Bool?
+
+    public init(method: String, parameters: Parameters, more: Bool? = nil) {
+        self.method = method
+        self.parameters = parameters
+        self.more = more
+    }
+}
+
+/// The part of a call that says who is to answer it.
+public struct WireCallHead: Codable, Sendable {
+    public var method: String
+    public var more: Bool?
+    public var oneway: Bool?
+}
+
+public struct WireReply<Parameters: Codable & Sendable>: Codable, Sendable {
+    public var parameters: Parameters
+    public var continues: Bool?
+
+    public init(parameters: Parameters, continues: Bool? = nil) {
+        self.parameters = parameters
+        self.continues = continues
+    }
+}
+
+public struct WireError: Codable, Sendable {
+    public var error: String
+    public var parameters: ErrorParameters?
+
+    public init(_ error: ControlError) {
+        let wire = error.wire
+        self.error = wire.name
+        self.parameters = wire.parameters
+    }
+}

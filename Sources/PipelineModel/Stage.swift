@@ -1,0 +1,41 @@
+/// One checked element of a chain: every parameter of its description that has a value, written or by default.
+public struct Stage: Codable, Sendable, Hashable {
+    public var name: String
+    public var arguments: [String: ArgumentValue]
+
+    public init(name: String, arguments: [String: ArgumentValue] = [:]) {
+        self.name = name
+        self.arguments = arguments
+    }
+}
+
+/// The value of a parameter. Booleans are numbers 0 and 1; choices, colours (`#rrggbb`) and texts are text.
+public enum ArgumentValue: Codable, Sendable, Hashable {
+    case number(Double)
+    case text(String)
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else {
+            self = .text(try container.decode(String.self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .number(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        }
+    }
+
+    public var number: Double? {
+        if case .number(let number) = self { number } else { nil }
+    }
+
+    public var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+}

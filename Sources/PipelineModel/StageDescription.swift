@@ -1,0 +1,61 @@
+/// What is known of a stage: enough to check a chain, to print help and to plan. Built-in stages declare theirs in code, filters in
+/// their plugin.
+public struct StageDescription: Codable, Sendable, Hashable {
+    public var name: String
+    public var summary: String
+    public var version: String?
+    /// The plugin's file, or nil for a stage that is built in.
+    public var file: String?
+    public var parameters: [ParameterDescription]
+    public var traits: Set<StageTrait>
+
+    public init(
+        name: String, summary: String, version: String? = nil, file: String? = nil,
+        parameters: [ParameterDescription], traits: Set<StageTrait> = []
+    ) {
+        self.name = name
+        self.summary = summary
+        self.version = version
+        self.file = file
+        self.parameters = parameters
+        self.traits = traits
+    }
+}
+
+/// A promise of a stage, as in `pipeline_plugin.h`.
+public enum StageTrait: String, Codable, Sendable, CaseIterable {
+    case lumaOnly = "luma only"
+    case pointwise
+    case changesSize = "changes size"
+}
+
+public enum ParameterType: String, Codable, Sendable, CaseIterable {
+    case number, integer, boolean, choice, colour, text
+}
+
+/// One parameter of a stage, written `name=value` in a chain.
+public struct ParameterDescription: Codable, Sendable, Hashable {
+    public var name: String
+    public var type: ParameterType
+    public var minimum: Double?
+    public var maximum: Double?
+    /// As it would be written; nil when leaving it out means something of its own.
+    public var defaultValue: String?
+    public var choices: [String]
+    public var unit: String?
+    public var help: String
+
+    public init(
+        name: String, type: ParameterType, minimum: Double? = nil, maximum: Double? = nil,
+        defaultValue: String? = nil, choices: [String] = [], unit: String? = nil, help: String
+    ) {
+        self.name = name
+        self.type = type
+        self.minimum = minimum
+        self.maximum = maximum
+        self.defaultValue = defaultValue
+        self.choices = choices
+        self.unit = unit
+        self.help = help
+    }
+}

@@ -1,0 +1,13 @@
+/// Where a job stands. `waiting` always comes with a reason; the last three are final.
+public enum JobState: String, Codable, Sendable, CaseIterable {
+    case waiting, queued, running, cancelling, done, failed, cancelled
+
+    public var isFinal: Bool { self == .done || self == .failed || self == .cancelled }
+}
+
+/// Where an operation stands, in Foundation's words.
+public enum OperationState: String, Codable, Sendable, CaseIterable {
+    case pending, ready, executing, finished, failed, cancelled
+
+    public var isFinal: Bool { self == .finished || self == .failed || self == .cancelled }
+}

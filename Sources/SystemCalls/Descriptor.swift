@@ -1,0 +1,45 @@
+import CLinux
+public import Glibc
+
+/// An open file descriptor, closed when its last owner lets go.
+public final class Descriptor: Sendable {
+    public let number: Int32
+
+    /// Takes ownership of `number`.
+    public init(owning number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        Glibc.close(number)
+    }
+
+    /// `open(2)`, always close-on-exec.
+    public static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o644) throws(SystemError) -> Descriptor {
+        let number = clinux_open(path, flags, mode)
+        guard number >= 0 else { throw SystemError("open", path) }
+        return Descriptor(owning: number)
+    }
+
+    /// A connected pair of Unix sockets, close-on-exec. `type` is `SOCK_SEQPACKET`, `SOCK_STREAM`, ….
+    public static func pair(type: Int32) throws(SystemError) -> (Descriptor, Descriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, type | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw SystemError("socketpair", "AF_UNIX")
+        }
+        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+    }
+
+    public func status() throws(SystemError) -> stat {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw SystemError("fstat", "descriptor \(number)") }
+        return status
+    }
+
+    public func setNonblocking() throws(SystemError) {
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw SystemError("fcntl", "descriptor \(number)")
+        }
+    }
+}

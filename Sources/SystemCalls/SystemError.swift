@@ -1,0 +1,19 @@
+public import Glibc
+
+/// A system call that failed: which, on what, and why.
+public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
+    public let call: String
+    public let subject: String
+    public let code: Int32
+
+    public init(_ call: String, _ subject: String, code: Int32 = errno) {
+        self.call = call
+        self.subject = subject
+        self.code = code
+    }
+
+    /// The reason alone: "Permission denied".
+    public var reason: String { String(cString: strerror(code)) }
+
+    public var description: String { "\(call) \(subject): \(reason)" }
+}

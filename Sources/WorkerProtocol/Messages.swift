@@ -1,0 +1,144 @@
+public import PipelineModel
+
+/// What the supervisor says to a worker. Descriptors travel beside the message.
+public enum SupervisorMessage: Codable, Sendable {
+    /// Read the header of a picture. One descriptor: the source, open for reading.
+    case open(OpenRequest)
+    /// Make the results of the opened picture. A descriptor for each output, in order, open for reading and writing.
+    case render
+    /// Let go of the opened picture without making anything of it.
+    case close
+    /// Stop what is being done. The answer to `open` or `render` comes all the same.
+    case cancel
+}
+
+public struct OpenRequest: Codable, Sendable {
+    /// For messages alone; a worker never opens it.
+    public var name: String
+    public var outputs: [RenderOutput]
+    /// Pictures with more pixels than this are refused by their header.
+    public var maxPixels: Int64
+
+    public init(name: String, outputs: [RenderOutput], maxPixels: Int64) {
+        self.name = name
+        self.outputs = outputs
+        self.maxPixels = maxPixels
+    }
+}
+
+/// The stages from the source picture to one result; the last is `save`.
+public struct RenderOutput: Codable, Sendable, Hashable {
+    public var name: String?
+    public var stages: [Stage]
+
+    public init(name: String?, stages: [Stage]) {
+        self.name = name
+        self.stages = stages
+    }
+}
+
+/// What a worker says to the supervisor.
+public enum WorkerMessage: Codable, Sendable {
+    /// Once, before anything else.
+    case hello(Hello)
+    /// The answer to `open`.
+    case opened(PictureHeader)
+    /// The answer to `render`: what was written to each output, in order.
+    case rendered([RenderedOutput])
+    /// The answer to `open` or `render` when it can't be done.
+    case failed(WorkerFailure)
+    /// The answer to `open` or `render` after a `cancel`.
+    case cancelled
+}
+
+public struct Hello: Codable, Sendable {
+    public var version: String
+    /// The filters that were loaded.
+    public var filters: [StageDescription]
+    /// Plugins that were left out, and why.
+    public var skipped: [SkippedPlugin]
+
+    public init(version: String, filters: [StageDescription], skipped: [SkippedPlugin]) {
+        self.version = version
+        self.filters = filters
+        self.skipped = skipped
+    }
+}
+
+public struct SkippedPlugin: Codable, Sendable, Hashable {
+    public var file: String
+    public var reason: String
+
+    public init(file: String, reason: String) {
+        self.file = file
+        self.reason = reason
+    }
+}
+
+/// What a picture's header says, and how this worker would read it.
+public struct PictureHeader: Codable, Sendable, Hashable {
+    public var format: String
+    public var width: Int
+    public var height: Int
+    public var bands: Int
+    public var bitsPerSample: Int
+    public var pages: Int
+    /// EXIF orientation, 1 to 8.
+    public var orientation: Int
+    /// The ICC profile's own name, if there is one.
+    public var profile: String?
+    /// A progressive JPEG or interlaced PNG: needs the whole picture in memory.
+    public var progressive: Bool
+    /// How the pixels of each output would be read, in words: "grey at 1/2", "shrunk 1/4", "whole".
+    public var decoderPaths: [String]
+    /// An estimate of the bytes needed to render.
+    public var memory: Int64
+
+    public init(
+        format: String, width: Int, height: Int, bands: Int, bitsPerSample: Int, pages: Int, orientation: Int,
+        profile: String?, progressive: Bool, decoderPaths: [String], memory: Int64
+    ) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.bands = bands
+        self.bitsPerSample = bitsPerSample
+        self.pages = pages
+        self.orientation = orientation
+        self.profile = profile
+        self.progressive = progressive
+        self.decoderPaths = decoderPaths
+        self.memory = memory
+    }
+}
+
+public struct RenderedOutput: Codable, Sendable, Hashable {
+    public var format: String
+    public var width: Int
+    public var height: Int
+    public var bands: Int
+    public var bytes: Int64
+
+    public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.bands = bands
+        self.bytes = bytes
+    }
+}
+
+/// Why a picture can't be rendered, in words for the person who dropped it.
+public struct WorkerFailure: Codable, Sendable, Hashable, Error {
+    /// The stage it happened in: `open`, `resize`, a filter's name, `save`.
+    public var stage: String
+    public var message: String
+    /// What to do about it.
+    public var advice: String?
+
+    public init(stage: String, message: String, advice: String? = nil) {
+        self.stage = stage
+        self.message = message
+        self.advice = advice
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+public import SystemCalls
+
+/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a JSON message a packet, descriptors beside it.
+public struct WorkerChannel: Sendable {
+    /// The descriptor at which a worker finds its end.
+    public static let workerDescriptor: Int32 = 3
+    /// The longest message. A socket's default send buffer holds it.
+    public static let longestMessage = 128 * 1024
+
+    public let socket: Descriptor
+
+    public init(_ socket: Descriptor) {
+        self.socket = socket
+    }
+
+    public func send(_ message: some Encodable, descriptors: [Descriptor] = []) throws {
+        let bytes = try JSONEncoder().encode(message)
+        guard bytes.count <= Self.longestMessage else { throw WorkerChannelError.tooLong(bytes.count) }
+        try Socket.send(bytes, descriptors: descriptors, to: socket)
+    }
+
+    /// The next message, or nil when the other end has closed.
+    public func receive<Message: Decodable>(
+        _ type: Message.Type
+    ) throws -> (message: Message, descriptors: [Descriptor])? {
+        let packet = try Socket.receive(room: Self.longestMessage, from: socket)
+        guard !packet.bytes.isEmpty else { return nil }
+        guard !packet.truncated else { throw WorkerChannelError.tooLong(packet.bytes.count) }
+        return (try JSONDecoder().decode(type, from: Data(packet.bytes)), packet.descriptors)
+    }
+}
+
+public enum WorkerChannelError: Error, CustomStringConvertible {
+    case tooLong(Int)
+
+    public var description: String {
+        switch self {
+        case .tooLong(let length):
+            "a worker's message of \(length) bytes is longer than the \(WorkerChannel.longestMessage) allowed"
+        }
+    }
+}
