@@ -136,6 +136,14 @@ int clinux_terminal_columns(int terminal) {
     return ioctl(terminal, TIOCGWINSZ, &size) < 0 ? -1 : size.ws_col;
 }
 
+int clinux_open_for_writing(int descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(descriptor, F_SETLEASE, F_UNLCK);
+        return 0;
+    }
+    return errno == EAGAIN ? 1 : -1;
+}
+
 int clinux_lock(int descriptor) {
     return flock(descriptor, LOCK_EX | LOCK_NB);
 }

@@ -36,6 +36,10 @@ int clinux_peer(int socket, uid_t *user, pid_t *process);
 /* ioctl(2) TIOCGWINSZ: the columns of a terminal, or -1. */
 int clinux_terminal_columns(int terminal);
 
+/* Whether anybody has the file open for writing, by trying for a read lease: 0 no, 1 yes, -1 not to be known.
+ * A lease that is broken raises SIGIO: the caller's process ignores it. */
+int clinux_open_for_writing(int descriptor);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 

@@ -1,0 +1,60 @@
+import SystemCalls
+
+/// Claiming: one rename into `.pipelined/` in the same inbox. The names inside tell what was claimed, with no ledger needed:
+/// `.pipelined/N/<path in the inbox>`, where N is 0 unless that name is in work already.
+enum Claims {
+    static let folderName = ".pipelined"
+
+    static func folder(in inbox: String) -> String { "\(inbox)/\(folderName)" }
+
+    /// Takes the file at `path` of `inbox`; returns where it lies now.
+    static func claim(_ path: String, in inbox: String) throws -> String {
+        try take(FileSystem.join(inbox, path), as: path, in: inbox)
+    }
+
+    /// The same for a file that lies elsewhere, and comes back as `path`.
+    static func take(_ file: String, as path: String, in inbox: String) throws -> String {
+        var number = 0
+        var attempts = 0
+        while true {
+            let target = "\(folder(in: inbox))/\(number)/\(path)"
+            do {
+                try FileSystem.makeFolders(FileSystem.folder(of: target))
+                try FileSystem.renameWithoutReplacing(file, target)
+                return target
+            } catch let error as SystemError where error.isTaken {
+                number += 1
+            } catch let error as SystemError where error.isMissing && attempts < 3 && FileSystem.exists(file) {
+                // The folder was removed as empty between the two calls.
+                attempts += 1
+            }
+        }
+    }
+
+    /// Gives a claimed file back to the inbox, unless its name is taken again.
+    static func giveBack(_ claimed: String, as path: String, in inbox: String) throws {
+        try FileSystem.renameWithoutReplacing(claimed, FileSystem.join(inbox, path))
+        FileSystem.removeEmptyFolders(from: FileSystem.folder(of: claimed), upTo: folder(in: inbox))
+    }
+
+    /// Everything that lies claimed, as (where, path in the inbox).
+    static func all(in inbox: String) throws -> [(source: String, path: String)] {
+        var found: [(String, String)] = []
+        for number in try FileSystem.names(in: folder(in: inbox)).compactMap(\.self).sorted() {
+            let top = "\(folder(in: inbox))/\(number)"
+            var folders = [""]
+            while let folder = folders.popLast() {
+                for name in try FileSystem.names(in: FileSystem.join(top, folder)).compactMap(\.self).sorted() {
+                    let path = folder.isEmpty ? name : "\(folder)/\(name)"
+                    let source = "\(top)/\(path)"
+                    switch try FileSystem.status(source)?.kind {
+                    case .folder: folders.append(path)
+                    case .file: found.append((source, path))
+                    default: break
+                    }
+                }
+            }
+        }
+        return found
+    }
+}

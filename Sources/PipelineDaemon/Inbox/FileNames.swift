@@ -1,0 +1,24 @@
+/// What a file's name alone tells about whether it is for us.
+enum FileNames {
+    /// Hidden, or on its way: left alone without a word.
+    static func isPartial(_ name: String) -> Bool {
+        if name.hasPrefix(".") || name.hasSuffix("~") { return true }
+        let lower = name.lowercased()
+        return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
+    }
+
+    /// Why a file that the recipe doesn't take is left alone.
+    static func reasonForIgnoring(_ name: String, recipe: String) -> String {
+        guard let dot = name.lastIndex(of: ".") else { return "recipe '\(recipe)' takes no files without a suffix" }
+        let suffix = name[name.index(after: dot)...].lowercased()
+        if raws.contains(suffix) {
+            return "a camera's RAW file (.\(suffix)) is not read; export it as JPEG or TIFF"
+        }
+        return "recipe '\(recipe)' takes no *.\(suffix); its Match= says which it does"
+    }
+
+    private static let raws: Set<String> = [
+        "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",
+        "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
+    ]
+}

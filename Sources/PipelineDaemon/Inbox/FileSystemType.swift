@@ -1,0 +1,19 @@
+import CLinux
+import SystemCalls
+
+/// Whether inotify tells what happens in a folder. Another machine's changes to a shared file system are not seen by this kernel.
+enum FileSystemType {
+    /// The name of a file system that has to be polled, or nil.
+    static func polled(_ folder: String) -> String? {
+        var status = statfs()
+        guard statfs(folder, &status) == 0 else { return nil }
+        return names[UInt32(truncatingIfNeeded: status.f_type)]
+    }
+
+    // statfs(2) lists the numbers.
+    private static let names: [UInt32: String] = [
+        0x6969: "NFS", 0x517b: "SMB", 0xff53_4d42: "CIFS", 0xfe53_4d42: "SMB2", 0x6573_5546: "FUSE",
+        0x0102_1997: "9P", 0x00c3_6400: "Ceph", 0x786f_4256: "VirtualBox shared folder", 0x5346_414f: "AFS",
+        0x7375_7245: "Coda", 0x0bd0_0bd0: "Lustre", 0x4750_4653: "GPFS",
+    ]
+}

@@ -1,0 +1,369 @@
+import Dispatch
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// A watched folder, and the way of its files: seen, settling, claimed. Everything happens on a queue of its own, so that a
+/// mount that hangs, hangs this inbox alone.
+///
+/// `@unchecked`: the mutable state is touched on `queue` alone, but for `shared`, which is behind a `Mutex`.
+final class Inbox: @unchecked Sendable {
+    let folder: String
+    let recipe: Recipe
+    /// Folders below that belong to other recipes.
+    private let excluded: [String]
+    private let queue: DispatchQueue
+    private let shared = Mutex(InboxReport())
+    private unowned let sink: any IntakeSink
+
+    private var inotify: Inotify?
+    private var polls = false
+    private var candidates: [String: Candidate] = [:]
+    private var ignored: [String: String] = [:]
+    private var ready: [Claim] = []
+    private var kept: Set<FileStatus.Identity> = []
+    private var checkAt: UInt64?
+    private var stopped = false
+
+    /// A file that is not yet quiet.
+    private struct Candidate {
+        var size: Int64
+        var modified: Int64
+        var deadline: UInt64
+        var cancelled = false
+    }
+
+    /// Claims handed over at once. The inbox waits until they are durable before it takes more.
+    private static let batch = 256
+
+    init(folder: String, recipe: Recipe, excluded: [String], sink: any IntakeSink) {
+        self.folder = folder
+        self.recipe = recipe
+        self.excluded = excluded
+        self.sink = sink
+        queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
+    }
+
+    var report: InboxReport { shared.withLock { $0 } }
+
+    func begin() {
+        queue.async { self.open() }
+    }
+
+    /// Takes nothing more. Does not wait: a hanging inbox must not keep the daemon from stopping.
+    func stop() {
+        queue.async { [self] in
+            stopped = true
+            inotify = nil
+        }
+    }
+
+    /// Looks at everything that has happened before the call; with `cancelling`, what still settles is to end cancelled.
+    func catchUp(cancelling: Bool, done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            if let inotify { handle(inotify.read()) } else if polls { scan() }
+            if cancelling { for path in candidates.keys { candidates[path]?.cancelled = true } }
+            publishReport()
+            done()
+        }
+    }
+
+    // MARK: - Watching
+
+    private func open() {
+        guard !stopped else { return }
+        do {
+            try FileSystem.makeFolders(folder)
+            try FileSystem.makeFolders(Claims.folder(in: folder))
+            if recipe.original == .keep { kept = sink.kept(in: folder) }
+            try adopt()
+            let foreign = FileSystemType.polled(folder)
+            polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
+            if !polls { startInotify() }
+            shared.withLock {
+                $0.problem = nil
+                $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
+            }
+            scan()
+            shared.withLock { $0.scanned = true }
+            sink.changed(self)
+            if polls { pollLater() }
+        } catch {
+            broken("\(error)")
+        }
+    }
+
+    private func startInotify() {
+        do {
+            inotify = try Inotify(top: folder, queue: queue) { [unowned self] in
+                if let inotify { handle(inotify.read()) }
+            }
+        } catch {
+            fallBack(error)
+        }
+    }
+
+    /// Watches are a limited thing; polling is slower, but sees everything.
+    private func fallBack(_ error: SystemError) {
+        inotify = nil
+        polls = true
+        shared.withLock { $0.watch = "poll (\(error.reason))" }
+        Log.failure(
+            "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval)",
+            advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil)
+    }
+
+    private func broken(_ problem: String) {
+        guard !stopped else { return }
+        inotify = nil
+        candidates = [:]
+        let news = shared.withLock { report in
+            defer { report.problem = problem }
+            return report.problem != problem
+        }
+        if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval)") }
+        publishReport()
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in self?.open() }
+    }
+
+    private func pollLater() {
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped, polls, report.problem == nil else { return }
+            guard FileSystem.exists(folder) else { return broken("the folder is gone") }
+            scan()
+            pollLater()
+        }
+    }
+
+    private func handle(_ events: [Inotify.Event]) {
+        guard !stopped else { return }
+        for event in events {
+            switch event {
+            case .changed(let path): consider(path, quiet: false)
+            case .movedIn(let path): consider(path, quiet: true)
+            case .gone(let path):
+                candidates[path] = nil
+                ignored[path] = nil
+            case .folderAppeared(let path): scan(path)
+            case .folderGone(let path):
+                candidates = candidates.filter { !FileSystem.lies($0.key, within: path) }
+                ignored = ignored.filter { !FileSystem.lies($0.key, within: path) }
+            case .overflow:
+                Log.notice("inbox \(folder): more happened than the kernel could tell; looking through it again")
+                scan()
+            case .topGone: return broken("the folder is gone")
+            }
+        }
+        handOver()
+        publishReport()
+    }
+
+    // MARK: - Looking
+
+    private func scan() {
+        ignored = [:]
+        shared.withLock { $0.ignoredFiles = [] }
+        scan(folder)
+        handOver()
+        publishReport()
+    }
+
+    private func scan(_ top: String) {
+        var folders = [top]
+        while let path = folders.popLast() {
+            if isOthers(path) { continue }
+            if path != folder, let inotify {
+                do { try inotify.add(path) } catch where error.isMissing { continue } catch { fallBack(error) }
+            }
+            guard let names = try? FileSystem.names(in: path) else {
+                ignore(path, unreadable(path, "folder"))
+                continue
+            }
+            for name in names {
+                guard let name else {
+                    ignore(path + "/?", "its name is not UTF-8; rename it")
+                    continue
+                }
+                let child = FileSystem.join(path, name)
+                if consider(child, quiet: false, found: true) == .folder { folders.append(child) }
+            }
+        }
+    }
+
+    private func isOthers(_ path: String) -> Bool {
+        FileSystem.name(of: path).hasPrefix(".") && path != folder
+            || excluded.contains { FileSystem.lies(path, within: $0) }
+    }
+
+    /// Looks at one file: leaves it alone, waits for it to be quiet, or takes it.
+    @discardableResult
+    private func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
+        let name = FileSystem.name(of: path)
+        guard !FileNames.isPartial(name), let status = try? FileSystem.status(path) else {
+            candidates[path] = nil
+            return nil
+        }
+        switch status.kind {
+        case .folder: return .folder
+        case .link, .other:
+            ignore(path, "a \(status.kind.rawValue) is not followed")
+            return nil
+        case .file: break
+        }
+        guard recipe.matches(name) else {
+            ignore(path, FileNames.reasonForIgnoring(name, recipe: recipe.name))
+            return nil
+        }
+        if recipe.original == .keep, kept.contains(status.identity) { return .file }
+        if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
+            take(path, status, cancelled: false)
+        } else {
+            settle(path, status)
+        }
+        return .file
+    }
+
+    private func ignore(_ path: String, _ reason: String) {
+        candidates[path] = nil
+        if ignored.updateValue(reason, forKey: path) == nil {
+            shared.withLock { $0.ignoredFiles = ($0.ignoredFiles + [(path, reason)]).suffix(5) }
+        }
+    }
+
+    private func unreadable(_ path: String, _ kind: String) -> String {
+        let mode = (try? FileSystem.status(path)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
+        return "the \(kind) can't be read by user \(User.current) (its mode is \(mode)); allow it, and it is taken"
+    }
+
+    // MARK: - Settling
+
+    /// Any change restarts the quiet time.
+    private func settle(_ path: String, _ status: FileStatus) {
+        let wait = polls ? recipe.intake.settlePolled : recipe.intake.settle
+        if let known = candidates[path], polls, known.size == status.size, known.modified == status.modified { return }
+        let deadline = DispatchTime.now() + wait.dispatch
+        candidates[path] = Candidate(
+            size: status.size, modified: status.modified, deadline: deadline.uptimeNanoseconds,
+            cancelled: candidates[path]?.cancelled ?? false)
+        checkLater(deadline.uptimeNanoseconds)
+    }
+
+    private func checkLater(_ deadline: UInt64) {
+        if let checkAt, checkAt <= deadline { return }
+        checkAt = deadline
+        queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: deadline)) { [weak self] in
+            guard let self, !stopped, checkAt == deadline else { return }
+            checkAt = nil
+            check()
+        }
+    }
+
+    private func check() {
+        let now = DispatchTime.now().uptimeNanoseconds
+        // Nothing is asked of the files before the time has come: the events restart it.
+        for (path, candidate) in candidates where candidate.deadline <= now {
+            guard let status = try? FileSystem.status(path), status.kind == .file else {
+                candidates[path] = nil
+                continue
+            }
+            if status.size == candidate.size, status.modified == candidate.modified {
+                take(path, status, cancelled: candidate.cancelled)
+            } else {
+                settle(path, status)
+            }
+        }
+        handOver()
+        publishReport()
+        if let next = candidates.values.map(\.deadline).min() {
+            checkLater(max(next, now + 20_000_000))
+        }
+    }
+
+    // MARK: - Claiming
+
+    private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        candidates[path] = nil
+        ignored[path] = nil
+        do {
+            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            // Quiet, but a writer still holds it open: a slow upload.
+            if FileSystem.isOpenForWriting(file) == true { return settle(path, status) }
+        } catch where error.isMissing {
+            return
+        } catch {
+            return ignore(path, unreadable(path, "file"))
+        }
+        let relative = String(path.dropFirst(folder.count + 1))
+        guard recipe.original != .keep else {
+            kept.insert(status.identity)
+            return add(
+                Claim(path: relative, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
+        }
+        do {
+            let source = try Claims.claim(relative, in: folder)
+            // Nobody may have written to it in the meantime: it would be read half-way.
+            if let now = try FileSystem.status(source), now.identity != status.identity {
+                try Claims.giveBack(source, as: relative, in: folder)
+                return settle(path, now)
+            }
+            add(Claim(path: relative, source: source, origin: .claimed, file: status.identity, cancelled: cancelled))
+        } catch let error as SystemError where error.isMissing {
+            return
+        } catch {
+            let mode = String(status.mode & 0o7777, radix: 8)
+            ignore(path, "can't be claimed by user \(User.current) (mode \(mode)): \(error)")
+        }
+    }
+
+    private func add(_ claim: Claim) {
+        ready.append(claim)
+        if ready.count >= Self.batch { handOver() }
+    }
+
+    private func handOver() {
+        guard !ready.isEmpty else { return }
+        publishReport()
+        let durable = DispatchSemaphore(value: 0)
+        sink.accept(ready, from: self) { durable.signal() }
+        ready = []
+        durable.wait()
+    }
+
+    /// Files that were claimed when the daemon died, before their jobs were recorded.
+    private func adopt() throws {
+        for (source, path) in try Claims.all(in: folder) where !sink.knows(source: source) {
+            guard let status = try FileSystem.status(source) else { continue }
+            add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
+        }
+        handOver()
+    }
+
+    private func publishReport() {
+        shared.withLock {
+            $0.settling = candidates.count
+            $0.ignored = ignored.count
+            if ignored.isEmpty { $0.ignoredFiles = [] }
+            $0.ignoredFiles.removeAll { ignored[$0.path] == nil }
+        }
+        sink.changed(self)
+    }
+}
+
+extension FileStatus {
+    /// Neither content nor anything else of it has changed for so long. The change time can't be set back by whoever copies.
+    func isQuiet(for time: Duration) -> Bool {
+        let now = Int64(Timestamp.now() * 1e9)
+        let latest = max(modified, changed)
+        let (seconds, attoseconds) = time.components
+        return latest <= now - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
+
+/// Who this process is, for messages.
+enum User {
+    static let current: String = {
+        guard let entry = getpwuid(geteuid()) else { return "\(geteuid())" }
+        return String(cString: entry.pointee.pw_name)
+    }()
+}

@@ -1,0 +1,124 @@
+import CLinux
+import Dispatch
+import Glibc
+import SystemCalls
+
+/// The kernel's word on what changes in a tree of folders. Lives on its inbox's queue.
+final class Inotify {
+    enum Event {
+        /// A file was made, written to or changed.
+        case changed(String)
+        /// A file has arrived whole, by a rename.
+        case movedIn(String)
+        /// A file is gone.
+        case gone(String)
+        case folderAppeared(String)
+        case folderGone(String)
+        /// Events were lost.
+        case overflow
+        /// The watched top itself is gone, or unmounted.
+        case topGone
+    }
+
+    private let descriptor: Descriptor
+    private let source: any DispatchSourceRead
+    private let top: String
+    private var folders: [Int32: String] = [:]
+    private var watches: [String: Int32] = [:]
+
+    /// Watches `top` alone; folders below are added as they are found.
+    init(top: String, queue: DispatchQueue, events: @escaping () -> Void) throws(SystemError) {
+        let number = inotify_init1(Int32(IN_NONBLOCK.rawValue | IN_CLOEXEC.rawValue))
+        guard number >= 0 else { throw SystemError("inotify_init", top) }
+        let descriptor = Descriptor(owning: number)
+        self.descriptor = descriptor
+        self.top = top
+        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
+        source.setEventHandler(handler: events)
+        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
+        try add(top)
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    func add(_ folder: String) throws(SystemError) {
+        let mask =
+            IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE
+            | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK
+        let watch = inotify_add_watch(descriptor.number, folder, UInt32(mask))
+        guard watch >= 0 else { throw SystemError("inotify_add_watch", folder) }
+        folders[watch] = folder
+        watches[folder] = watch
+    }
+
+    private func remove(below folder: String) {
+        for (path, watch) in watches where FileSystem.lies(path, within: folder) {
+            inotify_rm_watch(descriptor.number, watch)
+            watches[path] = nil
+            folders[watch] = nil
+        }
+    }
+
+    /// Everything that has been told and not yet been read.
+    func read() -> [Event] {
+        var events: [Event] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let length = Glibc.read(descriptor.number, &buffer, buffer.count)
+            guard length > 0 else { return events }
+            var offset = 0
+            let header = MemoryLayout<inotify_event>.size
+            while offset + header <= length {
+                let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
+                let name = buffer[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
+                offset += header + Int(event.len)
+                if let told = interpret(event, String(validating: name, as: UTF8.self)) { events.append(told) }
+            }
+        }
+    }
+
+    private func interpret(_ event: inotify_event, _ name: String?) -> Event? {
+        func has(_ flag: Int) -> Bool { event.mask & UInt32(truncatingIfNeeded: flag) != 0 }
+        if has(IN_Q_OVERFLOW) { return .overflow }
+        guard let folder = folders[event.wd] else { return nil }
+        if has(IN_DELETE_SELF) || has(IN_MOVE_SELF) || has(IN_UNMOUNT) || has(IN_IGNORED) {
+            if has(IN_IGNORED) || has(IN_DELETE_SELF) {
+                folders[event.wd] = nil
+                watches[folder] = nil
+            }
+            return folder == top ? .topGone : nil
+        }
+        // A name that is not UTF-8 is met, and told, by the next scan.
+        guard let name, !name.isEmpty else { return nil }
+        let path = FileSystem.join(folder, name)
+        if has(IN_ISDIR) {
+            if has(IN_CREATE) || has(IN_MOVED_TO) { return .folderAppeared(path) }
+            if has(IN_MOVED_FROM) || has(IN_DELETE) {
+                remove(below: path)
+                return .folderGone(path)
+            }
+            return nil
+        }
+        if has(IN_MOVED_TO) { return .movedIn(path) }
+        if has(IN_MOVED_FROM) || has(IN_DELETE) { return .gone(path) }
+        return .changed(path)
+    }
+}
+
+// Glibc gives these as macros of different shapes; here they are numbers.
+private let IN_MODIFY = 0x2
+private let IN_ATTRIB = 0x4
+private let IN_CLOSE_WRITE = 0x8
+private let IN_MOVED_FROM = 0x40
+private let IN_MOVED_TO = 0x80
+private let IN_CREATE = 0x100
+private let IN_DELETE = 0x200
+private let IN_DELETE_SELF = 0x400
+private let IN_MOVE_SELF = 0x800
+private let IN_UNMOUNT = 0x2000
+private let IN_Q_OVERFLOW = 0x4000
+private let IN_IGNORED = 0x8000
+private let IN_ONLYDIR = 0x0100_0000
+private let IN_EXCL_UNLINK = 0x0400_0000
+private let IN_ISDIR = 0x4000_0000

@@ -1,0 +1,35 @@
+import PipelineModel
+import SystemCalls
+
+/// A file that has been taken from an inbox, on its way to becoming a job.
+struct Claim: Sendable {
+    var path: String
+    var source: String
+    var origin: JobRecord.Origin
+    var file: FileStatus.Identity
+    /// `cancel-all` came while it settled: it becomes a job that is cancelled.
+    var cancelled: Bool
+}
+
+/// Where an inbox hands its files over.
+protocol IntakeSink: AnyObject, Sendable {
+    /// `done` when the jobs are durable.
+    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void)
+    /// Whether a claimed file belongs to a job that is still to be done.
+    func knows(source: String) -> Bool
+    func kept(in folder: String) -> Set<FileStatus.Identity>
+    /// Something of the inbox's report has changed.
+    func changed(_ inbox: Inbox)
+}
+
+/// What an inbox says of itself.
+struct InboxReport: Sendable {
+    var watch = "starting"
+    var settling = 0
+    var ignored = 0
+    /// The latest few.
+    var ignoredFiles: [(path: String, reason: String)] = []
+    var problem: String?
+    /// Everything that was there at the start has been looked at.
+    var scanned = false
+}

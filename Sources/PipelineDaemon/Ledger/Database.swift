@@ -1,0 +1,132 @@
+import CSQLite
+
+/// One connection to the ledger's file. Not shared: its owner says which queue or lock it lives under.
+final class Database {
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    init(path: String) throws {
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw LedgerError(attempted: "open \(path)", message: String(cString: sqlite3_errstr(code)))
+        }
+        handle = opened
+        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_extended_result_codes(handle, 1)
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Rows changed by the latest statement.
+    var changes: Int { Int(sqlite3_changes64(handle)) }
+    var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
+
+    /// Runs statements without parameters or results.
+    func script(_ sql: String) throws {
+        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw error(sql) }
+    }
+
+    func run(_ sql: String, _ values: [Value] = []) throws {
+        try rows(sql, values) { _ in }
+    }
+
+    /// Calls `each` with every row of the result. Prepared once, kept for the connection's life.
+    func rows(_ sql: String, _ values: [Value] = [], _ each: (Row) throws -> Void) throws {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        statement.bind(values)
+        while true {
+            switch sqlite3_step(statement.handle) {
+            case SQLITE_ROW: try each(Row(statement: statement.handle))
+            case SQLITE_DONE: return
+            default: throw error(sql)
+            }
+        }
+    }
+
+    func first<Result>(_ sql: String, _ values: [Value] = [], _ read: (Row) throws -> Result) throws -> Result? {
+        var result: Result?
+        try rows(sql, values) { row in if result == nil { result = try read(row) } }
+        return result
+    }
+
+    private func prepared(_ sql: String) throws -> Statement {
+        if let statement = statements[sql] { return statement }
+        var made: OpaquePointer?
+        guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
+            let made
+        else { throw error(sql) }
+        let statement = Statement(made)
+        statements[sql] = statement
+        return statement
+    }
+
+    private func error(_ sql: String) -> LedgerError {
+        LedgerError(attempted: sql, message: String(cString: sqlite3_errmsg(handle)))
+    }
+
+    enum Value {
+        case null
+        case integer(Int)
+        case real(Double)
+        case text(String)
+
+        static func optional(_ number: Int?) -> Value { number.map(Value.integer) ?? .null }
+        static func optional(_ number: Double?) -> Value { number.map(Value.real) ?? .null }
+        static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
+    }
+
+    /// A row of a result, valid while it is being handed over. Columns count from 0.
+    struct Row {
+        let statement: OpaquePointer
+
+        func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
+        func real(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+        func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+        func optionalInteger(_ column: Int32) -> Int? { isNull(column) ? nil : integer(column) }
+        func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
+        func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+
+        func optionalText(_ column: Int32) -> String? {
+            sqlite3_column_text(statement, column).map { String(cString: $0) }
+        }
+    }
+
+    private final class Statement {
+        let handle: OpaquePointer
+
+        init(_ handle: OpaquePointer) { self.handle = handle }
+
+        deinit { sqlite3_finalize(handle) }
+
+        func bind(_ values: [Value]) {
+            for (index, value) in zip(Int32(1)..., values) {
+                switch value {
+                case .null: sqlite3_bind_null(handle, index)
+                case .integer(let number): sqlite3_bind_int64(handle, index, Int64(number))
+                case .real(let number): sqlite3_bind_double(handle, index, number)
+                case .text(let text): sqlite3_bind_text(handle, index, text, -1, csqlite_transient())
+                }
+            }
+        }
+
+        func reset() {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+    }
+}
+
+/// What SQLite answered, and to what.
+struct LedgerError: Error, CustomStringConvertible {
+    let attempted: String
+    let message: String
+
+    var description: String { "the ledger: \(message) (\(attempted.prefix(80)))" }
+}

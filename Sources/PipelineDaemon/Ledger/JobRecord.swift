@@ -1,0 +1,82 @@
+import PipelineModel
+import SystemCalls
+
+/// A job as the ledger keeps it.
+struct JobRecord: Sendable {
+    /// How the original came to be where it is, which decides what becomes of it.
+    enum Origin: String, Sendable {
+        /// Renamed from the inbox into its `.pipelined` folder.
+        case claimed
+        /// Left in its place, for `Original=keep`.
+        case kept
+        /// A copy of what `pipectl add` passed.
+        case spooled
+    }
+
+    var id: Int
+    /// The order within the queue.
+    var position: Int
+    var batch: Int?
+    var order: WorkOrder
+    /// Relative to the inbox, or the name given to `add`.
+    var path: String
+    var origin: Origin
+    /// Where the original lies now.
+    var source: String
+    var file: FileStatus.Identity
+    var state: JobState
+    var reason: String?
+    var error: String?
+    var advice: String?
+    var intent: PublishIntent?
+    var outputs: [String] = []
+    var story: JobStory?
+    var bytes: Int?
+    var tries = 0
+    var disposed = false
+    var created: Double
+    var started: Double?
+    var finished: Double?
+}
+
+extension FileStatus {
+    /// What tells a file from another, and from itself after a change.
+    struct Identity: Sendable, Hashable {
+        var device: Int
+        var inode: Int
+        var size: Int
+        var modified: Int
+    }
+
+    var identity: Identity {
+        Identity(
+            device: Int(truncatingIfNeeded: device), inode: Int(truncatingIfNeeded: inode), size: Int(size),
+            modified: Int(modified))
+    }
+}
+
+/// The renames that publish a job, recorded before the first of them.
+struct PublishIntent: Codable, Sendable, Hashable {
+    struct Step: Codable, Sendable, Hashable {
+        var staging: String
+        var target: String
+        var replaces: Bool
+    }
+
+    var steps: [Step]
+}
+
+/// What happened to a job, for `pipectl show`.
+struct JobStory: Codable, Sendable, Hashable {
+    struct Chapter: Codable, Sendable, Hashable {
+        var kind: String
+        var queue: String
+        var state: String
+        var started: Double?
+        var finished: Double?
+        var detail: String?
+    }
+
+    var header: String?
+    var chapters: [Chapter] = []
+}

@@ -1,0 +1,95 @@
+import PipelineModel
+
+/// Something that changed, as the event log keeps it.
+struct LoggedEvent: Sendable {
+    var cursor = 0
+    var time = Timestamp.now()
+    var kind: String
+    var job: Int?
+    var state: JobState?
+    var queue: String?
+    var text: String?
+
+    static func job(_ id: Int, _ state: JobState, _ reason: String?) -> LoggedEvent {
+        LoggedEvent(kind: "job", job: id, state: state, text: reason)
+    }
+}
+
+extension Ledger {
+    /// How many events are kept. A reader that is further behind goes on with the oldest there is.
+    static let keptEvents = 200_000
+
+    static func event(_ database: Database, _ event: LoggedEvent) throws {
+        try database.run(
+            "INSERT INTO events (time, kind, job, state, queue, text) VALUES (?,?,?,?,?,?)",
+            [
+                .real(event.time), .text(event.kind), .optional(event.job), .optional(event.state?.rawValue),
+                .optional(event.queue), .optional(event.text),
+            ])
+        if database.lastInsertedRow % 1000 == 0 {
+            try database.run(
+                "DELETE FROM events WHERE cursor <= ?", [.integer(database.lastInsertedRow - keptEvents)])
+        }
+    }
+
+    func append(_ event: LoggedEvent, done: (@Sendable () -> Void)? = nil) {
+        write({ database, _ in try Self.event(database, event) }, done: done)
+    }
+
+    /// The cursor of the latest event.
+    func lastCursor() throws -> Int {
+        try read { try $0.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } } ?? 0
+    }
+
+    /// Events after `cursor`, each with the job it speaks of, as that job is recorded now.
+    func events(after cursor: Int, limit: Int) throws -> [(event: LoggedEvent, job: JobRecord?)] {
+        var events: [(LoggedEvent, JobRecord?)] = []
+        try read { database in
+            try database.rows(
+                "SELECT cursor, time, kind, job, state, queue, text FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?",
+                [.integer(cursor), .integer(limit)]
+            ) { row in
+                events.append(
+                    (
+                        LoggedEvent(
+                            cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
+                            state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
+                            text: row.optionalText(6)), nil
+                    ))
+            }
+        }
+        let ids = Set(events.compactMap { $0.0.job })
+        var records: [Int: JobRecord] = [:]
+        for id in ids { records[id] = try job(id) }
+        return events.map { ($0.0, $0.0.job.flatMap { records[$0] }) }
+    }
+}
+
+/// Queues that stay paused over a restart.
+extension Ledger {
+    func recordPause(_ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void) {
+        write(
+            { database, _ in
+                if paused {
+                    try database.run(
+                        "INSERT OR REPLACE INTO paused (queue, reason) VALUES (?, ?)",
+                        [.text(queue), .optional(reason)])
+                } else {
+                    try database.run("DELETE FROM paused WHERE queue = ?", [.text(queue)])
+                }
+                try Self.event(
+                    database,
+                    LoggedEvent(
+                        kind: "queue", queue: queue,
+                        text: paused ? "paused" + (reason.map { ": \($0)" } ?? "") : "resumed"))
+            }, done: done)
+    }
+
+    func pausedQueues() throws -> [String: String?] {
+        var paused: [String: String?] = [:]
+        try read { database in
+            try database.rows("SELECT queue, reason FROM paused") { paused[$0.text(0)] = $0.optionalText(1) }
+        }
+        return paused
+    }
+}

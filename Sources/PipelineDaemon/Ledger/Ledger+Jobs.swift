@@ -1,0 +1,268 @@
+import PipelineModel
+import SystemCalls
+
+/// Jobs, written.
+extension Ledger {
+    /// New jobs, each with its event.
+    func insert(_ jobs: [JobRecord], done: (@Sendable () -> Void)? = nil) {
+        write(
+            { database, orders in
+                for job in jobs {
+                    try database.run(
+                        """
+                        INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
+                            state, reason, created, finished)
+                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                        """,
+                        [
+                            .integer(job.id), .integer(job.position), .optional(job.batch),
+                            .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
+                            .text(job.source), .integer(job.file.device), .integer(job.file.inode),
+                            .integer(job.file.size), .integer(job.file.modified), .text(job.state.rawValue),
+                            .optional(job.reason), .real(job.created), .optional(job.finished),
+                        ])
+                    try Self.event(database, .job(job.id, job.state, job.reason))
+                }
+            }, done: done)
+    }
+
+    /// A job's new state, with what goes with it, and its event.
+    func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
+        write(
+            { database, _ in
+                try database.run(
+                    """
+                    UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?, bytes = ?,
+                        tries = ?, started = ?, finished = ? WHERE id = ?
+                    """,
+                    [
+                        .text(job.state.rawValue), .optional(job.reason), .optional(job.error), .optional(job.advice),
+                        .optional(try job.intent.map(JSONText.encode)),
+                        .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
+                        .optional(try job.story.map(JSONText.encode)), .optional(job.bytes), .integer(job.tries),
+                        .optional(job.started), .optional(job.finished), .integer(job.id),
+                    ])
+                try Self.event(database, .job(job.id, job.state, job.reason))
+            }, done: done)
+    }
+
+    /// The intent to publish: from here on the job ends `done`.
+    func record(intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void) {
+        write(
+            { database, _ in
+                try database.run(
+                    "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
+            }, done: done)
+    }
+
+    /// The original has been brought to where it belongs now.
+    func recordDisposal(of job: Int, source: String) {
+        write { database, _ in
+            try database.run(
+                "UPDATE jobs SET disposed = 1, source = ? WHERE id = ?", [.text(source), .integer(job)])
+        }
+    }
+
+    /// Cancels every queued job up to `last`, or those of `ids`; hands over how many there were.
+    func cancelQueued(
+        upTo last: Int, ids: [Int]? = nil, at time: Double, done: @escaping @Sendable (Int) -> Void
+    ) {
+        let count = Counter()
+        let which = ids.map { "id IN (\($0.map(String.init).joined(separator: ",")))" } ?? "id <= \(last)"
+        write(
+            { database, _ in
+                try database.run(
+                    """
+                    INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'cancelled' FROM jobs
+                    WHERE state = 'queued' AND \(which) ORDER BY position
+                    """, [.real(time)])
+                try database.run(
+                    """
+                    UPDATE jobs SET state = 'cancelled', reason = NULL, finished = ?
+                    WHERE state = 'queued' AND \(which)
+                    """, [.real(time)])
+                count.value = database.changes
+            }, done: { done(count.value) })
+    }
+
+    /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue.
+    func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
+        write(
+            { database, orders in
+                try database.run(
+                    """
+                    UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, reason = NULL, error = NULL,
+                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, bytes = NULL, disposed = 0,
+                        started = NULL, finished = NULL, tries = 0
+                    WHERE id = ?
+                    """,
+                    [
+                        .integer(job.position), .integer(try orders.row(job.order, database)), .text(job.source),
+                        .integer(job.id),
+                    ])
+                try Self.event(database, .job(job.id, .queued, nil))
+            }, done: done)
+    }
+}
+
+/// A number that a change hands to its completion; the two run one after the other on the ledger's queue.
+private final class Counter: @unchecked Sendable {
+    var value = 0
+}
+
+/// Jobs, read.
+extension Ledger {
+    static let columns = """
+        j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
+        j.reason, j.error, j.advice, j.intent, j.outputs, j.story, j.bytes, j.tries, j.disposed, j.created, j.started,
+        j.finished
+        """
+
+    static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
+        JobRecord(
+            id: row.integer(0), position: row.integer(1), batch: row.optionalInteger(2),
+            order: try cache.order(row.text(3)), path: row.text(4),
+            origin: JobRecord.Origin(rawValue: row.text(5)) ?? .claimed, source: row.text(6),
+            file: FileStatus.Identity(
+                device: row.integer(7), inode: row.integer(8), size: row.integer(9), modified: row.integer(10)),
+            state: JobState(rawValue: row.text(11)) ?? .failed, reason: row.optionalText(12),
+            error: row.optionalText(13), advice: row.optionalText(14),
+            intent: try row.optionalText(15).map { try JSONText.decode(PublishIntent.self, $0) },
+            outputs: try row.optionalText(16).map { try JSONText.decode([String].self, $0) } ?? [],
+            story: try row.optionalText(17).map { try JSONText.decode(JobStory.self, $0) },
+            bytes: row.optionalInteger(18), tries: row.integer(19), disposed: row.integer(20) != 0,
+            created: row.real(21), started: row.optionalReal(22), finished: row.optionalReal(23))
+    }
+
+    private func jobs(_ rest: String, _ values: [Database.Value] = []) throws -> [JobRecord] {
+        var jobs: [JobRecord] = []
+        var cache = OrderCache()
+        try read { database in
+            try database.rows("SELECT \(Self.columns) FROM jobs j JOIN orders o ON o.id = j.work \(rest)", values) {
+                jobs.append(try Self.job($0, &cache))
+            }
+        }
+        return jobs
+    }
+
+    func job(_ id: Int) throws -> JobRecord? {
+        try jobs("WHERE j.id = ?", [.integer(id)]).first
+    }
+
+    /// The next jobs of the queue after `position`.
+    func queued(after position: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            "WHERE j.state = 'queued' AND j.position > ? ORDER BY j.position LIMIT ?",
+            [.integer(position), .integer(limit)])
+    }
+
+    /// Jobs that a crash or a stop has left in the middle.
+    func interrupted() throws -> [JobRecord] {
+        try jobs("WHERE j.state IN ('running', 'cancelling') ORDER BY j.position")
+    }
+
+    /// Ended jobs whose original has still to be moved.
+    func undisposed(limit: Int) throws -> [JobRecord] {
+        try jobs(
+            "WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') ORDER BY j.id LIMIT ?",
+            [.integer(limit)])
+    }
+
+    /// What `list` shows: oldest first, after `id`.
+    func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            "WHERE j.id > ? \(filter.condition) ORDER BY j.id LIMIT ?",
+            [.integer(id)] + filter.values + [.integer(limit)])
+    }
+
+    /// The ID after which the newest `count` jobs of the filter begin.
+    func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
+        try read { database in
+            try database.first(
+                """
+                SELECT j.id - 1 FROM jobs j JOIN orders o ON o.id = j.work WHERE 1 \(filter.condition)
+                ORDER BY j.id DESC LIMIT 1 OFFSET ?
+                """, filter.values + [.integer(max(0, count - 1))]) { $0.integer(0) }
+        } ?? 0
+    }
+
+    func newest(path: String) throws -> JobRecord? {
+        try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 1", [.text(path)]).first
+    }
+
+    func counts() throws -> [JobState: Int] {
+        var counts: [JobState: Int] = [:]
+        try read { database in
+            try database.rows("SELECT state, COUNT(*) FROM jobs GROUP BY state") { row in
+                if let state = JobState(rawValue: row.text(0)) { counts[state] = row.integer(1) }
+            }
+        }
+        return counts
+    }
+
+    /// The highest ID, position and batch in use.
+    func highest() throws -> (id: Int, position: Int, batch: Int) {
+        try read { database in
+            try database.first("SELECT MAX(id), MAX(position), MAX(batch) FROM jobs") {
+                ($0.integer(0), $0.integer(1), $0.integer(2))
+            }
+        } ?? (0, 0, 0)
+    }
+
+    /// The files that have been taken and left in their place.
+    func kept(in inbox: String) throws -> Set<FileStatus.Identity> {
+        var kept: Set<FileStatus.Identity> = []
+        try read { database in
+            try database.rows(
+                "SELECT device, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
+                [.text(inbox.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*")]
+            ) {
+                kept.insert(
+                    FileStatus.Identity(
+                        device: $0.integer(0), inode: $0.integer(1), size: $0.integer(2), modified: $0.integer(3)))
+            }
+        }
+        return kept
+    }
+
+    /// Whether the ledger knows of an original at `source` that is still to be worked on or moved.
+    func knows(source: String) throws -> Bool {
+        try read { database in
+            try database.first("SELECT 1 FROM jobs WHERE source = ? AND disposed = 0 LIMIT 1", [.text(source)]) { _ in true }
+        } ?? false
+    }
+}
+
+/// Which jobs `list` is asked for.
+struct JobFilter {
+    var states: [JobState] = []
+    var recipe: String?
+    var batch: Int?
+
+    var condition: String {
+        var parts: [String] = []
+        if !states.isEmpty { parts.append("j.state IN (\(states.map { "'\($0.rawValue)'" }.joined(separator: ",")))") }
+        if recipe != nil { parts.append("json_extract(o.body, '$.recipe') = ?") }
+        if batch != nil { parts.append("j.batch = ?") }
+        return parts.map { "AND \($0)" }.joined(separator: " ")
+    }
+
+    var values: [Database.Value] {
+        var values: [Database.Value] = []
+        if let recipe { values.append(.text(recipe)) }
+        if let batch { values.append(.integer(batch)) }
+        return values
+    }
+}
+
+/// Decodes each distinct order once.
+struct OrderCache {
+    private var orders: [String: WorkOrder] = [:]
+
+    mutating func order(_ body: String) throws -> WorkOrder {
+        if let order = orders[body] { return order }
+        let order = try JSONText.decode(WorkOrder.self, body)
+        orders[body] = order
+        return order
+    }
+}

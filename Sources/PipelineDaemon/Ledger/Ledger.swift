@@ -1,0 +1,105 @@
+import Dispatch
+import Synchronization
+
+/// The SQLite file of every job. Writes are grouped: whatever has gathered while the last group was made durable becomes
+/// the next one, so a commit's price is shared. Reads have a connection of their own and never wait for a write.
+///
+/// Writes are applied in the order they were given. A group that can't be written (a full disk) is tried again until it can: a
+/// completion means durable, and is never called otherwise.
+///
+/// `@unchecked`: the writing connection and `orders` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
+/// behind a `Mutex`.
+final class Ledger: @unchecked Sendable {
+    typealias Change = @Sendable (Database, OrderTable) throws -> Void
+
+    private struct Write: Sendable {
+        let change: Change
+        let done: (@Sendable () -> Void)?
+    }
+
+    private struct State {
+        var pending: [Write] = []
+        var scheduled = false
+        var problem: String?
+    }
+
+    private let queue = DispatchQueue(label: "pipelined.ledger")
+    private let readQueue = DispatchQueue(label: "pipelined.ledger.read")
+    private let writer: Database
+    private let reader: Database
+    private let orders = OrderTable()
+    private let state = Mutex(State())
+    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(path: String) throws {
+        writer = try Database(path: path)
+        try Schema.prepare(writer)
+        reader = try Database(path: path)
+    }
+
+    /// Called after each group, on the ledger's queue.
+    func afterCommit(_ call: @escaping @Sendable () -> Void) {
+        committed.withLock { $0 = call }
+    }
+
+    /// Why nothing can be written at the moment, if so.
+    var problem: String? { state.withLock { $0.problem } }
+
+    /// Applies `change` with the next group; `done` is called when it is durable.
+    func write(_ change: @escaping Change, done: (@Sendable () -> Void)? = nil) {
+        let schedule = state.withLock { state in
+            state.pending.append(Write(change: change, done: done))
+            defer { state.scheduled = true }
+            return !state.scheduled
+        }
+        if schedule { queue.async { self.commit() } }
+    }
+
+    /// Reads what is durable.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try readQueue.sync { try body(reader) }
+    }
+
+    /// Waits until everything given so far is durable, or until `seconds` have passed.
+    func flush(seconds: Int) -> Bool {
+        let semaphore = DispatchSemaphore(value: 0)
+        write({ _, _ in }, done: { semaphore.signal() })
+        return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
+    }
+
+    private func commit() {
+        let group = state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
+        }
+        do {
+            try writer.script("BEGIN IMMEDIATE")
+            for write in group { try write.change(writer, orders) }
+            try writer.script("COMMIT")
+        } catch {
+            try? writer.script("ROLLBACK")
+            orders.forget()
+            fail(group, "\(error)")
+            return
+        }
+        let (recovered, more) = state.withLock { state in
+            defer { state.problem = nil }
+            state.scheduled = !state.pending.isEmpty
+            return (state.problem != nil, state.scheduled)
+        }
+        if recovered { Log.notice("the ledger can be written again") }
+        for write in group { write.done?() }
+        committed.withLock { $0 }?()
+        if more { queue.async { self.commit() } }
+    }
+
+    private func fail(_ group: [Write], _ problem: String) {
+        let first = state.withLock { state in
+            defer { state.problem = problem }
+            state.pending.insert(contentsOf: group, at: 0)
+            return state.problem == nil
+        }
+        if first { Log.failure("can't write to the ledger: \(problem); trying again every second") }
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { self.commit() }
+    }
+}

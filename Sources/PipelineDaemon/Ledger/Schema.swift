@@ -1,0 +1,73 @@
+/// The ledger's tables. `user_version` counts the steps; a file of an earlier version is brought up step by step, and
+/// a step, once released, never changes.
+enum Schema {
+    static func prepare(_ database: Database) throws {
+        // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
+        try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
+        let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        guard version <= steps.count else {
+            throw LedgerError(
+                attempted: "read version \(version)",
+                message: "it was written by a newer pipelined; this one knows versions up to \(steps.count)")
+        }
+        for (number, step) in steps.enumerated().dropFirst(version) {
+            try database.script("BEGIN; \(step); PRAGMA user_version=\(number + 1); COMMIT;")
+        }
+    }
+
+    private static let steps = [
+        """
+        CREATE TABLE orders (
+            id INTEGER PRIMARY KEY,
+            body TEXT NOT NULL UNIQUE
+        ) STRICT;
+
+        CREATE TABLE jobs (
+            id INTEGER PRIMARY KEY,
+            position INTEGER NOT NULL,
+            batch INTEGER,
+            work INTEGER NOT NULL REFERENCES orders(id),
+            path TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            source TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            reason TEXT,
+            error TEXT,
+            advice TEXT,
+            intent TEXT,
+            outputs TEXT,
+            story TEXT,
+            bytes INTEGER,
+            tries INTEGER NOT NULL DEFAULT 0,
+            disposed INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL,
+            started REAL,
+            finished REAL
+        ) STRICT;
+
+        CREATE INDEX jobs_by_state ON jobs(state, position);
+        CREATE INDEX jobs_by_batch ON jobs(batch) WHERE batch IS NOT NULL;
+        CREATE INDEX jobs_undisposed ON jobs(id) WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled');
+        CREATE INDEX jobs_kept ON jobs(device, inode) WHERE origin = 'kept';
+
+        CREATE TABLE events (
+            cursor INTEGER PRIMARY KEY AUTOINCREMENT,
+            time REAL NOT NULL,
+            kind TEXT NOT NULL,
+            job INTEGER,
+            state TEXT,
+            queue TEXT,
+            text TEXT
+        ) STRICT;
+
+        CREATE TABLE paused (
+            queue TEXT PRIMARY KEY,
+            reason TEXT
+        ) STRICT
+        """
+    ]
+}

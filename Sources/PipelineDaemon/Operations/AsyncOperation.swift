@@ -1,0 +1,116 @@
+import Foundation
+import PipelineModel
+import Synchronization
+
+/// An operation whose work is done elsewhere: `start()` sends it off and returns, the answer calls `finish`. No thread of the
+/// queue ever waits.
+///
+/// It keeps a state of its own. Foundation's `cancel()` only marks an operation: one that waits needs a place in its
+/// queue before it counts as finished, never gets one while the queue is suspended, and its dependents run all the same. So `state` says
+/// `cancelled` at once, and whoever depends on an operation looks at what it provides, not at whether it has finished.
+class AsyncOperation: Operation, @unchecked Sendable {
+    // `@unchecked`: everything mutable is in `box`; subclasses keep to the supervisor's queue, or to a `Mutex`.
+
+    private struct Box {
+        var state = OperationState.pending
+        /// What Foundation is told, which for a cancelled operation comes later than `state`.
+        var executing = false
+        var finished = false
+        var ending = false
+        /// Its queue counts it among those that run.
+        var admitted = false
+        var observer: (@Sendable (AsyncOperation, OperationState) -> Void)?
+    }
+
+    private let box = Mutex(Box())
+    /// The queue it is let in by; set before it is added.
+    final var gate: PipelineQueue?
+
+    /// Called at each change of `state`, on whatever thread made it; let go of at the last one.
+    func observe(_ observer: @escaping @Sendable (AsyncOperation, OperationState) -> Void) {
+        box.withLock { $0.observer = observer }
+    }
+
+    final var state: OperationState { box.withLock { $0.state } }
+
+    final override var isAsynchronous: Bool { true }
+    final override var isExecuting: Bool { box.withLock { $0.executing } }
+    final override var isFinished: Bool { box.withLock { $0.finished } }
+
+    final override func start() {
+        willChangeValue(for: \.isExecuting)
+        box.withLock { $0.executing = true }
+        didChangeValue(for: \.isExecuting)
+        if isCancelled || state == .cancelled { return finish(.cancelled) }
+        change(to: .ready, from: [.pending])
+        if let gate { gate.enter(self) } else { begin() }
+    }
+
+    /// The work may start now. Nothing happens when it was cancelled first.
+    final func begin() {
+        guard change(to: .executing, from: [.pending, .ready]) else { return finish(.cancelled) }
+        execute()
+    }
+
+    /// Asked by its queue, under the queue's lock: counts it as running unless it has been cancelled.
+    final func admit() -> Bool {
+        box.withLock { box in
+            guard box.state == .ready || box.state == .pending else { return false }
+            box.admitted = true
+            return true
+        }
+    }
+
+    /// Sends the work off. Overridden; whatever happens, `finish` is called once.
+    func execute() { finish(.finished) }
+
+    /// Stops what `execute` began. Overridden; `finish` is still called when it has stopped.
+    func interrupt() {}
+
+    /// Lets go of everything that only the work needed: a finished operation lives as long as its last dependent.
+    func discard() {}
+
+    final override func cancel() {
+        super.cancel()
+        if change(to: .cancelled, from: [.pending, .ready]) {
+            // One that Foundation has started, and a gate holds, must be finished by us; any other by `start`.
+            if isExecuting { finish(.cancelled) }
+        } else if state == .executing {
+            interrupt()
+        }
+    }
+
+    /// The work is over. Only the first call counts.
+    final func finish(_ outcome: OperationState) {
+        change(to: outcome, from: [.pending, .ready, .executing])
+        let ends = box.withLock { box in
+            guard box.executing, !box.ending else { return false }
+            box.ending = true
+            return true
+        }
+        guard ends else { return }
+        discard()
+        willChangeValue(for: \.isExecuting)
+        willChangeValue(for: \.isFinished)
+        box.withLock {
+            $0.executing = false
+            $0.finished = true
+        }
+        didChangeValue(for: \.isFinished)
+        didChangeValue(for: \.isExecuting)
+        if box.withLock({ $0.admitted }) { gate?.left() }
+    }
+
+    @discardableResult
+    private func change(to next: OperationState, from allowed: Set<OperationState>) -> Bool {
+        let (changed, observer) = box.withLock { box in
+            guard allowed.contains(box.state) else { return (false, nil as (@Sendable (AsyncOperation, OperationState) -> Void)?) }
+            box.state = next
+            let observer = box.observer
+            if next.isFinal { box.observer = nil }
+            return (true, observer)
+        }
+        observer?(self, next)
+        return changed
+    }
+}

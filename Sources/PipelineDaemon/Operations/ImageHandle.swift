@@ -1,0 +1,33 @@
+import WorkerProtocol
+
+/// Where a picture's bytes lie, and what is known of them. Pixels are never in the supervisor.
+struct ImageHandle: Sendable {
+    struct Staged: Sendable {
+        /// The output's name; nil for the unnamed one.
+        var name: String?
+        var suffix: String
+        var path: String
+        var result: RenderedOutput?
+    }
+
+    /// The file as it came in.
+    var source: String
+    /// What has been made of it.
+    var staged: [Staged] = []
+    var header: PictureHeader?
+}
+
+/// An operation that hands a picture on. Whoever needs one takes it from the first of its dependencies that provides one.
+protocol ImageProviding {
+    /// Nil until there is one, and when there will be none: the operation failed or was cancelled.
+    var image: ImageHandle? { get }
+}
+
+extension AsyncOperation {
+    var provided: ImageHandle? {
+        for dependency in dependencies {
+            if let image = (dependency as? any ImageProviding)?.image { return image }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,46 @@
+/// A job within the window: its record, and its operations. Lives on the supervisor's queue.
+final class Job {
+    var record: JobRecord
+    let render: RenderOperation
+    let publish: PublishOperation
+    let announce: AnnounceOperation
+    /// Somebody wants it to stop.
+    var cancelRequested = false
+    /// The daemon stops: what has not ended goes back to the queue.
+    var returning = false
+    /// The intent to publish is recorded, or on its way: it ends `done`.
+    var publishing = false
+    var ended = false
+
+    init(record: JobRecord, render: RenderOperation, publish: PublishOperation, announce: AnnounceOperation) {
+        self.record = record
+        self.render = render
+        self.publish = publish
+        self.announce = announce
+    }
+
+    /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
+    func cancelOperations() {
+        announce.cancel()
+        publish.cancel()
+        render.cancel()
+    }
+
+    var story: JobStory { record.story ?? JobStory() }
+
+    func begin(_ kind: String, _ queue: String) {
+        var story = story
+        story.chapters.removeAll { $0.kind == kind }
+        story.chapters.append(.init(kind: kind, queue: queue, state: "executing", started: Timestamp.now()))
+        record.story = story
+    }
+
+    func end(_ kind: String, _ state: String, _ detail: String?) {
+        var story = story
+        guard let index = story.chapters.firstIndex(where: { $0.kind == kind }) else { return }
+        story.chapters[index].state = state
+        story.chapters[index].finished = Timestamp.now()
+        story.chapters[index].detail = detail
+        record.story = story
+    }
+}

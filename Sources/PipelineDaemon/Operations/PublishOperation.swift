@@ -1,0 +1,80 @@
+import Dispatch
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Brings the results of a job into the outbox, all of them together.
+final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
+    // `@unchecked`: what changes is in `box`.
+
+    /// What the operation asks of the supervisor in between.
+    struct Steps: Sendable {
+        /// Makes the intent durable; false when the job has been cancelled before.
+        var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
+        /// Makes the job's end durable.
+        var conclude: @Sendable ([Publisher.Published], @escaping @Sendable () -> Void) -> Void
+    }
+
+    private struct Box {
+        var image: ImageHandle?
+        var failure: JobFailure?
+    }
+
+    private let order: WorkOrder
+    private let path: String
+    private let publisher: Publisher
+    private let files: DispatchQueue
+    private let steps: Steps
+    private let box = Mutex(Box())
+
+    init(order: WorkOrder, path: String, publisher: Publisher, files: DispatchQueue, steps: Steps) {
+        self.order = order
+        self.path = path
+        self.publisher = publisher
+        self.files = files
+        self.steps = steps
+    }
+
+    var image: ImageHandle? { box.withLock { $0.image } }
+    var failure: JobFailure? { box.withLock { $0.failure } }
+
+    override func execute() {
+        guard let image = provided else { return finish(.cancelled) }
+        files.async { [self] in
+            do {
+                try publisher.makeDurable(image.staged)
+                let publication = try publisher.choose(image.staged, order: order, path: path)
+                steps.intend(publication.intent) { [self] recorded in
+                    files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }
+                }
+            } catch {
+                fail(image, error)
+            }
+        }
+    }
+
+    private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
+        do {
+            let published = try publisher.publish(publication) { intent, recorded in
+                self.steps.intend(intent) { _ in recorded() }
+            }
+            box.withLock { $0.image = image }
+            steps.conclude(published) { [self] in finish(.finished) }
+        } catch {
+            publisher.release(publication)
+            fail(image, error)
+        }
+    }
+
+    private func abandon(_ publication: Publisher.Publication, _ image: ImageHandle) {
+        publisher.release(publication)
+        publisher.discard(image.staged)
+        finish(.cancelled)
+    }
+
+    private func fail(_ image: ImageHandle, _ error: any Error) {
+        publisher.discard(image.staged)
+        box.withLock { $0.failure = JobFailure(error, during: "publishing") }
+        finish(.failed)
+    }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerProtocol
+
+/// Source picture to result pictures, in one worker: every stage of every output that lies between two cuts.
+final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
+    // `@unchecked`: what changes is in `box`.
+
+    struct Work: Sendable {
+        var name: String
+        var outputs: [RecipeOutput]
+        var source: ImageHandle
+        /// Where the results are made, one for each output.
+        var staging: [String]
+        var limits: RenderTask.Limits
+    }
+
+    private struct Box {
+        var image: ImageHandle?
+        var failure: JobFailure?
+        var header: PictureHeader?
+        var task: RenderTask?
+        var tries = 0
+        var interrupted = false
+    }
+
+    private let work: Work
+    private let pool: WorkerPool
+    private let files: DispatchQueue
+    private let box = Mutex(Box())
+
+    /// `files` runs what may wait for a disk.
+    init(_ work: Work, pool: WorkerPool, files: DispatchQueue) {
+        self.work = work
+        self.pool = pool
+        self.files = files
+    }
+
+    var image: ImageHandle? { box.withLock { $0.image } }
+    var failure: JobFailure? { box.withLock { $0.failure } }
+    var header: PictureHeader? { box.withLock { $0.header } }
+    var tries: Int { box.withLock { $0.tries } }
+
+    override func execute() {
+        box.withLock { $0.tries += 1 }
+        files.async { [self] in
+            do {
+                let input = provided ?? work.source
+                let source = try Descriptor.open(input.source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                run(try makeTask(source: source, targets: try work.staging.map(openStaging)))
+            } catch {
+                end(.failed, JobFailure(error, during: "opening the picture"))
+            }
+        }
+    }
+
+    override func interrupt() {
+        let task = box.withLock { box in
+            box.interrupted = true
+            return box.task
+        }
+        if let task { pool.cancel(task) }
+    }
+
+    private func openStaging(_ path: String) throws -> Descriptor {
+        try FileSystem.makeFolders(FileSystem.folder(of: path))
+        return try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
+    }
+
+    private func makeTask(source: Descriptor, targets: [Descriptor]) throws -> RenderTask {
+        RenderTask(
+            name: work.name, outputs: work.outputs.map { RenderOutput(name: $0.name, stages: $0.chain.stages) },
+            limits: work.limits, source: source, targets: targets,
+            opened: { [self] header in box.withLock { $0.header = header } },
+            done: { [self] result in files.async { self.answered(result) } })
+    }
+
+    private func run(_ task: RenderTask) {
+        let interrupted = box.withLock { box in
+            box.task = task
+            return box.interrupted
+        }
+        if interrupted { pool.cancel(task) }
+        pool.run(task)
+    }
+
+    private func answered(_ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        box.withLock { $0.task = nil }
+        switch result {
+        case .success(let results) where results.count == work.outputs.count:
+            var image = work.source
+            image.header = header
+            image.staged = zip(zip(work.outputs, work.staging), results).map { pair, result in
+                ImageHandle.Staged(name: pair.0.name, suffix: pair.0.chain.suffix, path: pair.1, result: result)
+            }
+            box.withLock { $0.image = image }
+            finish(.finished)
+        case .success:
+            end(.failed, JobFailure("the worker answered with the wrong number of results"))
+        case .failure(.picture(let failure)):
+            end(.failed, JobFailure(failure))
+        case .failure(.timedOut):
+            end(
+                .failed,
+                JobFailure(
+                    "rendering took longer than JobTimeout", advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
+        case .failure(.workerLost) where tries < 2 && !box.withLock({ $0.interrupted }):
+            execute()
+        case .failure(.workerLost(let how)):
+            end(
+                .failed,
+                JobFailure(
+                    "took its worker down twice; the second \(how)",
+                    advice: "the picture, or a filter of the chain, is likely to be broken"))
+        case .failure(.cancelled):
+            end(.cancelled, nil)
+        }
+    }
+
+    /// Nothing partial stays behind, and nobody hears of the end before that is so.
+    private func end(_ outcome: OperationState, _ failure: JobFailure?) {
+        for path in work.staging { try? FileSystem.remove(path) }
+        box.withLock { $0.failure = failure }
+        finish(outcome)
+    }
+}

@@ -1,0 +1,48 @@
+import Dispatch
+import PipelineModel
+
+/// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
+extension Supervisor {
+    func stop(_ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            guard !stopping else { return }
+            stopping = true
+            drained = done
+            for inbox in inboxes { inbox.stop() }
+            // Rendering closes; publishing and announcing go on with what has been rendered.
+            render.close()
+            for job in window.values where job.record.state == .queued { giveBack(job) }
+            let running = counts[.running] ?? 0
+            if running > 0 {
+                Log.notice("stopping: \(running) jobs are running, and have \(settings.drainTimeout) to finish")
+            }
+            checkDrained()
+            queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }
+        }
+    }
+
+    private func giveBack(_ job: Job) {
+        guard !job.publishing, !job.ended, !job.cancelRequested else { return }
+        job.returning = true
+        job.cancelOperations()
+        settleCancelling(job)
+    }
+
+    private func drainTimedOut() {
+        let running = window.values.filter { !$0.publishing }
+        guard !running.isEmpty else { return }
+        Log.notice("stopping: \(running.count) jobs were not finished in time, and go back to the queue")
+        for job in running { giveBack(job) }
+    }
+
+    func checkDrained() {
+        guard stopping, window.isEmpty, let drained else { return }
+        self.drained = nil
+        pool.stop { [self] in
+            disposing.async { [self] in
+                _ = ledger.flush(seconds: 10)
+                drained()
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import PipelineModel
+import Synchronization
+
+/// Somebody who waits for jobs to end.
+struct Waiter {
+    enum Kind {
+        /// These, of which the set holds those that have not ended.
+        case these(Set<Int>)
+        /// Whatever there is, until nothing is left to do.
+        case everything
+    }
+
+    var kind: Kind
+    var each: @Sendable (JobRecord) -> Void
+    var done: @Sendable () -> Void
+}
+
+extension Supervisor {
+    /// Reports each of the jobs as it ends, and `done` after the last. Those that have ended already are reported at once.
+    func wait(
+        for ids: [Int], each: @escaping @Sendable (JobRecord) -> Void, done: @escaping @Sendable () -> Void
+    ) {
+        var left: Set<Int> = []
+        for id in ids {
+            if window[id] != nil {
+                left.insert(id)
+            } else if let record = try? ledger.job(id), record.state.isFinal {
+                each(record)
+            } else {
+                left.insert(id)
+            }
+        }
+        waiters.append(Waiter(kind: .these(left), each: each, done: done))
+        checkWaiters()
+    }
+
+    /// Reports every job that ends, until nothing settles, waits or runs.
+    func waitForAll(each: @escaping @Sendable (JobRecord) -> Void, done: @escaping @Sendable () -> Void) {
+        catchUp(cancelling: false) { [self] in
+            waiters.append(Waiter(kind: .everything, each: each, done: done))
+            checkWaiters()
+        }
+    }
+
+    /// Jobs have ended.
+    func ended(_ records: [JobRecord]) {
+        for index in waiters.indices {
+            for record in records {
+                switch waiters[index].kind {
+                case .everything: waiters[index].each(record)
+                case .these(var left):
+                    guard left.remove(record.id) != nil else { continue }
+                    waiters[index].kind = .these(left)
+                    waiters[index].each(record)
+                }
+            }
+        }
+        checkWaiters()
+    }
+
+    /// Rows were cancelled in bulk: those that are waited for are looked up.
+    func tellWaitersOfRows() {
+        var ids: Set<Int> = []
+        for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
+        ended(ids.filter { window[$0] == nil }.sorted().compactMap { try? ledger.job($0) }.filter(\.state.isFinal))
+    }
+
+    func checkWaiters() {
+        guard !waiters.isEmpty else { return }
+        let busy = [.queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
+        let idle = !busy && inboxes.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
+        var over: [Waiter] = []
+        waiters.removeAll { waiter in
+            let isOver =
+                switch waiter.kind {
+                case .these(let left): left.isEmpty
+                case .everything: idle
+                }
+            if isOver { over.append(waiter) }
+            return isOver
+        }
+        for waiter in over { waiter.done() }
+    }
+}

@@ -1,0 +1,337 @@
+import Dispatch
+import Foundation
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerProtocol
+
+/// Schedules and records. It never reads a picture itself: workers do, and answer.
+///
+/// The window: only so many jobs have operations; the rest wait as rows of the ledger, and follow in the order of their position.
+///
+/// `@unchecked`: all state is touched on `queue` alone. Nothing on it waits for a disk, but for short reads of the ledger.
+final class Supervisor: @unchecked Sendable, IntakeSink {
+    let queue = DispatchQueue(label: "pipelined.supervisor")
+    /// For what may wait for a disk.
+    let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
+    /// Originals are moved one after the other, behind everything else.
+    let disposing = DispatchQueue(label: "pipelined.disposal")
+    let places: Places
+    let ledger: Ledger
+    let pool: WorkerPool
+    let publisher = Publisher()
+    let started = Timestamp.now()
+
+    let render: PipelineQueue
+    let publish: PipelineQueue
+    let announce: PipelineQueue
+    var queues: [PipelineQueue] { [render, publish, announce] }
+
+    var current: LoadedConfiguration
+    var inboxes: [Inbox] = []
+    var window: [Int: Job] = [:]
+    var counts: [JobState: Int] = [:]
+    var nextID = 1
+    var nextPosition = 1
+    var nextBatch = 1
+    /// The position up to which rows have been taken into the window.
+    var filled = 0
+    /// While rows are being changed in bulk, none is taken.
+    var fillHolds = 0
+    /// Rows before this ID that a bulk cancel has passed over but not yet written are not counted as queued.
+    var stopping = false
+    var drained: (@Sendable () -> Void)?
+    var waiters: [Waiter] = []
+
+    init(places: Places, ledger: Ledger, pool: WorkerPool, current: LoadedConfiguration) {
+        self.places = places
+        self.ledger = ledger
+        self.pool = pool
+        self.current = current
+        let settings = current.configuration.settings
+        render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
+        publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
+        announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
+    }
+
+    var settings: Settings { current.configuration.settings }
+
+    /// Opens the inboxes and begins to work. What an earlier run left is put right first.
+    func begin() throws {
+        try queue.sync {
+            try recover()
+            for (name, reason) in try ledger.pausedQueues() {
+                guard let queue = queues.first(where: { $0.name == name }) else { continue }
+                queue.pause(reason: reason)
+                Log.notice(
+                    "queue \(name) is paused\(reason.map { " (\($0))" } ?? ""), as it was before; "
+                        + "`pipectl resume \(name)` lets it go on")
+            }
+            applyLimits()
+            disposeBacklog()
+            openInboxes()
+            fill()
+        }
+    }
+
+    func applyLimits() {
+        pool.set(capacity: render.report.effective, jobsPerWorker: settings.workerJobs)
+    }
+
+    func openInboxes() {
+        inboxes = current.configuration.recipes.map { recipe in
+            let folder = current.inbox(of: recipe, places)
+            let others = current.configuration.recipes.filter { $0.name != recipe.name }
+                .map { current.inbox(of: $0, places) }
+            return Inbox(
+                folder: folder, recipe: recipe,
+                excluded: others.filter { FileSystem.lies($0, within: folder) && $0 != folder }, sink: self)
+        }
+        for inbox in inboxes { inbox.begin() }
+    }
+
+    // MARK: - Taking files in
+
+    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            let order = current.order(for: inbox.recipe, places)
+            let now = Timestamp.now()
+            let records = claims.map { claim in
+                newRecord(
+                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
+                    state: claim.cancelled ? .cancelled : .queued, at: now)
+            }
+            enter(records, done: done)
+        }
+    }
+
+    func newRecord(
+        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
+        batch: Int? = nil, state: JobState = .queued, at now: Double
+    ) -> JobRecord {
+        defer {
+            nextID += 1
+            nextPosition += 1
+        }
+        return JobRecord(
+            id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil)
+    }
+
+    /// Records new jobs; `done` when they are durable.
+    func enter(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
+        for record in records { counts[record.state, default: 0] += 1 }
+        ledger.insert(records) { [self] in
+            done()
+            queue.async { [self] in
+                for record in records where record.state.isFinal { dispose(record) }
+                fill()
+            }
+        }
+    }
+
+    func knows(source: String) -> Bool { (try? ledger.knows(source: source)) ?? true }
+
+    func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
+
+    func changed(_ inbox: Inbox) {
+        queue.async { self.checkWaiters() }
+    }
+
+    // MARK: - The window
+
+    /// Takes rows into the window, as far as there is room.
+    func fill() {
+        guard !stopping, fillHolds == 0, !render.report.paused else { return }
+        let size = settings.window
+        // In batches: a query for each job that ends would cost more than the job.
+        while window.count <= size - max(1, size / 8) || (window.count < size && size < 8) {
+            let inWindow = window.values.count { $0.record.state == .queued }
+            guard (counts[.queued] ?? 0) > inWindow else { return }
+            let room = min(256, size - window.count)
+            guard let rows = try? ledger.queued(after: filled, limit: room), !rows.isEmpty else { return }
+            for row in rows {
+                filled = row.position
+                if window[row.id] == nil { start(row) }
+            }
+            if rows.count < room { return }
+        }
+    }
+
+    private func start(_ record: JobRecord) {
+        let id = record.id
+        let staging = "\(record.order.outbox)/.staging"
+        let render = RenderOperation(
+            RenderOperation.Work(
+                name: record.path, outputs: record.order.outputs, source: ImageHandle(source: record.source),
+                staging: record.order.outputs.indices.map { index in
+                    "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
+                },
+                limits: RenderTask.Limits(
+                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace)),
+            pool: pool, files: files)
+        let publish = PublishOperation(
+            order: record.order, path: record.path, publisher: publisher, files: files,
+            steps: PublishOperation.Steps(
+                intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
+                conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
+        let announce = AnnounceOperation(job: id, ledger: ledger)
+        let job = Job(record: record, render: render, publish: publish, announce: announce)
+        window[id] = job
+        publish.addDependency(render)
+        announce.addDependency(publish)
+        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
+        publish.observe { [self] _, state in queue.async { self.publishing(job, state) } }
+        self.render.add(render)
+        self.publish.add(publish)
+        self.announce.add(announce)
+    }
+
+    // MARK: - What operations report
+
+    private func rendering(_ job: Job, _ state: OperationState) {
+        switch state {
+        case .executing:
+            guard job.record.state == .queued else { return }
+            job.record.started = Timestamp.now()
+            job.begin("RenderOperation", "render")
+            move(job, to: .running)
+        case .finished:
+            job.record.story?.header = job.render.header.map(Self.describe)
+            job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
+            settleCancelling(job)
+        case .failed:
+            job.record.story?.header = job.render.header.map(Self.describe)
+            job.end("RenderOperation", "failed", job.render.failure?.message)
+            job.announce.cancel()
+            job.publish.cancel()
+            if job.cancelRequested || job.returning { return settleCancelling(job) }
+            fail(job, job.render.failure ?? JobFailure("rendering failed"))
+        case .cancelled:
+            job.end("RenderOperation", "cancelled", nil)
+            settleCancelling(job)
+        case .pending, .ready:
+            break
+        }
+    }
+
+    private func publishing(_ job: Job, _ state: OperationState) {
+        switch state {
+        case .executing: job.begin("PublishOperation", "publish")
+        case .failed:
+            job.end("PublishOperation", "failed", job.publish.failure?.message)
+            fail(job, job.publish.failure ?? JobFailure("publishing failed"))
+        case .cancelled: settleCancelling(job)
+        case .pending, .ready, .finished: break
+        }
+    }
+
+    /// The publish intent: from here on the job ends `done`, unless it has been cancelled before.
+    private func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
+        guard let job = window[id], !job.cancelRequested, !job.returning else { return done(false) }
+        job.publishing = true
+        ledger.record(intent: intent, of: id) { done(true) }
+    }
+
+    private func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
+        guard let job = window[id] else { return done() }
+        job.record.outputs = published.map(\.path)
+        job.record.bytes = published.reduce(0) { $0 + Int($1.bytes) }
+        job.end("PublishOperation", "finished", nil)
+        if published.isEmpty { job.record.reason = "nothing was published: the name is taken, and Conflict=skip" }
+        finish(job, .done, done: done)
+        Log.notice(Self.line(job.record, places))
+    }
+
+    private func fail(_ job: Job, _ failure: JobFailure) {
+        guard !job.ended else { return }
+        job.record.error = failure.message
+        job.record.advice = failure.advice
+        finish(job, .failed)
+        Log.failure(
+            "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)"
+                + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))")
+    }
+
+    /// A job that is to stop has stopped once none of its operations works any more.
+    func settleCancelling(_ job: Job) {
+        guard job.cancelRequested || job.returning, !job.ended, !job.publishing,
+            job.render.state.isFinal, job.publish.state.isFinal
+        else { return }
+        guard let image = job.render.image else { return stopped(job) }
+        files.async { [self] in
+            publisher.discard(image.staged)
+            queue.async { self.stopped(job) }
+        }
+    }
+
+    private func stopped(_ job: Job) {
+        guard !job.ended else { return }
+        if job.cancelRequested { return finish(job, .cancelled) }
+        job.record.started = nil
+        job.record.story = nil
+        finish(job, .queued)
+    }
+
+    // MARK: - States
+
+    func move(_ job: Job, to state: JobState) {
+        counts[job.record.state, default: 0] -= 1
+        counts[state, default: 0] += 1
+        job.record.state = state
+        ledger.record(job.record)
+    }
+
+    /// The job leaves the window in its last state, or `queued` when the daemon stops.
+    private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
+        job.ended = true
+        job.record.tries = job.render.tries
+        counts[job.record.state, default: 0] -= 1
+        counts[state, default: 0] += 1
+        job.record.state = state
+        job.record.finished = state.isFinal ? Timestamp.now() : nil
+        window[job.record.id] = nil
+        let record = job.record
+        ledger.record(record) { [self] in
+            done()
+            queue.async { [self] in
+                if state.isFinal {
+                    dispose(record)
+                    ended([record])
+                }
+                checkDrained()
+            }
+        }
+        fill()
+    }
+
+    /// Moves the original of an ended job, in the background.
+    func dispose(_ record: JobRecord) {
+        disposing.async { [self] in
+            do {
+                ledger.recordDisposal(of: record.id, source: try Disposal(places: places).dispose(record))
+            } catch {
+                Log.failure(
+                    "the original of job \(record.id) stays at \(record.source): \(error); "
+                        + "it is moved at the next start, or by `pipectl reload`")
+            }
+        }
+    }
+
+    static func line(_ record: JobRecord, _ places: Places) -> String {
+        let time = (record.finished ?? 0) - (record.started ?? 0)
+        let results = record.outputs.map { $0.hasPrefix(places.data + "/") ? String($0.dropFirst(places.data.count + 1)) : $0 }
+        let took = String(format: "%.2f s", time)
+        return "\(record.order.recipe): \(record.path) → \(results.isEmpty ? "nothing" : results.joined(separator: ", ")) (\(took))"
+    }
+
+    static func describe(_ header: PictureHeader) -> String {
+        var parts = ["\(header.format) \(header.width) × \(header.height)", "\(header.bitsPerSample) bit"]
+        parts.append(header.bands == 1 ? "grey" : "\(header.bands) bands")
+        if header.orientation != 1 { parts.append("orientation \(header.orientation)") }
+        if let profile = header.profile { parts.append("profile \(profile)") }
+        if header.progressive { parts.append("progressive") }
+        if header.pages > 1 { parts.append("\(header.pages) pages") }
+        return parts.joined(separator: ", ")
+    }
+}

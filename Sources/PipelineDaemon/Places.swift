@@ -1,0 +1,59 @@
+import Glibc
+import SystemCalls
+
+/// Where things lie: in the system's places, or all below one folder with `--root`.
+struct Places: Sendable, Hashable {
+    var root: String?
+    var configuration: String
+    var data: String
+    var run: String
+    /// Plugin folders; the first that has a filter's name wins.
+    var plugins: [String]
+
+    static let system = Places(
+        root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
+        plugins: ["/usr/local/lib/pipelined/plugins", "/usr/lib/pipelined/plugins"])
+
+    /// Everything below `folder`; filters also from beside the program, where a build puts them.
+    static func below(_ folder: String) -> Places {
+        let root = FileSystem.resolved(FileSystem.join(workingFolder, folder))
+        return Places(
+            root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
+            plugins: ["\(root)/plugins", programFolder])
+    }
+
+    var inbox: String { "\(data)/inbox" }
+    var outbox: String { "\(data)/outbox" }
+    var archive: String { "\(data)/archive" }
+    var failed: String { "\(data)/failed" }
+    var cancelled: String { "\(data)/cancelled" }
+    var state: String { "\(data)/state" }
+    var spool: String { "\(state)/spool" }
+    var ledger: String { "\(state)/ledger.sqlite" }
+    var saved: String { "\(state)/saved.conf" }
+    var lock: String { "\(state)/lock" }
+    var socket: String { "\(run)/control.sock" }
+
+    /// Folders that the daemon writes to, none of which may lie in an inbox, nor an inbox in one of them.
+    var own: [String] { [archive, failed, cancelled, state, run] }
+
+    func make() throws(SystemError) {
+        for folder in [inbox, outbox, archive, failed, cancelled, spool, run] { try FileSystem.makeFolders(folder) }
+        if root != nil { try FileSystem.makeFolders("\(configuration)/recipes.d") }
+    }
+
+    static var workingFolder: String {
+        guard let folder = getcwd(nil, 0) else { return "/" }
+        defer { free(folder) }
+        return String(cString: folder)
+    }
+
+    /// The folder of this very program.
+    static var programFolder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
+
+    /// The render worker: beside this program, or where a package puts it.
+    static var renderWorker: String? {
+        ["\(programFolder)/pipelined-render", "\(programFolder)/../libexec/pipelined/pipelined-render"]
+            .first(where: FileSystem.exists)
+    }
+}

@@ -1,0 +1,81 @@
+import PipelineModel
+import SystemCalls
+
+/// What becomes of an original once its job has ended: the last step, done once, and repeated after a crash until it is recorded.
+struct Disposal: Sendable {
+    let places: Places
+
+    /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
+    func dispose(_ job: JobRecord) throws -> String {
+        guard FileSystem.exists(job.source) else { return movedBefore(job) ?? job.source }
+        switch (job.state, job.origin) {
+        case (.done, .spooled):
+            try FileSystem.remove(job.source)
+            removeEmptyFolders(job)
+            return job.source
+        case (_, .kept):
+            return job.source
+        case (.done, .claimed) where job.order.original == .delete:
+            try FileSystem.remove(job.source)
+            removeEmptyFolders(job)
+            return job.source
+        case (.done, _):
+            return try move(job, into: places.archive)
+        case (.cancelled, _):
+            return try move(job, into: places.cancelled)
+        default:
+            let target = try move(job, into: places.failed)
+            try FileSystem.write(Array(explanation(job).utf8), to: Self.explanationPath(target))
+            return target
+        }
+    }
+
+    /// The text beside a failed original.
+    static func explanationPath(_ original: String) -> String {
+        let name = FileSystem.name(of: original)
+        var stem = name
+        // Beside a name of 255 bytes there is no room for a longer one.
+        while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
+        return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
+    }
+
+    private func move(_ job: JobRecord, into place: String) throws -> String {
+        let target = try Moving.move(job.source, into: folder(job, place), as: FileSystem.name(of: job.path))
+        removeEmptyFolders(job)
+        return target
+    }
+
+    private func folder(_ job: JobRecord, _ place: String) -> String {
+        let subfolder = job.path.contains("/") ? FileSystem.folder(of: job.path) : ""
+        return FileSystem.join("\(place)/\(job.order.recipe)", subfolder)
+    }
+
+    /// Where the original went when a crash came between the move and its record.
+    private func movedBefore(_ job: JobRecord) -> String? {
+        let places = [JobState.done: places.archive, .failed: places.failed, .cancelled: places.cancelled]
+        guard let place = places[job.state] else { return nil }
+        let target = FileSystem.join(folder(job, place), FileSystem.name(of: job.path))
+        guard let there = try? FileSystem.status(target)?.identity, there == job.file else { return nil }
+        return target
+    }
+
+    private func removeEmptyFolders(_ job: JobRecord) {
+        let top = job.origin == .spooled ? places.spool : Claims.folder(in: job.order.inbox)
+        FileSystem.removeEmptyFolders(from: FileSystem.folder(of: job.source), upTo: top)
+    }
+
+    private func explanation(_ job: JobRecord) -> String {
+        """
+        \(job.path) could not be processed.
+
+        What happened:  \(job.error ?? "it is not known")
+        Recipe:         \(job.order.recipe)
+        Chain:          \(job.order.outputs.map(\.chain.text).joined(separator: "\n                "))
+        When:           \(Timestamp.text(job.finished ?? job.created))
+        What to do:     \(job.advice ?? "look at the picture and the chain")
+
+        To try again: pipectl retry \(job.id)
+
+        """
+    }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the pool's queue.
+///
+/// `@unchecked`: all but the constants is touched on the pool's queue alone.
+final class RenderTask: @unchecked Sendable {
+    enum Failure: Error, Sendable {
+        /// The worker's own word on the picture.
+        case picture(WorkerFailure)
+        /// The worker ended in the middle, in these words.
+        case workerLost(String)
+        case timedOut
+        case cancelled
+    }
+
+    struct Limits: Sendable {
+        var maxPixels: Int64
+        var timeout: Duration
+        var cancelGrace: Duration
+    }
+
+    let name: String
+    let outputs: [RenderOutput]
+    let limits: Limits
+    let opened: @Sendable (PictureHeader) -> Void
+    let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
+
+    /// Let go as soon as the worker has them.
+    var source: Descriptor?
+    var targets: [Descriptor]
+    var cancelled = false
+    var timer: DispatchWorkItem?
+
+    init(
+        name: String, outputs: [RenderOutput], limits: Limits, source: Descriptor, targets: [Descriptor],
+        opened: @escaping @Sendable (PictureHeader) -> Void,
+        done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    ) {
+        self.name = name
+        self.outputs = outputs
+        self.limits = limits
+        self.source = source
+        self.targets = targets
+        self.opened = opened
+        self.done = done
+    }
+}
+
+extension Duration {
+    var dispatch: DispatchTimeInterval {
+        let (seconds, attoseconds) = components
+        return .nanoseconds(Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    }
+}

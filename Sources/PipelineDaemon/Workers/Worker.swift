@@ -1,0 +1,126 @@
+import CLinux
+import Dispatch
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// A render worker's process, seen from the supervisor. Lives on its pool's queue.
+final class Worker {
+    enum State {
+        /// Started; has not said hello.
+        case starting
+        case idle
+        case busy(RenderTask)
+        /// Told to go; its exit is awaited.
+        case leaving
+    }
+
+    let process: pid_t
+    let generation: Int
+    var state = State.starting
+    var jobs = 0
+    /// Whether the kill was ours.
+    var killed = false
+
+    private var channel: WorkerChannel?
+    private let messages: any DispatchSourceRead
+    private let exit: any DispatchSourceRead
+
+    /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
+    init(
+        program: String, plugins: [String], generation: Int, queue: DispatchQueue,
+        message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, String) -> Void
+    ) throws {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        process = try Self.spawn(program, plugins, channel: theirs)
+        self.generation = generation
+        let pidfd = clinux_pidfd_open(process)
+        guard pidfd >= 0 else {
+            let error = SystemError("pidfd_open", program)
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+            throw error
+        }
+        let exitDescriptor = Descriptor(owning: pidfd)
+        try ours.setNonblocking()
+        channel = WorkerChannel(ours)
+        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
+        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
+        messages.setEventHandler { [weak self] in self?.receive(message) }
+        // The descriptors outlive their sources, as Dispatch asks.
+        messages.setCancelHandler { withExtendedLifetime(ours) {} }
+        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
+        exit.setEventHandler { [self] in
+            receive(message)
+            messages.cancel()
+            exit.cancel()
+            channel = nil
+            ended(self, reap())
+        }
+        messages.activate()
+        exit.activate()
+    }
+
+    var isIdle: Bool { if case .idle = state { true } else { false } }
+    var isLeaving: Bool { if case .leaving = state { true } else { false } }
+    var task: RenderTask? { if case .busy(let task) = state { task } else { nil } }
+
+    func send(_ message: SupervisorMessage, descriptors: [Descriptor] = []) {
+        // One that can't be sent goes to a worker that is gone; its exit is told apart.
+        try? channel?.send(message, descriptors: descriptors)
+    }
+
+    /// Closing the channel ends the worker.
+    func leave() {
+        state = .leaving
+        messages.cancel()
+        channel = nil
+    }
+
+    func terminate() {
+        killed = true
+        kill(process, SIGKILL)
+    }
+
+    private func receive(_ handle: (Worker, WorkerMessage) -> Void) {
+        while let channel {
+            do {
+                guard let (message, _) = try channel.receive(WorkerMessage.self) else { return messages.cancel() }
+                handle(self, message)
+            } catch let error as SystemError where error.code == EAGAIN {
+                return
+            } catch {
+                // Nonsense from a worker: it is not to be trusted with another picture.
+                Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
+                terminate()
+                return messages.cancel()
+            }
+        }
+    }
+
+    private func reap() -> String {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        let signal = status & 0x7f
+        return signal != 0
+            ? "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+            : "ended by itself with status \((status >> 8) & 0xff)"
+    }
+
+    private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
+        var environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"]
+        // libvips spills big pictures to a file above this; a worker holds them in memory, which is budgeted.
+        environment.append("VIPS_DISC_THRESHOLD=64g")
+        if let libraries = getenv("LD_LIBRARY_PATH") {
+            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
+        }
+        var arguments = ([program] + plugins).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup($0) } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var process: pid_t = 0
+        guard clinux_spawn(&process, program, &arguments, &variables, channel.number) == 0 else {
+            throw SystemError("start", program)
+        }
+        return process
+    }
+}

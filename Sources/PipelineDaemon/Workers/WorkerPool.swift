@@ -1,0 +1,254 @@
+import Dispatch
+import SystemCalls
+import WorkerProtocol
+
+/// The render workers: as many as may run at once, each with one picture at a time. A task waits here only while its worker starts.
+///
+/// Workers belong to a generation: those that were started with the same plugins. A new generation begins with one
+/// worker on trial; when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
+///
+/// `@unchecked`: all state is touched on `queue` alone.
+final class WorkerPool: @unchecked Sendable {
+    private let queue = DispatchQueue(label: "pipelined.workers")
+    private let program: String
+    private let plugins: [String]
+    private var workers: [Worker] = []
+    private var waiting: [RenderTask] = []
+    private var capacity = 0
+    private var jobsPerWorker = 500
+    private var generation = 0
+    private var failedStarts = 0
+    private var restarting = false
+    private var stopped = false
+    private var trials: [Int32: (Result<Hello, WorkerStartError>) -> Void] = [:]
+    private var emptied: (@Sendable () -> Void)?
+
+    init(program: String, plugins: [String]) {
+        self.program = program
+        self.plugins = plugins
+    }
+
+    /// Starts one worker of a new generation and hands over what it said. `accept(true)` makes its generation the current one.
+    func trial(
+        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+    ) {
+        queue.async { [self] in
+            let next = generation + 1
+            guard let worker = start(generation: next) else {
+                return done(.failure(WorkerStartError(program: program, how: "can't be started")))
+            }
+            let process = worker.process
+            trials[process] = { [self] result in
+                done(
+                    result.map { hello in
+                        (hello, { accepted in self.queue.async { self.judge(process, next, accepted) } })
+                    })
+            }
+        }
+    }
+
+    private func judge(_ process: Int32, _ next: Int, _ accepted: Bool) {
+        let worker = workers.first { $0.process == process }
+        guard accepted else {
+            worker?.leave()
+            return
+        }
+        generation = max(generation, next)
+        for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
+        balance()
+    }
+
+    /// How many pictures may be worked on at once, and how many a worker does before it is replaced.
+    func set(capacity: Int, jobsPerWorker: Int) {
+        queue.async { [self] in
+            self.capacity = capacity
+            self.jobsPerWorker = jobsPerWorker
+            balance()
+        }
+    }
+
+    /// What keeps workers from starting, if so.
+    func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
+        queue.async { [self] in
+            let problem =
+                failedStarts > 2 ? "render workers end at their start (\(failedStarts) in a row); see the log" : nil
+            reply(workers.count { !$0.isLeaving }, problem)
+        }
+    }
+
+    func run(_ task: RenderTask) {
+        queue.async { [self] in
+            if task.cancelled || stopped { return task.done(.failure(.cancelled)) }
+            waiting.append(task)
+            balance()
+        }
+    }
+
+    /// Asks for the task to stop, and ends its worker when it does not within the grace.
+    func cancel(_ task: RenderTask) {
+        queue.async { [self] in
+            task.cancelled = true
+            if let index = waiting.firstIndex(where: { $0 === task }) {
+                waiting.remove(at: index)
+                return task.done(.failure(.cancelled))
+            }
+            guard let worker = workers.first(where: { $0.task === task }) else { return }
+            worker.send(.cancel)
+            queue.asyncAfter(deadline: .now() + task.limits.cancelGrace.dispatch) {
+                if worker.task === task { worker.terminate() }
+            }
+        }
+    }
+
+    /// Ends all workers; `done` when the last is gone.
+    func stop(_ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            stopped = true
+            emptied = done
+            for task in waiting { task.done(.failure(.cancelled)) }
+            waiting = []
+            for worker in workers { worker.task == nil ? worker.leave() : worker.terminate() }
+            if workers.isEmpty { done() }
+        }
+    }
+
+    // MARK: - On the queue
+
+    private func isStarting(_ worker: Worker) -> Bool {
+        if case .starting = worker.state { trials[worker.process] == nil } else { false }
+    }
+
+    /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
+    private func balance() {
+        guard !stopped else { return }
+        while !waiting.isEmpty,
+            let worker = workers.first(where: { $0.isIdle && $0.generation == generation })
+        {
+            begin(waiting.removeFirst(), on: worker)
+        }
+        let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
+        // A task that is waiting is worked on even when the limit has just been lowered below it.
+        let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
+        if present.count > wanted {
+            for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
+        } else if generation > 0, !restarting {
+            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation) }
+        }
+    }
+
+    private func start(generation: Int) -> Worker? {
+        do {
+            let worker = try Worker(
+                program: program, plugins: plugins, generation: generation, queue: queue,
+                message: { [unowned self] in received($1, from: $0) }, ended: { [unowned self] in ended($0, $1) })
+            workers.append(worker)
+            return worker
+        } catch {
+            Log.failure("can't start a render worker: \(error)")
+            startFailed()
+            return nil
+        }
+    }
+
+    /// Another attempt after a pause that grows, so that a worker that can't start does not keep the machine busy.
+    private func startFailed() {
+        failedStarts += 1
+        guard !restarting else { return }
+        restarting = true
+        queue.asyncAfter(deadline: .now() + .seconds(min(30, failedStarts))) { [self] in
+            restarting = false
+            balance()
+        }
+    }
+
+    private func begin(_ task: RenderTask, on worker: Worker) {
+        guard let source = task.source else { return task.done(.failure(.cancelled)) }
+        worker.state = .busy(task)
+        worker.jobs += 1
+        worker.send(
+            .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
+            descriptors: [source])
+        task.source = nil
+        let timer = DispatchWorkItem { [weak worker] in
+            guard let worker, worker.task === task else { return }
+            self.finish(worker, .failure(.timedOut))
+            worker.terminate()
+        }
+        task.timer = timer
+        queue.asyncAfter(deadline: .now() + task.limits.timeout.dispatch, execute: timer)
+    }
+
+    private func received(_ message: WorkerMessage, from worker: Worker) {
+        switch (message, worker.state) {
+        case (.hello(let hello), .starting):
+            failedStarts = 0
+            worker.state = .idle
+            if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
+            balance()
+        case (.opened(let header), .busy(let task)):
+            task.opened(header)
+            worker.send(.render, descriptors: task.targets)
+            task.targets = []
+        case (.rendered(let outputs), .busy(let task)):
+            finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
+            release(worker, replace: task.cancelled)
+        case (.failed(let failure), .busy(let task)):
+            finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure)))
+            // A save that failed leaves things behind in some encoders.
+            release(worker, replace: task.cancelled || failure.stage == "save")
+        case (.cancelled, .busy):
+            finish(worker, .failure(.cancelled))
+            release(worker, replace: true)
+        default:
+            break
+        }
+    }
+
+    private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        guard let task = worker.task else { return }
+        worker.state = .leaving
+        task.timer?.cancel()
+        task.timer = nil
+        task.source = nil
+        task.targets = []
+        task.done(result)
+    }
+
+    private func release(_ worker: Worker, replace: Bool) {
+        if replace || worker.jobs >= jobsPerWorker || worker.generation != generation || stopped {
+            worker.leave()
+        } else {
+            worker.state = .idle
+        }
+        balance()
+    }
+
+    private func ended(_ worker: Worker, _ how: String) {
+        workers.removeAll { $0 === worker }
+        switch worker.state {
+        case .starting:
+            Log.failure("a render worker \(how) before it said hello")
+            if let trial = trials.removeValue(forKey: worker.process) {
+                trial(.failure(WorkerStartError(program: program, how: how)))
+            }
+            startFailed()
+        case .busy(let task):
+            if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
+            finish(worker, .failure(task.cancelled ? .cancelled : .workerLost(how)))
+        case .idle:
+            if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
+        case .leaving:
+            break
+        }
+        if stopped, workers.isEmpty { emptied?() }
+        balance()
+    }
+}
+
+/// A render worker that does not come up.
+struct WorkerStartError: Error, Sendable, CustomStringConvertible {
+    let program: String
+    let how: String
+
+    var description: String { "the render worker \(program) \(how)" }
+}

@@ -1,0 +1,189 @@
+import CLinux
+public import Glibc
+
+/// What `lstat` tells of a file, as far as anybody here asks.
+public struct FileStatus: Sendable, Hashable {
+    public enum Kind: String, Sendable {
+        case file, folder
+        case link = "symbolic link"
+        case other = "special file"
+    }
+
+    public let kind: Kind
+    public let device: UInt64
+    public let inode: UInt64
+    public let size: Int64
+    /// Nanoseconds since 1970.
+    public let modified: Int64
+    public let changed: Int64
+    public let mode: UInt32
+    public let owner: UInt32
+
+    public init(_ raw: stat) {
+        kind =
+            switch raw.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            default: .other
+            }
+        device = UInt64(raw.st_dev)
+        inode = UInt64(raw.st_ino)
+        size = Int64(raw.st_size)
+        modified = Int64(raw.st_mtim.tv_sec) * 1_000_000_000 + Int64(raw.st_mtim.tv_nsec)
+        changed = Int64(raw.st_ctim.tv_sec) * 1_000_000_000 + Int64(raw.st_ctim.tv_nsec)
+        mode = UInt32(raw.st_mode)
+        owner = UInt32(raw.st_uid)
+    }
+}
+
+/// Calls on paths, one function a call; each throws what it attempted on what.
+public enum FileSystem {
+    /// The file at `path` itself, not what a link there points to; nil when there is none.
+    public static func status(_ path: String) throws(SystemError) -> FileStatus? {
+        var raw = stat()
+        if lstat(path, &raw) == 0 { return FileStatus(raw) }
+        if errno == ENOENT || errno == ENOTDIR { return nil }
+        throw SystemError("lstat", path)
+    }
+
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Makes the folder and those above it that are missing.
+    public static func makeFolders(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
+        if mkdir(path, mode) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT else { throw SystemError("mkdir", path) }
+        let above = folder(of: path)
+        guard above != path else { throw SystemError("mkdir", path) }
+        try makeFolders(above, mode: mode)
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
+    }
+
+    /// Renames; a file that is there already makes it fail with `EEXIST`.
+    public static func renameWithoutReplacing(_ from: String, _ to: String) throws(SystemError) {
+        if clinux_rename_noreplace(from, to) == 0 { return }
+        // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
+        guard errno == EINVAL else { throw SystemError("rename", to) }
+        guard link(from, to) == 0 else { throw SystemError("rename", to) }
+        try remove(from)
+    }
+
+    public static func rename(_ from: String, _ to: String) throws(SystemError) {
+        guard Glibc.rename(from, to) == 0 else { throw SystemError("rename", to) }
+    }
+
+    /// Removes a file; that it is not there is no error.
+    public static func remove(_ path: String) throws(SystemError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+    }
+
+    /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
+    public static func removeEmptyFolders(from folder: String, upTo top: String) {
+        var path = folder
+        while path.count > top.count, path.hasPrefix(top), rmdir(path) == 0 { path = Self.folder(of: path) }
+    }
+
+    /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
+    public static func sync(_ path: String) throws(SystemError) {
+        let descriptor = try Descriptor.open(path, O_RDONLY)
+        guard fsync(descriptor.number) == 0 else { throw SystemError("fsync", path) }
+    }
+
+    /// Writes a small file: whole or not at all, and durable.
+    public static func write(_ bytes: some Collection<UInt8>, to path: String) throws(SystemError) {
+        let temporary = path + ".new"
+        let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+        let buffer = Array(bytes)
+        var written = 0
+        while written < buffer.count {
+            let count = buffer[written...].withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("write", temporary)
+            }
+            written += count
+        }
+        guard fsync(file.number) == 0 else { throw SystemError("fsync", temporary) }
+        try rename(temporary, path)
+        try sync(folder(of: path))
+    }
+
+    /// Copies everything of one descriptor into the other, and makes it durable.
+    public static func copy(_ from: Descriptor, to: Descriptor, called name: String) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        var offset: off_t = 0
+        while true {
+            let got = pread(from.number, &buffer, buffer.count, offset)
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("read", name)
+            }
+            if got == 0 { break }
+            offset += off_t(got)
+            var written = 0
+            while written < got {
+                let count = buffer[written..<got].withUnsafeBytes { Glibc.write(to.number, $0.baseAddress, $0.count) }
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw SystemError("write", name)
+                }
+                written += count
+            }
+        }
+        guard fsync(to.number) == 0 else { throw SystemError("fsync", name) }
+    }
+
+    /// Whether somebody has the file open for writing; nil where the kernel doesn't tell (another's file, some file systems).
+    public static func isOpenForWriting(_ file: Descriptor) -> Bool? {
+        switch clinux_open_for_writing(file.number) {
+        case 0: false
+        case 1: true
+        default: nil
+        }
+    }
+
+    /// The names in a folder, without `.` and `..`. A name that is not UTF-8 comes as nil.
+    public static func names(in folder: String) throws(SystemError) -> [String?] {
+        guard let handle = opendir(folder) else { throw SystemError("opendir", folder) }
+        defer { closedir(handle) }
+        var names: [String?] = []
+        while let entry = readdir(handle) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The path with links resolved; of a path that is not there, the part that is there resolved.
+    public static func resolved(_ path: String) -> String {
+        if let real = realpath(path, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        let above = folder(of: path)
+        return above == path ? path : join(resolved(above), name(of: path))
+    }
+
+    public static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    public static func name(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return path }
+        return String(path[path.index(after: slash)...])
+    }
+
+    public static func join(_ folder: String, _ rest: String) -> String {
+        if rest.isEmpty { return folder }
+        if rest.hasPrefix("/") { return rest }
+        return folder.hasSuffix("/") ? folder + rest : "\(folder)/\(rest)"
+    }
+
+    /// Whether `path` is `folder` or lies below it.
+    public static func lies(_ path: String, within folder: String) -> Bool {
+        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+    }
+}
