@@ -8,7 +8,8 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
         var elements = try ChainScanner.elements(of: text)
         let saves = elements.indices.filter { elements[$0].name == BuiltInStage.save.description.name }
         if saves.count > 1 {
-            throw ChainProblem("'save' for the second time", column: elements[saves[1]].column, advice: "keep one, the last")
+            throw ChainProblem(
+                "'save' for the second time", column: elements[saves[1]].column, advice: "keep one, the last")
         }
         if let save = saves.first, save != elements.count - 1 {
             throw ChainProblem(

@@ -39,7 +39,8 @@ struct ChainScanner {
             return ChainProblem("the chain is empty", column: 1, advice: "write a stage, such as resize scale=0.5")
         }
         return ChainProblem(
-            "empty stage", column: next == nil ? pipe ?? column : column, advice: "write a stage beside the | or remove it")
+            "empty stage", column: next == nil ? pipe ?? column : column,
+            advice: "write a stage beside the | or remove it")
     }
 
     /// The first word of an element is its name, every other one an assignment.
@@ -53,7 +54,8 @@ struct ChainScanner {
                 throw ChainProblem("'=' without a name", column: start, advice: "write name=value, without spaces")
             }
             guard element != nil else {
-                throw ChainProblem("'\(name)=\(value)' without a stage", column: start, advice: "write a stage's name first")
+                throw ChainProblem(
+                    "'\(name)=\(value)' without a stage", column: start, advice: "write a stage's name first")
             }
             element?.assignments.append(.init(name: name, value: value, column: start))
         } else if element == nil {

@@ -15,10 +15,13 @@ extension ParameterDescription {
             default: throw Refusal("is neither yes nor no", advice: "it may be yes or no")
             }
         case .choice:
-            guard choices.contains(text) else { throw Refusal("is unknown", advice: suggestion(for: text, among: choices)) }
+            guard choices.contains(text) else {
+                throw Refusal("is unknown", advice: suggestion(for: text, among: choices))
+            }
             return .text(text)
         case .colour:
-            guard text.count == 7, text.first == "#", text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            guard text.count == 7, text.first == "#", text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit })
+            else {
                 throw Refusal("is not a colour", advice: "write it as #rrggbb, such as #ffffff")
             }
             return .text(text.lowercased())

@@ -11,4 +11,8 @@ struct Refusal: Error, Equatable {
     static func outOfRange(_ allowed: String) -> Refusal {
         Refusal("is out of range", advice: "it may be \(allowed)")
     }
+
+    var sentence: String {
+        complaint + (advice.map { "; \($0)" } ?? "")
+    }
 }
