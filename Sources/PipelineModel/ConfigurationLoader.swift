@@ -34,10 +34,14 @@ struct ConfigurationLoader {
 
     /// To be called when all settings are read: a recipe inherits from them.
     mutating func readRecipe(_ file: ConfigurationText) {
+        let name = RecipeFile.recipeName(file.name)
+        guard !name.isEmpty, !name.hasPrefix(".") else {
+            let advice = "give the file a name before \(RecipeFile.suffix) that does not begin with a dot"
+            return report(file.name, nil, "'\(name)' can't be the name of a recipe; \(advice)")
+        }
         let read = RecipeFile(file, settings: settings, catalog: catalog)
         problems += read.problems
-        if let first = files.first(where: { $0.recipe.name == read.recipe.name }) {
-            let name = read.recipe.name
+        if let first = files.first(where: { $0.recipe.name == name }) {
             report(
                 file.name, nil, "recipe '\(name)' is in \(first.recipe.file ?? name) already; rename one of the files")
         } else {

@@ -11,7 +11,8 @@ extension StageCatalog {
         for assignment in element.assignments {
             let parameter = try parameter(assignment, of: description)
             guard columns.updateValue(assignment.column, forKey: parameter.name) == nil else {
-                throw ChainProblem("'\(parameter.name)' for the second time", column: assignment.column)
+                throw ChainProblem(
+                    "'\(parameter.name)' for the second time", column: assignment.column, advice: "keep one")
             }
             stage.arguments[parameter.name] = try value(
                 assignment.value ?? "", of: parameter, column: assignment.column)

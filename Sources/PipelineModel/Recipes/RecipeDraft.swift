@@ -7,6 +7,8 @@ struct RecipeDraft: Sendable {
     var original = OriginalPolicy.archive
     var conflict = ConflictPolicy.number
     var intake: InboxSettings
+    /// Of the [Output] section that is being read.
+    var chain: String?
 
     static let table: [Setting<RecipeDraft>] =
         [
@@ -24,14 +26,6 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Conflict", \.conflict, .word,
                 "what happens when a result's name is taken: number, replace or skip"),
+            Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
-}
-
-/// An output while its section is being read.
-struct OutputDraft: Sendable {
-    var chain: String?
-
-    static let table: [Setting<OutputDraft>] = [
-        Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them")
-    ]
 }

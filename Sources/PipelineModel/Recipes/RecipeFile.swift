@@ -2,15 +2,15 @@
 struct RecipeFile {
     static let suffix = ".recipe"
 
-    private(set) var recipe: Recipe
-    private(set) var problems: [Problem]
+    let recipe: Recipe
+    let problems: [Problem]
     /// The line that says which inbox it is.
     let inboxLine: Int?
 
     init(_ file: ConfigurationText, settings: Settings, catalog: StageCatalog) {
         var reader = RecipeReader(file, intake: settings.intake, catalog: catalog)
         let name = Self.recipeName(file.name)
-        reader.read(name: name)
+        reader.read()
         let draft = reader.draft
         recipe = Recipe(
             name: name, description: draft.description, file: file.name,

@@ -18,36 +18,22 @@ struct RecipeReader {
         draft = inherited
     }
 
-    mutating func read(name: String) {
-        if name.isEmpty || name.hasPrefix(".") {
-            report(nil, "a recipe's file needs a name before \(RecipeFile.suffix) that does not begin with a dot")
-        }
+    mutating func read() {
         let contents = SectionedText(file)
         problems += contents.problems
+        let known = RecipeDraft.table.sections().map { "[\($0)]" }
         for section in contents.sections {
             let words = section.header.split(maxSplits: 1) { $0.isWhitespace }.map(\.trimmed)
             switch (words[0], words.dropFirst().first) {
-            case ("Recipe", nil), ("Inbox", nil): readSettings(section)
+            case ("Recipe", nil), ("Inbox", nil): readSettings(section, of: section.header)
             case ("Output", let name): readOutput(section, name: name)
             default:
-                let advice = suggestion(for: "[\(section.header)]", among: ["[Recipe]", "[Inbox]", "[Output]"])
+                let advice = suggestion(for: "[\(section.header)]", among: known)
                 report(section.line, "unknown section [\(section.header)]; \(advice)")
             }
         }
         if outputNames.isEmpty, problems.isEmpty {
             report(nil, "no [Output] section; add one with a Chain=")
-        }
-    }
-
-    private mutating func readSettings(_ section: SectionedText.Section) {
-        for assignment in section.assignments {
-            do throws(Refusal) {
-                try RecipeDraft.table.assign(
-                    assignment.value.text, to: assignment.key, in: section.header, of: &draft, base: inherited)
-                if assignment.key == "Inbox" { inboxLine = assignment.line }
-            } catch {
-                report(assignment.line, error.sentence)
-            }
         }
     }
 
@@ -60,27 +46,30 @@ struct RecipeReader {
         }
         outputNames.append(name)
 
-        var output = OutputDraft()
-        var place: PlacedText?
-        let before = problems.count
-        for assignment in section.assignments {
-            do throws(Refusal) {
-                try OutputDraft.table.assign(
-                    assignment.value.text, to: assignment.key, in: "Output", of: &output, base: OutputDraft())
-                place = assignment.value
-            } catch {
-                report(assignment.line, error.sentence)
-            }
-        }
-        guard let text = output.chain, let place else {
-            if problems.count == before { report(section.line, "[\(section.header)] without a Chain=") }
+        draft.chain = nil
+        let problemsBefore = problems.count
+        readSettings(section, of: "Output")
+        guard let text = draft.chain, let written = section.assignments.last(where: { $0.key == "Chain" })?.value else {
+            if problems.count == problemsBefore { report(section.line, "[\(section.header)] without a Chain=") }
             return
         }
         do throws(ChainProblem) {
             outputs.append(RecipeOutput(name: name, chain: try Chain(parsing: text, catalog: catalog)))
         } catch {
-            let (line, column) = place.place(at: error.column - 1)
+            let (line, column) = written.place(at: error.column - 1)
             report(line, error.moved(to: column).message)
+        }
+    }
+
+    private mutating func readSettings(_ section: SectionedText.Section, of name: String) {
+        for assignment in section.assignments {
+            do throws(Refusal) {
+                try RecipeDraft.table.assign(
+                    assignment.value.text, to: assignment.key, in: name, of: &draft, base: inherited)
+                if assignment.key == "Inbox" { inboxLine = assignment.line }
+            } catch {
+                report(assignment.line, error.sentence)
+            }
         }
     }
 

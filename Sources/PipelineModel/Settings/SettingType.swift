@@ -108,7 +108,7 @@ extension SettingType<String?> {
 extension SettingType<[String]?> {
     /// Words between spaces, with quotes around those that contain some.
     static let words = Self { text throws(Refusal) in
-        guard let words = text.words else { throw Refusal("has an unclosed quote") }
+        guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
         return words
     } write: {
         ($0 ?? []).map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
