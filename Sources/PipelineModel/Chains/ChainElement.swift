@@ -1,0 +1,13 @@
+/// A stage as it was written, not yet checked.
+struct ChainElement {
+    struct Assignment {
+        var name: String
+        /// nil when there is no `=`.
+        var value: String?
+        var column: Int
+    }
+
+    var name: String
+    var column: Int
+    var assignments: [Assignment] = []
+}

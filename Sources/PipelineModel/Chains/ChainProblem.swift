@@ -1,0 +1,25 @@
+/// What is wrong with a chain, and where: `unknown stage 'niro' at column 24; did you mean 'noir'?`.
+public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    private let complaint: String
+    private let advice: String?
+    /// Counted in characters from 1, in the chain's text; in the file's line after `moved(to:)`.
+    public let column: Int
+
+    init(_ complaint: String, column: Int, advice: String? = nil) {
+        self.complaint = complaint
+        self.column = column
+        self.advice = advice
+    }
+
+    /// The whole sentence, column included.
+    public var message: String {
+        "\(complaint) at column \(column)" + (advice.map { "; \($0)" } ?? "")
+    }
+
+    public var description: String { message }
+
+    /// The same problem, seen in a text that contains the chain.
+    public func moved(to column: Int) -> ChainProblem {
+        ChainProblem(complaint, column: column, advice: advice)
+    }
+}

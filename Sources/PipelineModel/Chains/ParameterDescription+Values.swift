@@ -1,0 +1,64 @@
+extension ParameterDescription {
+    /// The value that `text` stands for.
+    func value(_ text: String) throws(Refusal) -> ArgumentValue {
+        switch type {
+        case .number:
+            guard let number = decimal(text) else { throw Refusal("is not a number", advice: allowed) }
+            return .number(try inRange(number))
+        case .integer:
+            guard let number = Int(text) else { throw Refusal("is not a whole number", advice: allowed) }
+            return .number(try inRange(Double(number)))
+        case .boolean:
+            switch text.lowercased() {
+            case "yes", "true", "on", "1": return .number(1)
+            case "no", "false", "off", "0": return .number(0)
+            default: throw Refusal("is neither yes nor no", advice: "it may be yes or no")
+            }
+        case .choice:
+            guard choices.contains(text) else {
+                throw Refusal("is unknown", advice: suggestion(for: text, among: choices))
+            }
+            return .text(text)
+        case .colour:
+            guard text.count == 7, text.first == "#", text.dropFirst().allSatisfy({ $0.isASCII && $0.isHexDigit })
+            else {
+                throw Refusal("is not a colour", advice: "write it as #rrggbb, such as #ffffff")
+            }
+            return .text(text.lowercased())
+        case .text:
+            return .text(text)
+        }
+    }
+
+    /// Digits alone: `Double` itself would also read `nan`, `inf` and hexadecimal.
+    private func decimal(_ text: String) -> Double? {
+        guard text.allSatisfy({ "0123456789.+-eE".contains($0) }), let number = Double(text), number.isFinite else {
+            return nil
+        }
+        return number
+    }
+
+    private func inRange(_ number: Double) throws(Refusal) -> Double {
+        guard number >= minimum ?? number, number <= maximum ?? number else {
+            throw Refusal("is out of range", advice: allowed)
+        }
+        return number
+    }
+
+    private var allowed: String? {
+        let unit = unit.map { " \($0)" } ?? ""
+        return switch (minimum, maximum) {
+        case (let low?, let high?): "it may be \(low.plain) to \(high.plain)\(unit)"
+        case (let low?, nil): "it may be \(low.plain)\(unit) or more"
+        case (nil, let high?): "it may be \(high.plain)\(unit) or less"
+        case (nil, nil): nil
+        }
+    }
+}
+
+extension Double {
+    /// Without `.0` when it is a whole number.
+    fileprivate var plain: String {
+        Int64(exactly: self).map(String.init) ?? description
+    }
+}

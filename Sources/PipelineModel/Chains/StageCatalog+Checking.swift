@@ -1,0 +1,60 @@
+extension StageCatalog {
+    /// The element as a stage, if there is such a stage and all its arguments are as they should be.
+    func stage(_ element: ChainElement) throws(ChainProblem) -> Stage {
+        guard let description = self[element.name] else {
+            throw ChainProblem(
+                "unknown stage '\(element.name)'", column: element.column,
+                advice: suggestion(for: element.name, among: stages.map(\.name)))
+        }
+        var stage = Stage(name: element.name)
+        var columns: [String: Int] = [:]
+        for assignment in element.assignments {
+            let parameter = try parameter(assignment, of: description)
+            guard columns.updateValue(assignment.column, forKey: parameter.name) == nil else {
+                throw ChainProblem(
+                    "'\(parameter.name)' for the second time", column: assignment.column, advice: "keep one")
+            }
+            stage.arguments[parameter.name] = try value(
+                assignment.value ?? "", of: parameter, column: assignment.column)
+        }
+        for parameter in description.parameters where columns[parameter.name] == nil {
+            guard let text = parameter.defaultValue else { continue }
+            stage.arguments[parameter.name] = try value(text, of: parameter, column: element.column)
+        }
+        if let violation = BuiltInStage.all.first(where: { $0.description.name == stage.name })?.violation(stage) {
+            let column = violation.parameter.flatMap { columns[$0] } ?? element.column
+            throw ChainProblem(violation.complaint, column: column, advice: violation.advice)
+        }
+        return stage
+    }
+
+    private func parameter(
+        _ assignment: ChainElement.Assignment, of stage: StageDescription
+    ) throws(ChainProblem) -> ParameterDescription {
+        let known = stage.parameters.map(\.name)
+        if let parameter = stage.parameters.first(where: { $0.name == assignment.name }) {
+            if assignment.value != nil { return parameter }
+            throw ChainProblem(
+                "'\(assignment.name)' without a value", column: assignment.column,
+                advice: "write \(assignment.name)=value, without spaces")
+        }
+        if assignment.value == nil, self[assignment.name] != nil {
+            throw ChainProblem(
+                "stage '\(assignment.name)' inside '\(stage.name)'", column: assignment.column,
+                advice: "write a | before it")
+        }
+        throw ChainProblem(
+            "unknown parameter '\(assignment.name)' of \(stage.name)", column: assignment.column,
+            advice: known.isEmpty ? "it takes none" : suggestion(for: assignment.name, among: known))
+    }
+
+    private func value(
+        _ text: String, of parameter: ParameterDescription, column: Int
+    ) throws(ChainProblem) -> ArgumentValue {
+        do throws(Refusal) {
+            return try parameter.value(text)
+        } catch {
+            throw ChainProblem("\(parameter.name)=\(text) \(error.complaint)", column: column, advice: error.advice)
+        }
+    }
+}

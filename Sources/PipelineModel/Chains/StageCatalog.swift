@@ -1,0 +1,22 @@
+/// The stages a chain may be made of.
+public struct StageCatalog: Sendable {
+    /// What there is without any plugin.
+    public static let builtIn = StageCatalog(filters: [])
+
+    private let byName: [String: StageDescription]
+
+    /// The built-in stages and `filters`. A name that is taken already keeps its first meaning.
+    public init(filters: [StageDescription]) {
+        let all = BuiltInStage.all.map(\.description) + filters
+        byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Sorted by name.
+    public var stages: [StageDescription] {
+        byName.values.sorted { $0.name < $1.name }
+    }
+
+    public subscript(name: String) -> StageDescription? {
+        byName[name]
+    }
+}

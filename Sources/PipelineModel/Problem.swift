@@ -1,0 +1,16 @@
+/// What is wrong with the configuration, and where: `noir.recipe:7: unknown section [Outptu]; did you mean '[Output]'?`.
+public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    public var file: String
+    public var line: Int?
+    public var message: String
+
+    public init(file: String, line: Int?, message: String) {
+        self.file = file
+        self.line = line
+        self.message = message
+    }
+
+    public var description: String {
+        if let line { "\(file):\(line): \(message)" } else { "\(file): \(message)" }
+    }
+}

@@ -1,0 +1,20 @@
+extension Recipe {
+    static let builtInName = "noir"
+
+    /// The recipe of a daemon without any file; without its output when a stage is missing.
+    static func builtIn(intake: InboxSettings, catalog: StageCatalog) -> (recipe: Recipe, problem: Problem?) {
+        var outputs: [RecipeOutput] = []
+        var problem: Problem?
+        do throws(ChainProblem) {
+            let chain = try Chain(
+                parsing: "resize scale=0.5 | noir | save format=jpeg quality=85", catalog: catalog)
+            outputs = [RecipeOutput(name: nil, chain: chain)]
+        } catch {
+            problem = Problem(file: "built-in recipe \(builtInName)", line: nil, message: error.message)
+        }
+        let recipe = Recipe(
+            name: builtInName, description: "Half size, black and white", inbox: "", outbox: builtInName,
+            intake: intake, outputs: outputs)
+        return (recipe, problem)
+    }
+}

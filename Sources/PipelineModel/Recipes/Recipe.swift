@@ -1,0 +1,46 @@
+/// Which pictures are taken from where, and what is made of them.
+public struct Recipe: Sendable, Hashable {
+    /// What is taken when a recipe has no `Match=`.
+    public static let pictures = [
+        "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
+    ]
+
+    public let name: String
+    public let description: String?
+    /// The file it was read from; nil when it is built in.
+    public let file: String?
+    /// Relative to `inbox/`, "" being that folder itself; or absolute.
+    public let inbox: String
+    /// Relative to `outbox/`, or absolute.
+    public let outbox: String
+    public let match: [String]
+    public let original: OriginalPolicy
+    public let conflict: ConflictPolicy
+    public let intake: InboxSettings
+    public let outputs: [RecipeOutput]
+
+    private let globs: [Glob]
+
+    public init(
+        name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
+        match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
+        intake: InboxSettings = InboxSettings(), outputs: [RecipeOutput]
+    ) {
+        self.name = name
+        self.description = description
+        self.file = file
+        self.inbox = inbox
+        self.outbox = outbox
+        self.match = match
+        self.original = original
+        self.conflict = conflict
+        self.intake = intake
+        self.outputs = outputs
+        globs = match.map(Glob.init)
+    }
+
+    /// Whether a file of this name (without its folders) is one for this recipe.
+    public func matches(_ fileName: String) -> Bool {
+        globs.contains { $0.matches(fileName) }
+    }
+}

@@ -1,0 +1,31 @@
+/// A recipe while its file is being read: what is not given is nil.
+struct RecipeDraft: Sendable {
+    var description: String?
+    var inbox: String?
+    var outbox: String?
+    var match: [String]?
+    var original = OriginalPolicy.archive
+    var conflict = ConflictPolicy.number
+    var intake: InboxSettings
+    /// Of the [Output] section that is being read.
+    var chain: String?
+
+    static let table: [Setting<RecipeDraft>] =
+        [
+            Setting("Recipe", "Description", \.description, .text, "what the recipe is for"),
+            Setting(
+                "Recipe", "Inbox", \.inbox, .folder,
+                "where its pictures arrive: below inbox/, or absolute; left out: the recipe's name"),
+            Setting(
+                "Recipe", "Outbox", \.outbox, .folder,
+                "where its results go: below outbox/, or absolute; left out: the recipe's name"),
+            Setting(
+                "Recipe", "Match", appendingTo: \.match,
+                "the file names it takes; left out: those of pictures"),
+            Setting("Recipe", "Original", \.original, .word, "what becomes of the original: archive, delete or keep"),
+            Setting(
+                "Recipe", "Conflict", \.conflict, .word,
+                "what happens when a result's name is taken: number, replace or skip"),
+            Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
+        ] + InboxSettings.table.map { $0.within(\.intake) }
+}

@@ -1,0 +1,29 @@
+/// A `.recipe` file, read as far as it makes sense.
+struct RecipeFile {
+    static let suffix = ".recipe"
+
+    let recipe: Recipe
+    let problems: [Problem]
+    /// The line that says which inbox it is.
+    let inboxLine: Int?
+
+    init(_ file: ConfigurationText, settings: Settings, catalog: StageCatalog) {
+        var reader = RecipeReader(file, intake: settings.intake, catalog: catalog)
+        let name = Self.recipeName(file.name)
+        reader.read()
+        let draft = reader.draft
+        recipe = Recipe(
+            name: name, description: draft.description, file: file.name,
+            inbox: draft.inbox ?? (name == settings.defaultRecipe ? "" : name), outbox: draft.outbox ?? name,
+            match: draft.match ?? Recipe.pictures, original: draft.original, conflict: draft.conflict,
+            intake: draft.intake, outputs: reader.outputs)
+        problems = reader.problems
+        inboxLine = reader.inboxLine
+    }
+
+    /// The file's base name without `.recipe`.
+    static func recipeName(_ path: String) -> String {
+        let base = path.split(separator: "/").last ?? ""
+        return String(base.hasSuffix(suffix) ? base.dropLast(suffix.count) : base)
+    }
+}

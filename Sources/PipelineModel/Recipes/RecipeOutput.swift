@@ -1,0 +1,11 @@
+/// One result of each picture.
+public struct RecipeOutput: Sendable, Hashable, Codable {
+    /// Part of the result's file name; nil for the output that has none.
+    public var name: String?
+    public var chain: Chain
+
+    public init(name: String?, chain: Chain) {
+        self.name = name
+        self.chain = chain
+    }
+}

@@ -1,0 +1,12 @@
+/// What becomes of an original whose job is done.
+public enum OriginalPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    case archive, delete, keep
+}
+
+/// What happens when a result's name is taken in the outbox.
+public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The new one gets `-1`, `-2`, ….
+    case number
+    case replace
+    case skip
+}

@@ -1,0 +1,79 @@
+/// Goes through the sections of a recipe's file and collects what they say, and all that is wrong with them.
+struct RecipeReader {
+    private let file: ConfigurationText
+    private let catalog: StageCatalog
+    private let inherited: RecipeDraft
+
+    private(set) var draft: RecipeDraft
+    private(set) var outputs: [RecipeOutput] = []
+    private(set) var problems: [Problem] = []
+    private(set) var inboxLine: Int?
+    /// All that have a section, those with a broken chain, too.
+    private var outputNames: [String?] = []
+
+    init(_ file: ConfigurationText, intake: InboxSettings, catalog: StageCatalog) {
+        self.file = file
+        self.catalog = catalog
+        inherited = RecipeDraft(intake: intake)
+        draft = inherited
+    }
+
+    mutating func read() {
+        let contents = SectionedText(file)
+        problems += contents.problems
+        let known = RecipeDraft.table.sections().map { "[\($0)]" }
+        for section in contents.sections {
+            let words = section.header.split(maxSplits: 1) { $0.isWhitespace }.map(\.trimmed)
+            switch (words[0], words.dropFirst().first) {
+            case ("Recipe", nil), ("Inbox", nil): readSettings(section, of: section.header)
+            case ("Output", let name): readOutput(section, name: name)
+            default:
+                let advice = suggestion(for: "[\(section.header)]", among: known)
+                report(section.line, "unknown section [\(section.header)]; \(advice)")
+            }
+        }
+        if outputNames.isEmpty, problems.isEmpty {
+            report(nil, "no [Output] section; add one with a Chain=")
+        }
+    }
+
+    private mutating func readOutput(_ section: SectionedText.Section, name: String?) {
+        if let name, !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) {
+            report(section.line, "'\(name)' can't be the name of an output; use letters, digits, - and _")
+        }
+        if outputNames.contains(name) {
+            report(section.line, "[\(section.header)] for the second time; give each output a name of its own")
+        }
+        outputNames.append(name)
+
+        draft.chain = nil
+        let problemsBefore = problems.count
+        readSettings(section, of: "Output")
+        guard let text = draft.chain, let written = section.assignments.last(where: { $0.key == "Chain" })?.value else {
+            if problems.count == problemsBefore { report(section.line, "[\(section.header)] without a Chain=") }
+            return
+        }
+        do throws(ChainProblem) {
+            outputs.append(RecipeOutput(name: name, chain: try Chain(parsing: text, catalog: catalog)))
+        } catch {
+            let (line, column) = written.place(at: error.column - 1)
+            report(line, error.moved(to: column).message)
+        }
+    }
+
+    private mutating func readSettings(_ section: SectionedText.Section, of name: String) {
+        for assignment in section.assignments {
+            do throws(Refusal) {
+                try RecipeDraft.table.assign(
+                    assignment.value.text, to: assignment.key, in: name, of: &draft, base: inherited)
+                if assignment.key == "Inbox" { inboxLine = assignment.line }
+            } catch {
+                report(assignment.line, error.sentence)
+            }
+        }
+    }
+
+    private mutating func report(_ line: Int?, _ message: String) {
+        problems.append(Problem(file: file.name, line: line, message: message))
+    }
+}

@@ -1,0 +1,11 @@
+/// A configuration file that has been read.
+public struct ConfigurationText: Sendable, Hashable {
+    /// Its path, as messages show it.
+    public var name: String
+    public var text: String
+
+    public init(name: String, text: String) {
+        self.name = name
+        self.text = text
+    }
+}

@@ -1,0 +1,32 @@
+/// How new files in an inbox are noticed.
+public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
+    /// inotify where the file system tells of changes, else polling.
+    case auto
+    case inotify
+    case poll
+}
+
+/// How an inbox is watched; global in [Inbox], overridden by a recipe's own [Inbox].
+public struct InboxSettings: Sendable, Hashable {
+    public var watch = WatchMode.auto
+    public var settle = Duration.milliseconds(500)
+    public var pollInterval = Duration.seconds(5)
+    public var settlePolled = Duration.seconds(5)
+
+    public init() {}
+
+    static let table: [Setting<InboxSettings>] = [
+        Setting(
+            "Inbox", "Watch", \.watch, .word,
+            "how new files are noticed: auto, inotify, or poll for network folders"),
+        Setting(
+            "Inbox", "Settle", \.settle, .duration(.zero ... .seconds(3600)),
+            "how long a file must be quiet before it is taken"),
+        Setting(
+            "Inbox", "PollInterval", \.pollInterval, .duration(.milliseconds(50) ... .seconds(86400)),
+            "how often a polled folder is read"),
+        Setting(
+            "Inbox", "SettlePolled", \.settlePolled, .duration(.zero ... .seconds(3600)),
+            "the same as Settle, in a polled folder"),
+    ]
+}

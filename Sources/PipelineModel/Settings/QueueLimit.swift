@@ -1,0 +1,41 @@
+/// How many operations of a queue may run at once: a number, or what suits the machine.
+public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
+    case auto
+    /// 0: what runs is finished, nothing is started.
+    case count(Int)
+
+    /// What a count may be.
+    public static let range = 0...1024
+
+    /// Reads `auto` or a count within `range`.
+    public init?(_ text: String) {
+        if text == "auto" {
+            self = .auto
+        } else if let count = Int(text), Self.range.contains(count) {
+            self = .count(count)
+        } else {
+            return nil
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .auto: "auto"
+        case .count(let count): "\(count)"
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let limit = QueueLimit(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no queue limit")
+        }
+        self = limit
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,82 @@
+/// A row of a table of settings: where it is written, what it may be, which property of `Root` it sets. The property's initial
+/// value is the default.
+struct Setting<Root: Sendable>: Sendable {
+    let section: String
+    let key: String
+    let help: String
+    let assign: @Sendable (_ text: String, _ root: inout Root) throws(Refusal) -> Void
+    let reset: @Sendable (_ root: inout Root, _ base: Root) -> Void
+    let written: @Sendable (Root) -> String
+
+    init<Value: Sendable>(
+        _ section: String, _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable,
+        _ type: SettingType<Value>, _ help: String
+    ) {
+        self.section = section
+        self.key = key
+        self.help = help
+        assign = { text, root throws(Refusal) in root[keyPath: path] = try type.read(text) }
+        reset = { root, base in root[keyPath: path] = base[keyPath: path] }
+        written = { type.write($0[keyPath: path]) }
+    }
+
+    /// A list: each assignment appends to it.
+    init(
+        _ section: String, _ key: String, appendingTo path: any WritableKeyPath<Root, [String]?> & Sendable,
+        _ help: String
+    ) {
+        let type = SettingType<[String]?>.words
+        self.section = section
+        self.key = key
+        self.help = help
+        assign = { text, root throws(Refusal) in
+            root[keyPath: path] = (root[keyPath: path] ?? []) + (try type.read(text) ?? [])
+        }
+        reset = { root, base in root[keyPath: path] = base[keyPath: path] }
+        written = { type.write($0[keyPath: path]) }
+    }
+
+    /// The same setting of a value that contains `Root`.
+    func within<Whole: Sendable>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
+        Setting<Whole>(of: self, within: path)
+    }
+
+    private init<Part: Sendable>(of part: Setting<Part>, within path: any WritableKeyPath<Root, Part> & Sendable) {
+        section = part.section
+        key = part.key
+        help = part.help
+        assign = { text, root throws(Refusal) in try part.assign(text, &root[keyPath: path]) }
+        reset = { root, base in part.reset(&root[keyPath: path], base[keyPath: path]) }
+        written = { part.written($0[keyPath: path]) }
+    }
+}
+
+extension Array {
+    /// The sections of a table, each once, in its order.
+    func sections<Root>() -> [String] where Element == Setting<Root> {
+        reduce(into: []) { if !$0.contains($1.section) { $0.append($1.section) } }
+    }
+
+    /// Gives `text` to the setting that is written `key` in `section`; an empty text sets it back to what `base` has.
+    func assign<Root>(
+        _ text: String, to key: String, in section: String, of root: inout Root, base: Root
+    ) throws(Refusal) where Element == Setting<Root> {
+        guard let setting = first(where: { $0.section == section && $0.key == key }) else {
+            throw unknown(key, in: section)
+        }
+        guard !text.isEmpty else { return setting.reset(&root, base) }
+        do throws(Refusal) {
+            try setting.assign(text, &root)
+        } catch {
+            throw Refusal("\(key)=\(text) \(error.complaint)", advice: error.advice)
+        }
+    }
+
+    private func unknown<Root>(_ key: String, in section: String) -> Refusal where Element == Setting<Root> {
+        let elsewhere = first { $0.key == key }
+        return Refusal(
+            "unknown setting '\(key)' in [\(section)]",
+            advice: elsewhere.map { "it belongs in [\($0.section)]" }
+                ?? suggestion(for: key, among: filter { $0.section == section }.map(\.key)))
+    }
+}

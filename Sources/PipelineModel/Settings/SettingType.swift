@@ -1,0 +1,116 @@
+/// How a value is read from a file and written again.
+struct SettingType<Value: Sendable>: Sendable {
+    let read: @Sendable (String) throws(Refusal) -> Value
+    let write: @Sendable (Value) -> String
+}
+
+extension SettingType<Duration> {
+    static func duration(_ range: ClosedRange<Duration>) -> Self {
+        Self { text throws(Refusal) in
+            guard let duration = Duration(text: text) else {
+                throw Refusal("is not a time", advice: "write it like 500ms, 5s, 10min or 1h")
+            }
+            guard range.contains(duration) else {
+                throw Refusal.outOfRange("\(range.lowerBound.text) to \(range.upperBound.text)")
+            }
+            return duration
+        } write: {
+            $0.text
+        }
+    }
+}
+
+extension SettingType<Int64> {
+    static func magnitude(_ magnitude: Magnitude, _ range: ClosedRange<Int64>) -> Self {
+        Self { text throws(Refusal) in
+            guard let number = magnitude.number(text) else {
+                throw Refusal("is not a number", advice: "write it like \(magnitude.text(range.lowerBound)) or 268M")
+            }
+            guard range.contains(number) else {
+                throw Refusal.outOfRange(
+                    "\(magnitude.text(range.lowerBound)) to \(magnitude.text(range.upperBound))")
+            }
+            return number
+        } write: {
+            magnitude.text($0)
+        }
+    }
+}
+
+extension SettingType<Int> {
+    static func count(_ range: ClosedRange<Int>) -> Self {
+        Self { text throws(Refusal) in
+            guard let number = Int(text) else { throw Refusal("is not a whole number") }
+            guard range.contains(number) else {
+                throw Refusal.outOfRange("\(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        } write: {
+            "\($0)"
+        }
+    }
+}
+
+extension SettingType<QueueLimit> {
+    static let limit = Self { text throws(Refusal) in
+        guard let limit = QueueLimit(text) else {
+            let allowed = "auto or \(QueueLimit.range.lowerBound) to \(QueueLimit.range.upperBound)"
+            throw Int(text) == nil
+                ? Refusal("is not a number", advice: "it may be \(allowed)") : Refusal.outOfRange(allowed)
+        }
+        return limit
+    } write: {
+        $0.description
+    }
+}
+
+extension SettingType where Value: RawRepresentable<String> & CaseIterable {
+    /// One of a few words.
+    static var word: Self {
+        Self { text throws(Refusal) in
+            guard let value = Value(rawValue: text) else {
+                throw Refusal("is unknown", advice: suggestion(for: text, among: Value.allCases.map(\.rawValue)))
+            }
+            return value
+        } write: {
+            $0.rawValue
+        }
+    }
+}
+
+extension SettingType<String> {
+    static let text = Self { text throws(Refusal) in
+        text
+    } write: {
+        $0
+    }
+}
+
+extension SettingType<String?> {
+    static let text = Self { text throws(Refusal) in
+        text
+    } write: {
+        $0 ?? ""
+    }
+
+    /// A folder, absolute or relative to one it may not leave; without needless slashes and dots.
+    static let folder = Self { text throws(Refusal) in
+        let parts = text.split(separator: "/").filter { $0 != "." }
+        guard !parts.contains("..") else {
+            throw Refusal("has '..' in it", advice: "name a folder below, or an absolute one")
+        }
+        return (text.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
+    } write: {
+        $0 ?? ""
+    }
+}
+
+extension SettingType<[String]?> {
+    /// Words between spaces, with quotes around those that contain some.
+    static let words = Self { text throws(Refusal) in
+        guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
+        return words
+    } write: {
+        ($0 ?? []).map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,75 @@
+/// What holds for the whole daemon. A setting is one property here and one row in `table`.
+public struct Settings: Sendable, Hashable {
+    public var defaultRecipe = "noir"
+    public var drainTimeout = Duration.seconds(30)
+    public var cancelGrace = Duration.milliseconds(250)
+    public var jobTimeout = Duration.seconds(300)
+    public var maxPixels: Int64 = 268_000_000
+    public var workerJobs = 500
+    public var render = QueueLimit.auto
+    public var publish = QueueLimit.count(4)
+    public var window = 1024
+    public var intake = InboxSettings()
+
+    /// Where each setting that is not at its default comes from, by section and key.
+    private var sources: [String: String] = [:]
+
+    /// Everything at its default.
+    public init() {}
+
+    static let table: [Setting<Settings>] =
+        [
+            Setting(
+                "Daemon", "DefaultRecipe", \.defaultRecipe, .text,
+                "the recipe that inbox/ itself belongs to"),
+            Setting(
+                "Daemon", "DrainTimeout", \.drainTimeout, .duration(.zero ... .seconds(3600)),
+                "how long what runs may go on after a stop was asked for"),
+            Setting(
+                "Daemon", "CancelGrace", \.cancelGrace, .duration(.zero ... .seconds(60)),
+                "how long a cancelled job may take to stop before its worker is killed"),
+            Setting(
+                "Daemon", "JobTimeout", \.jobTimeout, .duration(.seconds(1) ... .seconds(86400)),
+                "how long a job may run before it fails"),
+            Setting(
+                "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
+                "larger pictures are refused; 268M is 268 million pixels"),
+            Setting(
+                "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
+                "a worker is replaced after so many jobs"),
+            Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
+            Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
+            Setting(
+                "Queues", "Window", \.window, .count(1...65536),
+                "jobs held in the queues at once; the others wait in the ledger"),
+        ] + InboxSettings.table.map { $0.within(\.intake) }
+
+    /// Sets what is written `key` in `section`, as a file would; an empty text sets it back to its default.
+    public mutating func set(
+        _ key: String, in section: String, to text: String, source: String
+    ) throws(Problem) {
+        do throws(Refusal) {
+            try assign(text, to: key, in: section, source: source)
+        } catch {
+            throw Problem(file: source, line: nil, message: error.sentence)
+        }
+    }
+
+    mutating func assign(
+        _ text: String, to key: String, in section: String, source: String
+    ) throws(Refusal) {
+        try Self.table.assign(text, to: key, in: section, of: &self, base: Settings())
+        sources["\(section).\(key)"] = text.isEmpty ? nil : source
+    }
+
+    /// Every setting, in the order of the table.
+    public var rows: [SettingRow] {
+        let defaults = Settings()
+        return Self.table.map { setting in
+            SettingRow(
+                section: setting.section, key: setting.key, value: setting.written(self),
+                default: setting.written(defaults), source: sources["\(setting.section).\(setting.key)"] ?? "default",
+                help: setting.help)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// The candidate that `word` is probably a misspelling of, or nil when none is close.
+public func nearest(_ word: String, among candidates: some Sequence<String>) -> String? {
+    let written = Array(word.lowercased())
+    var best: (candidate: String, distance: Int)?
+    for candidate in candidates {
+        let wanted = Array(candidate.lowercased())
+        let distance = editDistance(written, wanted)
+        let bound = max(1, min(3, max(written.count, wanted.count) / 2))
+        if distance <= bound, distance < best?.distance ?? .max {
+            best = (candidate, distance)
+        }
+    }
+    return best?.candidate
+}
+
+/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to get from one to the other.
+private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...to.count)
+    for (row, character) in from.enumerated() {
+        var current = [row + 1]
+        for (column, wanted) in to.enumerated() {
+            var distance = min(last[column + 1] + 1, current[column] + 1, last[column] + (character == wanted ? 0 : 1))
+            if row > 0, column > 0, character == to[column - 1], from[row - 1] == wanted {
+                distance = min(distance, beforeLast[column - 1] + 1)
+            }
+            current.append(distance)
+        }
+        (beforeLast, last) = (last, current)
+    }
+    return last[to.count]
+}
+
+/// What to say about a word that is not among the known ones.
+func suggestion(for word: String, among known: [String]) -> String {
+    if let candidate = nearest(word, among: known) { return "did you mean '\(candidate)'?" }
+    return "it may be \(known.joined(separator: ", "))"
+}

@@ -1,0 +1,27 @@
+import PipelineModel
+
+extension StageCatalog {
+    /// What a worker with the noir plugin reports, as far as chains are concerned.
+    static let withNoir = StageCatalog(filters: [noir])
+
+    static let noir = StageDescription(
+        name: "noir", summary: "black and white", version: "1.0.0", file: "noir.so",
+        parameters: [
+            ParameterDescription(
+                name: "contrast", type: .number, minimum: 0, maximum: 4, defaultValue: "1.0", help: "steepness"),
+            ParameterDescription(name: "grain", type: .boolean, defaultValue: "no", help: "film grain"),
+            ParameterDescription(name: "tint", type: .colour, defaultValue: "#FFEEDD", help: "colour of the lights"),
+            ParameterDescription(name: "caption", type: .text, help: "text below"),
+        ],
+        traits: [.lumaOnly, .pointwise])
+}
+
+/// The sentence that refuses `chain`, or nil when it is right.
+func refusal(of chain: String, catalog: StageCatalog = .withNoir) -> String? {
+    do throws(ChainProblem) {
+        _ = try Chain(parsing: chain, catalog: catalog)
+        return nil
+    } catch {
+        return error.message
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PipelineModel
+import Testing
+
+struct ChainTests {
+    @Test("A chain becomes its stages, every default filled in")
+    func stages() throws {
+        let chain = try Chain(
+            parsing: " resize scale=0.5 | noir | save format=jpeg quality=85 ", catalog: .withNoir)
+        #expect(chain.text == "resize scale=0.5 | noir | save format=jpeg quality=85")
+        #expect(
+            chain.stages == [
+                Stage(
+                    name: "resize",
+                    arguments: ["scale": .number(0.5), "fit": .text("inside"), "kernel": .text("auto")]),
+                Stage(
+                    name: "noir",
+                    arguments: ["contrast": .number(1), "grain": .number(0), "tint": .text("#ffeedd")]),
+                Stage(
+                    name: "save",
+                    arguments: [
+                        "format": .text("jpeg"), "quality": .number(85), "metadata": .text("keep"),
+                        "background": .text("#ffffff"),
+                    ]),
+            ])
+    }
+
+    @Test("A chain that does not say how to save ends in a plain save, and its text stays as written")
+    func saveIsAdded() throws {
+        let chain = try Chain(parsing: "noir", catalog: .withNoir)
+        #expect(chain.stages.map(\.name) == ["noir", "save"])
+        #expect(chain.stages.last?.arguments["quality"] == nil)
+        #expect(chain.text == "noir")
+        #expect(chain.suffix == "jpg")
+    }
+
+    @Test(
+        "The suffix of a result follows its format",
+        arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif")])
+    func suffix(format: String, suffix: String) throws {
+        #expect(try Chain(parsing: "save format=\(format)", catalog: .builtIn).suffix == suffix)
+    }
+
+    @Test("Quotes hold spaces, pipes and escaped quotes together")
+    func quotes() throws {
+        let chain = try Chain(parsing: #"noir caption="a | \"b\" \\ c"|save"#, catalog: .withNoir)
+        #expect(chain.stages.first?.arguments["caption"] == .text(#"a | "b" \ c"#))
+        #expect(chain.stages.count == 2)
+    }
+
+    @Test(
+        "Booleans have several spellings",
+        arguments: [("yes", 1.0), ("true", 1), ("1", 1), ("no", 0), ("False", 0), ("0", 0)])
+    func booleans(word: String, number: Double) throws {
+        let chain = try Chain(parsing: "noir grain=\(word)", catalog: .withNoir)
+        #expect(chain.stages.first?.arguments["grain"] == .number(number))
+    }
+
+    @Test("A chain survives the ledger: encoded and decoded it is the same")
+    func coding() throws {
+        let chain = try Chain(parsing: "resize width=320 | noir caption=\"a b\" | save format=webp", catalog: .withNoir)
+        let output = RecipeOutput(name: "thumb", chain: chain)
+        let decoded = try JSONDecoder().decode(RecipeOutput.self, from: JSONEncoder().encode(output))
+        #expect(decoded == output)
+    }
+
+    @Test(
+        "What is wrong is said with its column and what would be right",
+        arguments: [
+            ("resize scale=0.5 | niro", "unknown stage 'niro' at column 20; did you mean 'noir'?"),
+            ("zzzzzzzz", "unknown stage 'zzzzzzzz' at column 1; it may be noir, resize, save"),
+            ("resize scale=9000", "scale=9000 is out of range at column 8; it may be 0.001 to 16"),
+            ("resize scale=0", "scale=0 is out of range at column 8; it may be 0.001 to 16"),
+            ("resize scale=half", "scale=half is not a number at column 8; it may be 0.001 to 16"),
+            ("resize scale=nan", "scale=nan is not a number at column 8; it may be 0.001 to 16"),
+            ("resize width=0", "width=0 is out of range at column 8; it may be 1 to 65535 px"),
+            ("resize width=3.5", "width=3.5 is not a whole number at column 8; it may be 1 to 65535 px"),
+            ("resize scael=1", "unknown parameter 'scael' of resize at column 8; did you mean 'scale'?"),
+            ("resize scale=1 scale=2", "'scale' for the second time at column 16; keep one"),
+            ("resize scale", "'scale' without a value at column 8; write scale=value, without spaces"),
+            ("resize scale = 1", "'=' without a name at column 14; write name=value, without spaces"),
+            ("resize scale=1 noir", "stage 'noir' inside 'resize' at column 16; write a | before it"),
+            ("resize", "'resize' without a size at column 1; give scale=0.5, or width and/or height in pixels"),
+            (
+                "resize scale=0.5 width=9", "'width' beside 'scale' at column 18; give scale, or width and height"
+            ),
+            (
+                "resize width=9 fit=cover",
+                "fit=cover without width and height at column 16; give both, or use fit=inside"
+            ),
+            ("resize width=9 fit=insid", "fit=insid is unknown at column 16; did you mean 'inside'?"),
+            ("noir grain=maybe", "grain=maybe is neither yes nor no at column 6; it may be yes or no"),
+            ("noir tint=white", "tint=white is not a colour at column 6; write it as #rrggbb, such as #ffffff"),
+            ("noir caption=\"a", "unclosed quote at column 14; close it with \""),
+            ("noir caption=\"a\"b", "text after a closing quote at column 17; put a space between"),
+            ("", "the chain is empty at column 1; write a stage, such as resize scale=0.5"),
+            ("noir || save", "empty stage at column 7; write a stage beside the | or remove it"),
+            ("| noir", "empty stage at column 1; write a stage beside the | or remove it"),
+            ("noir |", "empty stage at column 6; write a stage beside the | or remove it"),
+            ("scale=1", "'scale=1' without a stage at column 1; write a stage's name first"),
+            ("noir =1", "'=' without a name at column 6; write name=value, without spaces"),
+            ("save | noir", "'save' before other stages at column 1; put it at the end of the chain"),
+            ("save | save", "'save' for the second time at column 8; keep one, the last"),
+            ("save format=jpg", "format=jpg is unknown at column 6; did you mean 'jpeg'?"),
+            ("save quality=0", "quality=0 is out of range at column 6; it may be 1 to 100"),
+            (
+                "save format=png quality=3",
+                "'quality' with format=png, which loses nothing at column 17; leave it out, or choose jpeg, webp or avif"
+            ),
+        ])
+    func refusals(chain: String, message: String) {
+        #expect(refusal(of: chain) == message)
+    }
+
+    @Test("Without its plugin a stage is unknown")
+    func missingPlugin() {
+        #expect(refusal(of: "noir", catalog: .builtIn) == "unknown stage 'noir' at column 1; it may be resize, save")
+    }
+
+    @Test("A filter can't take a built-in stage's place")
+    func builtInWins() {
+        let impostor = StageDescription(name: "save", summary: "not me", file: "save.so", parameters: [])
+        let catalog = StageCatalog(filters: [impostor, StageCatalog.noir])
+        #expect(catalog["save"]?.file == nil)
+        #expect(catalog.stages.map(\.name) == ["noir", "resize", "save"])
+    }
+}

@@ -1,0 +1,200 @@
+import PipelineModel
+import Testing
+
+struct RecipeTests {
+    private func load(
+        _ recipes: KeyValuePairs<String, String>, settings: String = "", catalog: StageCatalog = .withNoir
+    ) -> (configuration: Configuration, problems: [String]) {
+        let loaded = Configuration.load(
+            settings: [ConfigurationText(name: "pipelined.conf", text: settings)],
+            recipes: recipes.map { ConfigurationText(name: $0.key, text: $0.value) }, catalog: catalog)
+        return (loaded.configuration, loaded.problems.map(\.description))
+    }
+
+    private let output = "[Output]\nChain=noir\n"
+
+    @Test("Without any file there is the noir recipe, and inbox/ is its")
+    func builtIn() {
+        let loaded = load([:])
+        #expect(loaded.problems == [])
+        #expect(loaded.configuration.recipes == [loaded.configuration.defaultRecipe])
+        let noir = loaded.configuration.defaultRecipe
+        #expect(noir.name == "noir")
+        #expect(noir.description == "Half size, black and white")
+        #expect(noir.file == nil)
+        #expect(noir.inbox == "")
+        #expect(noir.outbox == "noir")
+        #expect(noir.outputs.map(\.chain.text) == ["resize scale=0.5 | noir | save format=jpeg quality=85"])
+        #expect(noir.matches("IMG_1.JPG"))
+        #expect(noir.matches("a.heic"))
+        #expect(!noir.matches("a.cr2"))
+    }
+
+    @Test("When the noir plugin is missing, the built-in recipe says so and stays, without its output")
+    func builtInWithoutPlugin() {
+        let loaded = load([:], catalog: .builtIn)
+        #expect(
+            loaded.problems == ["built-in recipe noir: unknown stage 'noir' at column 20; it may be resize, save"])
+        #expect(loaded.configuration.defaultRecipe.outputs == [])
+    }
+
+    @Test("A recipe's file says everything, and inherits what it does not say")
+    func wholeFile() throws {
+        let loaded = load(
+            [
+                "/etc/recipes.d/web.recipe": """
+                # For the shop
+                [Recipe]
+                Description=Shop pictures
+                Inbox=shop//./new/
+                Outbox=/srv/shop
+                Match=*.jpg "my *.png"
+                Match=*.tif
+                Original=keep
+                Conflict=replace
+
+                [Inbox]
+                Settle=2s
+
+                [Output]
+                Chain=resize width=1600 | \\
+                      noir
+
+                [Output thumb]
+                Chain=resize width=320 | save format=webp
+                """
+            ], settings: "[Inbox]\nWatch=poll\nSettle=9s")
+        #expect(loaded.problems == [])
+        #expect(loaded.configuration.recipes.map(\.name) == ["noir", "web"])
+        let web = try #require(loaded.configuration.recipes.last)
+        #expect(web.description == "Shop pictures")
+        #expect(web.file == "/etc/recipes.d/web.recipe")
+        #expect(web.inbox == "shop/new")
+        #expect(web.outbox == "/srv/shop")
+        #expect(web.match == ["*.jpg", "my *.png", "*.tif"])
+        #expect(web.original == .keep)
+        #expect(web.conflict == .replace)
+        #expect(web.intake.watch == .poll)
+        #expect(web.intake.settle == .seconds(2))
+        #expect(web.outputs.map(\.name) == [nil, "thumb"])
+        #expect(web.outputs.map(\.chain.suffix) == ["jpg", "webp"])
+    }
+
+    @Test("A recipe's inbox is a folder of its name, and inbox/ itself for the default one")
+    func inboxes() {
+        let loaded = load(["a.recipe": output, "b.recipe": output], settings: "[Daemon]\nDefaultRecipe=b")
+        #expect(loaded.problems == [])
+        #expect(loaded.configuration.recipes.map(\.name) == ["a", "b"])
+        #expect(loaded.configuration.recipes.map(\.inbox) == ["a", ""])
+        #expect(loaded.configuration.defaultRecipe.name == "b")
+    }
+
+    @Test("An empty Match goes back to the names of pictures")
+    func matchIsReset() {
+        let loaded = load(["a.recipe": "[Recipe]\nMatch=*.xyz\nMatch=\n" + output])
+        #expect(loaded.configuration.recipes.first?.match == Recipe.pictures)
+    }
+
+    @Test("A mistake in a chain is shown in the file's own line and column")
+    func chainProblem() {
+        let loaded = load([
+            "noir.recipe": "# one\n# two\n[Recipe]\nDescription=x\n\n[Output]\nChain=resize scale=0.5|niro"
+        ])
+        #expect(
+            loaded.problems == ["noir.recipe:7: unknown stage 'niro' at column 24; did you mean 'noir'?"])
+    }
+
+    @Test("A mistake in a continued line is shown in that line")
+    func continuedChainProblem() {
+        let loaded = load(["a.recipe": "[Output]\n Chain = resize scale=0.5 | \\\n# half\n   niro | \\\n save"])
+        #expect(loaded.problems == ["a.recipe:4: unknown stage 'niro' at column 4; did you mean 'noir'?"])
+    }
+
+    @Test(
+        "What is wrong with a recipe is said, with what would be right",
+        arguments: [
+            ("", "a.recipe: no [Output] section; add one with a Chain="),
+            ("[Output]", "a.recipe:1: [Output] without a Chain="),
+            ("[Output x]\nChain=noir\nChain=", "a.recipe:1: [Output x] without a Chain="),
+            ("[Outptu]\nChain=noir", "a.recipe:1: unknown section [Outptu]; did you mean '[Output]'?"),
+            ("[Daemon]\n", "a.recipe:1: unknown section [Daemon]; it may be [Recipe], [Output], [Inbox]"),
+            ("[Output]\nChian=noir", "a.recipe:2: unknown setting 'Chian' in [Output]; did you mean 'Chain'?"),
+            (
+                "[Output]\nChain=noir\n[Output]\nChain=noir",
+                "a.recipe:3: [Output] for the second time; give each output a name of its own"
+            ),
+            (
+                "[Output x]\nChain=noir\n[Output  x]\nChain=noir",
+                "a.recipe:3: [Output  x] for the second time; give each output a name of its own"
+            ),
+            (
+                "[Output ../x]\nChain=noir",
+                "a.recipe:1: '../x' can't be the name of an output; use letters, digits, - and _"
+            ),
+            (
+                "[Recipe]\nInbox=a/../b\n[Output]\nChain=noir",
+                "a.recipe:2: Inbox=a/../b has '..' in it; name a folder below, or an absolute one"
+            ),
+            (
+                "[Recipe]\nOriginal=archiv\n[Output]\nChain=noir",
+                "a.recipe:2: Original=archiv is unknown; did you mean 'archive'?"
+            ),
+            (
+                "[Recipe]\nChain=noir\n[Output]\nChain=noir",
+                "a.recipe:2: unknown setting 'Chain' in [Recipe]; it belongs in [Output]"
+            ),
+            (
+                "[Recipe]\nSettle=1s\n[Output]\nChain=noir",
+                "a.recipe:2: unknown setting 'Settle' in [Recipe]; it belongs in [Inbox]"
+            ),
+            (
+                "[Recipe]\nMatch=\"*.jpg\n[Output]\nChain=noir",
+                "a.recipe:2: Match=\"*.jpg has an unclosed quote; close it"
+            ),
+        ])
+    func refusals(text: String, message: String) {
+        let loaded = load(["a.recipe": text])
+        #expect(loaded.problems == [message])
+        #expect(loaded.configuration.recipes.map(\.name) == ["noir"])
+    }
+
+    @Test("Two recipes can't share an inbox")
+    func sharedInbox() {
+        let loaded = load([
+            "a.recipe": output, "b.recipe": "[Recipe]\nInbox=./a/\n" + output,
+            "c.recipe": "[Recipe]\nInbox=.\n" + output,
+        ])
+        #expect(
+            loaded.problems == [
+                "b.recipe:2: the inbox inbox/a belongs to recipe 'a' already; give one of them another Inbox=",
+                "c.recipe:2: the inbox inbox/ belongs to recipe 'noir' already; give one of them another Inbox=",
+            ])
+    }
+
+    @Test("Two files can't have one recipe's name, and a file's name must make one")
+    func names() {
+        let loaded = load(["x/a.recipe": output, "y/a.recipe": output, ".recipe": output])
+        #expect(
+            loaded.problems == [
+                "y/a.recipe: recipe 'a' is in x/a.recipe already; rename one of the files",
+                ".recipe: '' can't be the name of a recipe; give the file a name before .recipe that does not begin with a dot",
+            ])
+        #expect(loaded.configuration.recipes.map(\.name) == ["a", "noir"])
+    }
+
+    @Test("A default recipe that does not exist is a problem, with the place that names it")
+    func unknownDefault() {
+        let loaded = load(["web.recipe": output], settings: "\n[Daemon]\nDefaultRecipe=wbe")
+        #expect(loaded.problems == ["pipelined.conf:3: DefaultRecipe=wbe names no recipe; did you mean 'web'?"])
+        #expect(loaded.configuration.defaultRecipe.name == "noir")
+        #expect(loaded.configuration.settings.defaultRecipe == "noir")
+    }
+
+    @Test("A broken default recipe stays, with the outputs that are right")
+    func brokenDefault() {
+        let loaded = load(["noir.recipe": output + "[Output thumb]\nChain=nori"])
+        #expect(loaded.problems == ["noir.recipe:4: unknown stage 'nori' at column 7; did you mean 'noir'?"])
+        #expect(loaded.configuration.recipes.map(\.name) == ["noir"])
+        #expect(loaded.configuration.defaultRecipe.outputs.map(\.name) == [nil])
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+/// What a room may not do, as a sentence and as a check.
+struct RoomRule: CustomTestStringConvertible {
+    let testDescription: String
+    /// What in this file breaks the rule.
+    let offences: @Sendable (SourceFile) -> [String]
+
+    /// Only these folders import the module, or include its library's headers.
+    static func only(_ folders: [String], see module: String, header: String) -> RoomRule {
+        RoomRule(testDescription: "Only \(folders.joined(separator: ", ")) see \(module)") { file in
+            guard !folders.contains(where: file.lies(in:)) else { return [] }
+            let isModuleItself = file.room == module
+            return file.imports.filter { $0 == module }
+                + file.includes.filter { $0.dropFirst().hasPrefix(header) && !isModuleItself }
+        }
+    }
+
+    /// This room imports nothing but these modules.
+    static func room(_ room: String, importsOnly modules: [String]) -> RoomRule {
+        RoomRule(testDescription: "\(room) imports nothing but \(modules.joined(separator: ", "))") { file in
+            file.room == room ? file.imports.filter { !modules.contains($0) } : []
+        }
+    }
+
+    static let all: [RoomRule] = [
+        .room("PipelineModel", importsOnly: ["Foundation"]),
+        .room("pipectl", importsOnly: ["PipelineControl", "SystemCalls", "Foundation", "Glibc"]),
+        .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),
+        .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
+        .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),
+        .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
+        RoomRule(testDescription: "A filter in C includes pipeline_plugin.h, libvips, libc and its own headers alone") {
+            file in
+            guard file.room == "Plugins" else { return [] }
+            return file.includes.filter { !Self.filterMayInclude($0) }
+        },
+        RoomRule(testDescription: "The public contract of filters includes libc alone") { file in
+            guard file.path == "CPipelinePlugin/pipeline_plugin.h" else { return [] }
+            return file.includes.filter { !libc.contains($0) }
+        },
+        RoomRule(testDescription: "C rooms wrap and decide nothing: there is no Swift in them") { file in
+            let name = Array(file.room.prefix(2))
+            let isWrapper = name.count == 2 && name[0] == "C" && name[1].isUppercase
+            return isWrapper && file.path.hasSuffix(".swift") ? [file.path] : []
+        },
+    ]
+
+    private static func filterMayInclude(_ header: String) -> Bool {
+        let isOwn = header.hasPrefix("\"") && !header.contains("/")
+        return isOwn || header == "<pipeline_plugin.h>" || header.hasPrefix("<vips/") || libc.contains(header)
+    }
+
+    /// The headers of standard C.
+    private static let libc = Set(
+        [
+            "assert", "complex", "ctype", "errno", "fenv", "float", "inttypes", "limits", "locale", "math", "setjmp",
+            "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib",
+            "stdnoreturn", "string", "tgmath", "threads", "time", "uchar", "wchar", "wctype",
+        ].map { "<\($0).h>" })
+}

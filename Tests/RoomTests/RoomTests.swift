@@ -1,0 +1,62 @@
+import Testing
+
+struct RoomTests {
+    @Test("Every room keeps its rule", arguments: RoomRule.all)
+    func kept(rule: RoomRule) throws {
+        for file in try SourceFile.all() {
+            let offences = rule.offences(file)
+            #expect(offences.isEmpty, "Sources/\(file.path) draws in \(offences.joined(separator: ", "))")
+        }
+    }
+
+    @Test("The rules look at all rooms, Swift and C")
+    func nothingIsOverlooked() throws {
+        let files = try SourceFile.all()
+        let rooms = Set(files.map(\.room))
+        #expect(
+            rooms.isSuperset(of: [
+                "CLinux", "CPipelinePlugin", "CSQLite", "CTurboJPEG", "CVips", "PipelineControl", "PipelineDaemon",
+                "PipelineModel", "Plugins", "RenderWorker", "SamplePictures", "SystemCalls", "WorkerProtocol",
+                "pipectl",
+            ]))
+        #expect(files.contains { $0.imports == ["PipelineModel"] })
+        #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
+    }
+
+    @Test(
+        "What breaks a rule is found, however it is written",
+        arguments: [
+            ("PipelineModel/Chain.swift", "import Dispatch"),
+            ("PipelineModel/Chain.swift", "  public import CLinux"),
+            ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
+            ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
+            ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
+            ("pipectl/main.swift", "import PipelineDaemon"),
+            ("pipectl/List.swift", "private import PipelineModel"),
+            ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),
+            ("Plugins/Noir/noir.c", "#include \"../../RenderWorker/host.h\""),
+            ("Plugins/Noir/noir.c", "#include <unistd.h>"),
+            ("CLinux/linux.c", "# include <sqlite3.h>"),
+            ("CPipelinePlugin/pipeline_plugin.h", "#include <vips/vips.h>"),
+            ("CVips/Wrapper.swift", ""),
+        ])
+    func offenceIsFound(path: String, line: String) {
+        let file = SourceFile(path: path, text: "// first\n\(line)\n")
+        #expect(RoomRule.all.contains { !$0.offences(file).isEmpty })
+    }
+
+    @Test(
+        "What keeps the rules is left in peace",
+        arguments: [
+            ("PipelineDaemon/Ledger/Database.swift", "import CSQLite"),
+            ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
+            ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),
+            ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),
+            ("pipectl/main.swift", "// import CVips\nlet important = CVips"),
+            ("CSQLite/shim.h", "#include <sqlite3.h>"),
+        ])
+    func innocence(path: String, text: String) {
+        let file = SourceFile(path: path, text: text)
+        #expect(RoomRule.all.allSatisfy { $0.offences(file).isEmpty })
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// A file below Sources/, and what it draws in: Swift's imports, or the includes of C.
+struct SourceFile {
+    /// Below Sources/: `Plugins/Noir/noir.c`.
+    let path: String
+    let imports: [String]
+    let includes: [String]
+
+    init(path: String, text: String) {
+        self.path = path
+        let lines = text.split(whereSeparator: \.isNewline)
+        imports = path.hasSuffix(".swift") ? lines.compactMap(Self.importedModule) : []
+        includes = path.hasSuffix(".swift") ? [] : lines.compactMap(Self.includedHeader)
+    }
+
+    /// The folder directly below Sources/.
+    var room: String { String(path.prefix { $0 != "/" }) }
+
+    func lies(in folder: String) -> Bool { path.hasPrefix(folder + "/") }
+
+    private static func importedModule(_ line: Substring) -> String? {
+        let pattern =
+            #/
+            \s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?
+            import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)
+            /#
+        return line.prefixMatch(of: pattern).map { String($0.output.1) }
+    }
+
+    /// With its brackets or quotes: `<math.h>`.
+    private static func includedHeader(_ line: Substring) -> String? {
+        guard line.contains("#"), let match = line.prefixMatch(of: #/\s*#\s*(?:include|import)\s*(<[^>]+>|"[^"]+")/#)
+        else { return nil }
+        return String(match.output.1)
+    }
+
+    /// All of Sources/, found from where this file lies.
+    static func all() throws -> [SourceFile] {
+        let package = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let sources = package.appendingPathComponent("Sources").path
+        return try FileManager.default.subpathsOfDirectory(atPath: sources).sorted()
+            .filter { path in [".swift", ".c", ".h", ".cpp", ".hpp"].contains(where: path.hasSuffix) }
+            .map { SourceFile(path: $0, text: try String(contentsOfFile: "\(sources)/\($0)", encoding: .utf8)) }
+    }
+}
