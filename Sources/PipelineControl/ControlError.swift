@@ -18,8 +18,7 @@ extension ControlError: CustomStringConvertible {
             "there is no queue '\(queue)'; the queues are \(known.joined(separator: ", "))"
         case .noSuchRecipe(let recipe, let known):
             "there is no recipe '\(recipe)'; the recipes are \(known.joined(separator: ", "))"
-        case .badChain(let message, let column): "\(message) at column \(column)"
-        case .badValue(let message), .refused(let message): message
+        case .badChain(let message, _), .badValue(let message), .refused(let message): message
         case .other(let name, let message): message.isEmpty ? name : "\(name): \(message)"
         }
     }

@@ -4,6 +4,20 @@ public enum ControlInterface {
     public static let name = "org.pipelined.Control"
     public static let serviceName = "org.varlink.service"
 
+    /// Varlink's own interface, which every service has.
+    public static let serviceDescription = """
+        # What a Varlink service tells of itself.
+        interface org.varlink.service
+
+        method GetInfo() -> (vendor: string, product: string, version: string, url: string, interfaces: []string)
+        method GetInterfaceDescription(interface: string) -> (description: string)
+
+        error InterfaceNotFound (interface: string)
+        error MethodNotFound (method: string)
+        error MethodNotImplemented (method: string)
+        error InvalidParameter (parameter: string)
+        """
+
     public static let description = """
         # Shows, cancels and tunes a running pipelined.
         # Times are ISO 8601 in UTC. A job's state is one of: waiting (always with a reason), queued, running, cancelling, done,

@@ -1,1 +1,33 @@
-print("pipelined")
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+// A client that goes away is an error of `send`, a broken lease (FileSystem.isOpenForWriting) is of no interest.
+signal(SIGPIPE, SIG_IGN)
+signal(SIGIO, SIG_IGN)
+
+func complain(_ message: String) {
+    FileHandle.standardError.write(Data("pipelined: \(message)\n".utf8))
+}
+
+do {
+    let arguments = try Arguments(CommandLine.arguments.dropFirst())
+    let places = arguments.root.map(Places.below) ?? .system
+    switch arguments.task {
+    case .help: print(Arguments.help)
+    case .version: print("pipelined \(Release.version)")
+    case .check: exit(try Check.run(places))
+    case .run: try Daemon(places: places).run()
+    }
+} catch let error as UsageError {
+    complain(error.description)
+    exit(64)
+} catch let error as StartError {
+    for line in error.description.split(separator: "\n") { complain(String(line)) }
+    exit(error.status)
+} catch {
+    complain("\(error)")
+    exit(1)
+}

@@ -18,13 +18,13 @@ enum Claims {
         var attempts = 0
         while true {
             let target = "\(folder(in: inbox))/\(number)/\(path)"
-            do {
+            do throws(SystemError) {
                 try FileSystem.makeFolders(FileSystem.folder(of: target))
                 try FileSystem.renameWithoutReplacing(file, target)
                 return target
-            } catch let error as SystemError where error.isTaken {
+            } catch where error.isTaken {
                 number += 1
-            } catch let error as SystemError where error.isMissing && attempts < 3 && FileSystem.exists(file) {
+            } catch where error.isMissing && attempts < 3 && FileSystem.exists(file) {
                 // The folder was removed as empty between the two calls.
                 attempts += 1
             }

@@ -28,7 +28,7 @@ final class Inotify {
 
     /// Watches `top` alone; folders below are added as they are found.
     init(top: String, queue: DispatchQueue, events: @escaping () -> Void) throws(SystemError) {
-        let number = inotify_init1(Int32(IN_NONBLOCK.rawValue | IN_CLOEXEC.rawValue))
+        let number = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { throw SystemError("inotify_init", top) }
         let descriptor = Descriptor(owning: number)
         self.descriptor = descriptor

@@ -63,12 +63,13 @@ extension Ledger {
         }
     }
 
-    /// Cancels every queued job up to `last`, or those of `ids`; hands over how many there were.
+    /// Cancels every queued job up to `last`, or those of `ids`, but for `except`; hands over how many there were.
     func cancelQueued(
-        upTo last: Int, ids: [Int]? = nil, at time: Double, done: @escaping @Sendable (Int) -> Void
+        upTo last: Int, ids: [Int]?, except: [Int], at time: Double, done: @escaping @Sendable (Int) -> Void
     ) {
         let count = Counter()
-        let which = ids.map { "id IN (\($0.map(String.init).joined(separator: ",")))" } ?? "id <= \(last)"
+        func list(_ ids: [Int]) -> String { "(\(ids.map(String.init).joined(separator: ",")))" }
+        let which = (ids.map { "id IN \(list($0))" } ?? "id <= \(last)") + " AND id NOT IN \(list(except))"
         write(
             { database, _ in
                 try database.run(

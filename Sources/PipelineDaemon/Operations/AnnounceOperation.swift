@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// Appends to the event log that a picture has been published. Readers follow the log by cursor, so none of them delays it.
 final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: everything it holds is constant.

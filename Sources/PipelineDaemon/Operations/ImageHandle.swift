@@ -1,3 +1,4 @@
+import Foundation
 import WorkerProtocol
 
 /// Where a picture's bytes lie, and what is known of them. Pixels are never in the supervisor.

@@ -1,5 +1,7 @@
-/// A job within the window: its record, and its operations. Lives on the supervisor's queue.
-final class Job {
+/// A job within the window: its record, and its operations.
+///
+/// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
+final class Job: @unchecked Sendable {
     var record: JobRecord
     let render: RenderOperation
     let publish: PublishOperation

@@ -1,3 +1,4 @@
+import Dispatch
 import PipelineModel
 import SystemCalls
 

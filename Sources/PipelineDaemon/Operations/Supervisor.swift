@@ -28,6 +28,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var queues: [PipelineQueue] { [render, publish, announce] }
 
     var current: LoadedConfiguration
+    /// Limits set by `pipectl` since the start; they hold over a reload.
+    var liveLimits: [String: QueueLimit] = [:]
     var inboxes: [Inbox] = []
     var window: [Int: Job] = [:]
     var counts: [JobState: Int] = [:]
@@ -38,7 +40,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var filled = 0
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
-    /// Rows before this ID that a bulk cancel has passed over but not yet written are not counted as queued.
     var stopping = false
     var drained: (@Sendable () -> Void)?
     var waiters: [Waiter] = []
@@ -195,7 +196,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             guard job.record.state == .queued else { return }
             job.record.started = Timestamp.now()
             job.begin("RenderOperation", "render")
-            move(job, to: .running)
+            move(job, to: job.cancelRequested ? .cancelling : .running)
         case .finished:
             job.record.story?.header = job.render.header.map(Self.describe)
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
@@ -285,12 +286,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// The job leaves the window in its last state, or `queued` when the daemon stops.
     private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         job.ended = true
+        window[job.record.id] = nil
+        // One that goes back without having begun is a row as before.
+        if state == .queued, job.record.state == .queued { return checkDrained() }
         job.record.tries = job.render.tries
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
         job.record.state = state
         job.record.finished = state.isFinal ? Timestamp.now() : nil
-        window[job.record.id] = nil
         let record = job.record
         ledger.record(record) { [self] in
             done()

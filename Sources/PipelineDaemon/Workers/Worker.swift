@@ -4,8 +4,10 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// A render worker's process, seen from the supervisor. Lives on its pool's queue.
-final class Worker {
+/// A render worker's process, seen from the supervisor.
+///
+/// `@unchecked`: it lives on its pool's queue; others only carry it there.
+final class Worker: @unchecked Sendable {
     enum State {
         /// Started; has not said hello.
         case starting

@@ -1,0 +1,21 @@
+import Dispatch
+import Synchronization
+import WorkerProtocol
+
+/// The first worker's word, waited for at the start, when there is nothing else to do.
+final class Answer: Sendable {
+    typealias Trial = Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>
+
+    private let trial = Mutex<Trial?>(nil)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func give(_ result: Trial) {
+        trial.withLock { $0 = result }
+        arrived.signal()
+    }
+
+    func wait(seconds: Int) -> Trial? {
+        _ = arrived.wait(timeout: .now() + .seconds(seconds))
+        return trial.withLock { $0 }
+    }
+}

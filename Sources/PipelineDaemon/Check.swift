@@ -1,0 +1,21 @@
+import PipelineModel
+import WorkerProtocol
+
+/// `pipelined --check`: reads what a start would read, touches nothing, and says all that is wrong.
+enum Check {
+    static func run(_ places: Places) throws -> Int32 {
+        let (_, hello, _) = try Daemon.startPool(places)
+        let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
+        for problem in problems { complain("\(problem)") }
+        for plugin in hello.skipped { complain("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        guard problems.isEmpty else { return 78 }
+        let recipes = loaded.configuration.recipes
+        let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")
+        print("The configuration is right: \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
+        for recipe in recipes {
+            print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
+        }
+        print("Filters: \(filters.isEmpty ? "none" : filters)")
+        return 0
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The configuration in force, and the filters it was checked against.
+struct LoadedConfiguration: Sendable {
+    var configuration: Configuration
+    var catalog: StageCatalog
+    var skipped: [SkippedPlugin]
+
+    /// Reads the files, and says all that is wrong with them.
+    static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
+        var problems: [Problem] = []
+        let catalog = StageCatalog(filters: hello.filters)
+        let main = "\(places.configuration)/pipelined.conf"
+        let settings =
+            [main].filter(FileSystem.exists)
+            + files(in: "\(places.configuration)/pipelined.conf.d", suffix: ".conf", &problems)
+            + [places.saved].filter(FileSystem.exists)
+        let recipes = files(in: "\(places.configuration)/recipes.d", suffix: ".recipe", &problems)
+        let (configuration, found) = Configuration.load(
+            settings: settings.compactMap { read($0, &problems) }, recipes: recipes.compactMap { read($0, &problems) },
+            catalog: catalog)
+        let loaded = LoadedConfiguration(configuration: configuration, catalog: catalog, skipped: hello.skipped)
+        return (loaded, problems + found + loaded.misplaced(places))
+    }
+
+    private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
+        guard FileSystem.exists(folder) else { return [] }
+        do {
+            return try FileSystem.names(in: folder).compactMap(\.self)
+                .filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
+        } catch {
+            problems.append(Problem(file: folder, line: nil, message: "can't be read: \(error.reason)"))
+            return []
+        }
+    }
+
+    private static func read(_ path: String, _ problems: inout [Problem]) -> ConfigurationText? {
+        do {
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            guard let text = String(data: data, encoding: .utf8) else {
+                problems.append(Problem(file: path, line: nil, message: "is not UTF-8; save it as that"))
+                return nil
+            }
+            return ConfigurationText(name: path, text: text)
+        } catch {
+            problems.append(Problem(file: path, line: nil, message: "can't be read: \(error.localizedDescription)"))
+            return nil
+        }
+    }
+
+    // MARK: - Folders
+
+    func inbox(of recipe: Recipe, _ places: Places) -> String { FileSystem.join(places.inbox, recipe.inbox) }
+    func outbox(of recipe: Recipe, _ places: Places) -> String { FileSystem.join(places.outbox, recipe.outbox) }
+    /// Where the results of `pipectl add --chain` go.
+    func adHocOutbox(_ places: Places) -> String { FileSystem.join(places.outbox, Self.adHocName) }
+
+    /// What stands in place of a recipe's name for `pipectl add --chain`.
+    static let adHocName = "chain"
+
+    func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }
+
+    func order(for recipe: Recipe, _ places: Places) -> WorkOrder {
+        WorkOrder(
+            recipe: recipe.name, adHoc: false, outputs: recipe.outputs, original: recipe.original,
+            conflict: recipe.conflict, outbox: outbox(of: recipe, places), inbox: inbox(of: recipe, places))
+    }
+
+    func order(for chain: Chain, _ places: Places) -> WorkOrder {
+        WorkOrder(
+            recipe: Self.adHocName, adHoc: true, outputs: [RecipeOutput(name: nil, chain: chain)], original: .archive,
+            conflict: .number, outbox: adHocOutbox(places), inbox: places.inbox)
+    }
+
+    /// A folder that the daemon writes to must not lie in an inbox, nor an inbox in one of those: it would eat its own output.
+    private func misplaced(_ places: Places) -> [Problem] {
+        let inboxes = configuration.recipes.map { (recipe: $0, folder: FileSystem.resolved(inbox(of: $0, places))) }
+        let written =
+            configuration.recipes.map { ("the outbox of recipe '\($0.name)'", outbox(of: $0, places)) }
+            + places.own.map { ("the daemon's own folder", $0) }
+        var problems: [Problem] = []
+        for (recipe, folder) in inboxes {
+            for (what, raw) in written {
+                let other = FileSystem.resolved(raw)
+                let file = recipe.file ?? "built-in recipe \(recipe.name)"
+                if FileSystem.lies(other, within: folder) {
+                    problems.append(
+                        Problem(
+                            file: file, line: nil,
+                            message: "\(what), \(other), lies in the inbox \(folder): results would be taken in again; "
+                                + "put one of them elsewhere"))
+                } else if FileSystem.lies(folder, within: other) {
+                    problems.append(
+                        Problem(
+                            file: file, line: nil,
+                            message: "the inbox \(folder) lies in \(what), \(other): results would be taken in again; "
+                                + "put one of them elsewhere"))
+                }
+            }
+        }
+        return problems
+    }
+}

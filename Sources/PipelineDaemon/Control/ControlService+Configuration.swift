@@ -1,0 +1,164 @@
+import Dispatch
+import PipelineControl
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+extension ControlService {
+    func addConfigurationCalls() {
+        onSupervisor(Call.Recipes.self) { [supervisor] _, request in
+            request.reply(Call.Recipes.Reply(recipes: supervisor.shownRecipes()))
+        }
+        onSupervisor(Call.Plugins.self) { [supervisor] _, request in
+            let current = supervisor.current
+            request.reply(
+                Call.Plugins.Reply(
+                    stages: current.catalog.stages.map(\.shown),
+                    skipped: current.skipped.map { Control.SkippedPlugin(file: $0.file, reason: $0.reason) }))
+        }
+        onSupervisor(Call.Settings.self) { [supervisor] _, request in
+            request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
+        }
+        onSupervisor(Call.Explain.self) { [supervisor] call, request throws(ControlError) in
+            request.reply(Call.Explain.Reply(explanation: try supervisor.explain(call)))
+        }
+        onSupervisor(Call.Reload.self) { [supervisor] _, request in
+            Log.notice("reload asked for by \(request.connection.peer)")
+            supervisor.reload { problems in
+                request.reply(
+                    Call.Reload.Reply(
+                        problems: problems.map { Control.Problem(file: $0.file, line: $0.line, message: $0.message) }))
+            }
+        }
+    }
+}
+
+extension Supervisor {
+    func shownRecipes() -> [Control.Recipe] {
+        current.configuration.recipes.map { recipe in
+            let order = current.order(for: recipe, places)
+            let report = inboxes.first { $0.recipe.name == recipe.name }?.report
+            return Control.Recipe(
+                name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
+                outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
+                conflict: recipe.conflict.rawValue, chains: order.chains, problem: report?.problem)
+        }
+    }
+
+    func shownSettings() -> [Control.Setting] {
+        settings.rows.map { row in
+            var (value, source) = (row.value, row.source)
+            if row.section == "Queues", let live = liveLimits[row.key.lowercased()] {
+                (value, source) = ("\(live)", "pipectl")
+            }
+            return Control.Setting(
+                section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
+        }
+    }
+
+    /// Which recipe would take a file, what would be done, and why it is not being done.
+    func explain(_ call: Call.Explain) throws(ControlError) -> Control.Explanation {
+        if let text = call.chain {
+            let order = current.order(for: try parse(text), places)
+            return explanation(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
+        }
+        guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
+        let name = FileSystem.name(of: file)
+        if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
+            .max(by: { $0.folder.count < $1.folder.count })
+        {
+            let path = String(file.dropFirst(inbox.folder.count).drop { $0 == "/" })
+            let order = current.order(for: inbox.recipe, places)
+            let record = try? ledger.newest(path: path)
+            let present = FileSystem.exists(file)
+            if present, FileNames.isPartial(name) {
+                return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
+            }
+            if present, !inbox.recipe.matches(name) {
+                return explanation(nil, order, FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name), nil)
+            }
+            if let ignored = inbox.report.ignoredFiles.first(where: { $0.path == file }) {
+                return explanation(inbox.recipe, order, ignored.reason, nil)
+            }
+            let why =
+                if let problem = inbox.report.problem { "its inbox waits: \(problem)" }
+                else if present { "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle)" }
+                else if let record { "it is job \(record.id), which is \(shown(record).state)" }
+                else { "it would be taken when it is put there" }
+            return explanation(inbox.recipe, order, why, present ? nil : record.map(shown))
+        }
+        if let record = try? ledger.newest(path: name) {
+            return explanation(
+                current.recipe(record.order.recipe), record.order,
+                "it is job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),
+                shown(record))
+        }
+        let recipe = current.configuration.defaultRecipe
+        let why = recipe.matches(name)
+            ? "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through '\(recipe.name)'"
+            : "it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name)
+        return explanation(recipe, current.order(for: recipe, places), why, nil)
+    }
+
+    private func explanation(
+        _ recipe: Recipe?, _ order: WorkOrder, _ why: String, _ job: Control.Job?
+    ) -> Control.Explanation {
+        Control.Explanation(
+            recipe: recipe?.name, why: why, chains: order.chains,
+            operations: Planner.plan(outputs: order.outputs).operations.map {
+                Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
+            }, job: job)
+    }
+
+    /// Reads configuration and plugins again: all of it counts, or, with problems, none.
+    func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
+        pool.trial { [self] result in
+            switch result {
+            case .failure(let error):
+                done([Problem(file: error.program, line: nil, message: error.how)])
+            case .success(let (hello, accept)):
+                files.async { [self] in
+                    let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
+                    accept(problems.isEmpty)
+                    guard problems.isEmpty else {
+                        for problem in problems { Log.failure("\(problem)") }
+                        Log.notice("nothing was changed by the reload")
+                        return done(problems)
+                    }
+                    queue.async { [self] in
+                        adopt(loaded)
+                        done([])
+                    }
+                }
+            }
+        }
+    }
+
+    private func adopt(_ loaded: LoadedConfiguration) {
+        current = loaded
+        for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        for queue in [render, publish] {
+            let limit = queue === render ? settings.render : settings.publish
+            queue.set(liveLimits[queue.name] ?? limit)
+        }
+        applyLimits()
+        for inbox in inboxes { inbox.stop() }
+        openInboxes()
+        disposeBacklog()
+        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
+        Log.notice("configuration and plugins were read again")
+        fill()
+    }
+}
+
+extension StageDescription {
+    var shown: Control.Stage {
+        Control.Stage(
+            name: name, summary: summary, version: version, file: file, traits: traits.map(\.rawValue).sorted(),
+            parameters: parameters.map {
+                Control.Parameter(
+                    name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
+                    default: $0.defaultValue, choices: $0.choices, unit: $0.unit, help: $0.help)
+            })
+    }
+}

@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+import PipelineControl
+import PipelineModel
+
+extension ControlService {
+    func addQueueCalls() {
+        onSupervisor(Call.Pause.self) { [supervisor] call, request throws(ControlError) in
+            let queues = try supervisor.queues(named: call.queue)
+            Log.notice(
+                "\(queues.map(\.name).joined(separator: ", ")) paused by \(request.connection.peer)"
+                    + (call.reason.map { ": \($0)" } ?? ""))
+            supervisor.pause(queues, reason: call.reason) { request.reply(QueuesReply(queues: $0)) }
+        }
+        onSupervisor(Call.Resume.self) { [supervisor] call, request throws(ControlError) in
+            let queues = try supervisor.queues(named: call.queue)
+            Log.notice("\(queues.map(\.name).joined(separator: ", ")) resumed by \(request.connection.peer)")
+            supervisor.resume(queues) { request.reply(QueuesReply(queues: $0)) }
+        }
+        onSupervisor(Call.Concurrency.self) { [supervisor] call, request throws(ControlError) in
+            try supervisor.limit(call, by: request.connection.peer)
+            request.reply(QueuesReply(queues: supervisor.queueReports()))
+        }
+    }
+}
+
+extension Supervisor {
+    func queues(named name: String?) throws(ControlError) -> [PipelineQueue] {
+        guard let name else { return queues }
+        guard let queue = queues.first(where: { $0.name == name }) else {
+            throw .noSuchQueue(name, known: queues.map(\.name))
+        }
+        return [queue]
+    }
+
+    /// When `done` is called nothing new starts, and the pause outlives a restart.
+    func pause(
+        _ queues: [PipelineQueue], reason: String?, done: @escaping @Sendable ([String: Control.Queue]) -> Void
+    ) {
+        for queue in queues { queue.pause(reason: reason) }
+        record(queues, reason: reason, paused: true, done: done)
+    }
+
+    func resume(_ queues: [PipelineQueue], done: @escaping @Sendable ([String: Control.Queue]) -> Void) {
+        for queue in queues { queue.resume() }
+        fill()
+        record(queues, reason: nil, paused: false, done: done)
+    }
+
+    private func record(
+        _ changed: [PipelineQueue], reason: String?, paused: Bool,
+        done: @escaping @Sendable ([String: Control.Queue]) -> Void
+    ) {
+        for queue in changed.dropLast() { ledger.recordPause(queue.name, reason: reason, paused: paused) {} }
+        guard let last = changed.last else { return done(queueReports()) }
+        ledger.recordPause(last.name, reason: reason, paused: paused) { [self] in
+            queue.async { done(self.queueReports()) }
+        }
+    }
+
+    func limit(_ call: Call.Concurrency, by peer: String) throws(ControlError) {
+        guard let text = call.limit else { return }
+        let queue = try queues(named: call.queue ?? render.name)[0]
+        guard queue !== announce else {
+            throw .refused("the queue announce is serial: events are told in the order they happen")
+        }
+        guard let limit = QueueLimit(text) else {
+            throw .badValue("'\(text)' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is")
+        }
+        queue.set(limit)
+        liveLimits[queue.name] = limit
+        applyLimits()
+        Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
+        ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
+        guard call.save else { return }
+        do {
+            try SavedSettings.save(limit, key: queue.name.capitalized, to: places.saved)
+        } catch {
+            throw .refused("the limit holds until the restart, but can't be saved: \(error)")
+        }
+    }
+}

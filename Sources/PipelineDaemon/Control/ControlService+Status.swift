@@ -1,0 +1,84 @@
+import PipelineControl
+import PipelineModel
+
+extension ControlService {
+    func addStatusCalls() {
+        let version = version
+        onSupervisor(Call.Status.self) { [supervisor] _, request in
+            let status = supervisor.status(version: version)
+            supervisor.pool.report { workers, problem in
+                var status = status
+                status.workers = workers
+                if let problem { status.problems.append(problem) }
+                request.reply(Call.Status.Reply(status: status))
+            }
+        }
+    }
+}
+
+extension Supervisor {
+    func status(version: String) -> Control.Status {
+        var jobs = Control.Jobs()
+        let reports = inboxes.map { ($0, $0.report) }
+        let settling = reports.reduce(0) { $0 + $1.1.settling }
+        let queued = max(0, counts[.queued] ?? 0)
+        let held = render.report.paused
+        jobs.waiting = settling + (held ? queued : 0)
+        jobs.queued = held ? 0 : queued
+        jobs.running = counts[.running] ?? 0
+        jobs.cancelling = counts[.cancelling] ?? 0
+        jobs.done = counts[.done] ?? 0
+        jobs.failed = counts[.failed] ?? 0
+        jobs.cancelled = counts[.cancelled] ?? 0
+        jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
+        var problems: [String] = []
+        if let problem = ledger.problem { problems.append("the ledger can't be written: \(problem)") }
+        return Control.Status(
+            version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
+            queues: queueReports(),
+            inboxes: reports.map { inbox, report in
+                Control.Inbox(
+                    path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
+                    ignored: report.ignored, problem: report.problem)
+            },
+            ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
+            workers: 0, cursor: (try? ledger.lastCursor()) ?? 0, problems: problems)
+    }
+
+    func queueReports() -> [String: Control.Queue] {
+        var reports: [String: Control.Queue] = [:]
+        for queue in queues {
+            let report = queue.report
+            let waiting =
+                switch queue.name {
+                case render.name: max(0, counts[.queued] ?? 0)
+                case publish.name: window.values.count { $0.render.image != nil && $0.publish.state == .pending }
+                default: window.values.count { $0.publish.state == .finished && $0.announce.state == .pending }
+                }
+            let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
+            reports[queue.name] = Control.Queue(
+                configured: configured, effective: report.effective, running: report.running, waiting: waiting,
+                paused: report.paused, reason: report.reason)
+        }
+        return reports
+    }
+
+    /// A job as clients see it. One that is queued behind a pause waits, and says so.
+    func shown(_ record: JobRecord) -> Control.Job {
+        let report = render.report
+        let held = record.state == .queued && report.paused
+        return record.shown(
+            state: held ? .waiting : record.state,
+            reason: held ? "paused" + (report.reason.map { ": \($0)" } ?? "") : record.reason)
+    }
+}
+
+extension JobRecord {
+    func shown(state: JobState, reason: String?) -> Control.Job {
+        let isOver = state.isFinal
+        return Control.Job(
+            id: id, batch: batch, recipe: order.recipe, input: path, state: state.rawValue, reason: reason,
+            outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
+            finished: isOver ? finished.map(Timestamp.text) : nil)
+    }
+}

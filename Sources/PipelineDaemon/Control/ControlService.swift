@@ -1,0 +1,94 @@
+import Dispatch
+import PipelineControl
+import PipelineModel
+
+/// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
+///
+/// `@unchecked`: `handlers` is written once, at the start.
+final class ControlService: @unchecked Sendable {
+    let supervisor: Supervisor
+    let version: String
+    private var handlers: [String: @Sendable (ControlRequest) throws(ControlError) -> Void] = [:]
+
+    init(supervisor: Supervisor, version: String) {
+        self.supervisor = supervisor
+        self.version = version
+        addStatusCalls()
+        addJobCalls()
+        addWatchingCalls()
+        addQueueCalls()
+        addConfigurationCalls()
+    }
+
+    /// A method whose parameters are `Call`.
+    func on<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws(ControlError) -> Void
+    ) {
+        handlers["\(ControlInterface.name).\(Call.method)"] = { (request) throws(ControlError) in
+            try handler(try request.parameters(Call.self), request)
+        }
+    }
+
+    /// The same, answered on the supervisor's queue.
+    func onSupervisor<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws(ControlError) -> Void
+    ) {
+        on(call) { [supervisor] call, request in
+            supervisor.queue.async {
+                do throws(ControlError) { try handler(call, request) } catch { request.fail(error) }
+            }
+        }
+    }
+
+    /// On the server's queue.
+    func answer(_ request: ControlRequest) {
+        do throws(ControlError) {
+            if let handler = handlers[request.method] { return try handler(request) }
+            try answerService(request)
+        } catch {
+            request.fail(error)
+        }
+    }
+
+    /// Varlink's own interface, by which a service describes itself.
+    private func answerService(_ request: ControlRequest) throws(ControlError) {
+        switch request.method {
+        case "\(ControlInterface.serviceName).GetInfo":
+            request.reply(
+                ServiceInfo(
+                    vendor: "pipelined", product: "pipelined", version: version, url: "https://pipelined.org/",
+                    interfaces: [ControlInterface.serviceName, ControlInterface.name]))
+        case "\(ControlInterface.serviceName).GetInterfaceDescription":
+            let wanted = try request.parameters(InterfaceName.self).interface
+            switch wanted {
+            case ControlInterface.name: request.reply(InterfaceDescription(description: ControlInterface.description))
+            case ControlInterface.serviceName:
+                request.reply(InterfaceDescription(description: ControlInterface.serviceDescription))
+            default: throw .other(name: "\(ControlInterface.serviceName).InterfaceNotFound", message: wanted)
+            }
+        default:
+            let known = [ControlInterface.name, ControlInterface.serviceName]
+            if known.contains(where: { request.method.hasPrefix($0 + ".") }) {
+                throw .other(name: "\(ControlInterface.serviceName).MethodNotFound", message: request.method)
+            }
+            let interface = request.method.split(separator: ".").dropLast().joined(separator: ".")
+            throw .other(name: "\(ControlInterface.serviceName).InterfaceNotFound", message: interface)
+        }
+    }
+}
+
+private struct ServiceInfo: Codable, Sendable {
+    var vendor: String
+    var product: String
+    var version: String
+    var url: String
+    var interfaces: [String]
+}
+
+private struct InterfaceName: Codable, Sendable {
+    var interface: String
+}
+
+private struct InterfaceDescription: Codable, Sendable {
+    var description: String
+}

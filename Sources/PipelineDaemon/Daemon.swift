@@ -1,0 +1,114 @@
+import CLinux
+import Dispatch
+import Glibc
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Why the daemon can't run, and the status it exits with.
+struct StartError: Error, CustomStringConvertible {
+    let status: Int32
+    let description: String
+}
+
+/// Puts the parts together, and takes them down again.
+///
+/// `@unchecked`: the parts are constant and look after themselves; `signals` is touched on the main queue alone.
+final class Daemon: @unchecked Sendable {
+    private let places: Places
+    private let pool: WorkerPool
+    private let supervisor: Supervisor
+    private let server: ControlServer
+    private let lock: Descriptor
+    private var signals: [any DispatchSourceSignal] = []
+
+    /// Everything is read and checked before anything is touched.
+    init(places: Places) throws {
+        self.places = places
+        do {
+            try places.make()
+        } catch {
+            throw StartError(
+                status: 1, description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
+        }
+        lock = try Self.lock(places)
+        let (pool, hello, accept) = try Self.startPool(places)
+        self.pool = pool
+        let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
+        guard problems.isEmpty else {
+            throw StartError(status: 78, description: problems.map(\.description).joined(separator: "\n"))
+        }
+        accept(true)
+        for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        let ledger = try Ledger(path: places.ledger)
+        supervisor = Supervisor(places: places, ledger: ledger, pool: pool, current: loaded)
+        let service = ControlService(supervisor: supervisor, version: Release.version)
+        server = ControlServer(path: places.socket, service: service)
+        ledger.afterCommit { [server] in server.tellFollowers() }
+    }
+
+    /// Two daemons on one root would take each other's files.
+    private static func lock(_ places: Places) throws -> Descriptor {
+        let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
+        guard clinux_lock(file.number) == 0 else {
+            throw StartError(
+                status: 75,
+                description: "another pipelined runs on \(places.root ?? places.data) already; "
+                    + "`pipectl\(places.root.map { " --root \($0)" } ?? "") status` shows it")
+        }
+        return file
+    }
+
+    /// The pool with its first worker, which tells which filters there are.
+    static func startPool(
+        _ places: Places
+    ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
+        guard let program = Places.renderWorker else {
+            throw StartError(
+                status: 1, description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
+        }
+        let pool = WorkerPool(program: program, plugins: places.plugins)
+        let answer = Answer()
+        pool.trial { answer.give($0) }
+        switch answer.wait(seconds: 20) {
+        case .success(let (hello, accept)): return (pool, hello, accept)
+        case .failure(let error): throw StartError(status: 1, description: "\(error)")
+        case nil: throw StartError(status: 1, description: "\(program) does not answer")
+        }
+    }
+
+    func run() throws -> Never {
+        try supervisor.begin()
+        try server.begin()
+        handleSignals()
+        let root = places.root.map { " --root \($0)" } ?? ""
+        Log.notice("pipelined \(Release.version) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them")
+        dispatchMain()
+    }
+
+    private func handleSignals() {
+        for number in [SIGTERM, SIGINT] {
+            on(number) { [self] in
+                if supervisor.queue.sync(execute: { supervisor.stopping }) {
+                    Log.notice("asked again: stopping at once; what was running goes back to the queue at the next start")
+                    exit(0)
+                }
+                Log.notice("stopping; once more stops at once")
+                supervisor.stop { [self] in
+                    server.stop()
+                    Log.notice("stopped")
+                    exit(0)
+                }
+            }
+        }
+        on(SIGHUP) { [self] in supervisor.queue.async { [supervisor] in supervisor.reload { _ in } } }
+    }
+
+    private func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+        source.setEventHandler(handler: handler)
+        source.activate()
+        signals.append(source)
+    }
+}
