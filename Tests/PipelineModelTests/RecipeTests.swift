@@ -80,6 +80,18 @@ struct RecipeTests {
         #expect(web.outputs.map(\.chain.suffix) == ["jpg", "webp"])
     }
 
+    @Test("Every setting of a recipe is told with its help, and understood by the parser")
+    func reference() {
+        let values = [
+            "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
+            "Chain": "noir",
+        ]
+        let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
+        #expect(load(["a.recipe": text]).problems == [])
+        #expect(Recipe.settings.allSatisfy { !$0.help.isEmpty })
+        #expect(Recipe.settings.contains { $0.section == "Recipe" && $0.key == "Original" && $0.default == "archive" })
+    }
+
     @Test("A recipe's inbox is a folder of its name, and inbox/ itself for the default one")
     func inboxes() {
         let loaded = load(["a.recipe": output, "b.recipe": output], settings: "[Daemon]\nDefaultRecipe=b")

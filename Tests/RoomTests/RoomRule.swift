@@ -24,8 +24,9 @@ struct RoomRule: CustomTestStringConvertible {
     }
 
     static let all: [RoomRule] = [
-        .room("PipelineModel", importsOnly: ["Foundation"]),
-        .room("pipectl", importsOnly: ["PipelineControl", "SystemCalls", "Foundation", "Glibc"]),
+        .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
+        .room(
+            "pipectl", importsOnly: ["PipelineControl", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc"]),
         .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),
         .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
         .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),

@@ -5,6 +5,12 @@ public struct Recipe: Sendable, Hashable {
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
     ]
 
+    /// What a recipe's file may say, for the manual.
+    public static var settings: [SettingRow] {
+        let draft = RecipeDraft(intake: InboxSettings())
+        return RecipeDraft.table.map { $0.row(of: draft, default: draft, source: "default") }
+    }
+
     public let name: String
     public let description: String?
     /// The file it was read from; nil when it is built in.

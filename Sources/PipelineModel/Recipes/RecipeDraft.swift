@@ -20,7 +20,7 @@ struct RecipeDraft: Sendable {
                 "Recipe", "Outbox", \.outbox, .folder,
                 "where its results go: below outbox/, or absolute; left out: the recipe's name"),
             Setting(
-                "Recipe", "Match", appendingTo: \.match,
+                "Recipe", "Match", \.match, .words,
                 "the file names it takes; left out: those of pictures"),
             Setting("Recipe", "Original", \.original, .word, "what becomes of the original: archive, delete or keep"),
             Setting(

@@ -15,25 +15,14 @@ struct Setting<Root: Sendable>: Sendable {
         self.section = section
         self.key = key
         self.help = help
-        assign = { text, root throws(Refusal) in root[keyPath: path] = try type.read(text) }
+        assign = { text, root throws(Refusal) in root[keyPath: path] = try type.read(text, root[keyPath: path]) }
         reset = { root, base in root[keyPath: path] = base[keyPath: path] }
         written = { type.write($0[keyPath: path]) }
     }
 
-    /// A list: each assignment appends to it.
-    init(
-        _ section: String, _ key: String, appendingTo path: any WritableKeyPath<Root, [String]?> & Sendable,
-        _ help: String
-    ) {
-        let type = SettingType<[String]?>.words
-        self.section = section
-        self.key = key
-        self.help = help
-        assign = { text, root throws(Refusal) in
-            root[keyPath: path] = (root[keyPath: path] ?? []) + (try type.read(text) ?? [])
-        }
-        reset = { root, base in root[keyPath: path] = base[keyPath: path] }
-        written = { type.write($0[keyPath: path]) }
+    func row(of root: Root, default base: Root, source: String) -> SettingRow {
+        SettingRow(
+            section: section, key: key, value: written(root), default: written(base), source: source, help: help)
     }
 
     /// The same setting of a value that contains `Root`.

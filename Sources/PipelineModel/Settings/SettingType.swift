@@ -1,12 +1,13 @@
 /// How a value is read from a file and written again.
 struct SettingType<Value: Sendable>: Sendable {
-    let read: @Sendable (String) throws(Refusal) -> Value
+    /// `before` is what it was; a list appends to it.
+    let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
 }
 
 extension SettingType<Duration> {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
-        Self { text throws(Refusal) in
+        Self { text, _ throws(Refusal) in
             guard let duration = Duration(text: text) else {
                 throw Refusal("is not a time", advice: "write it like 500ms, 5s, 10min or 1h")
             }
@@ -22,7 +23,7 @@ extension SettingType<Duration> {
 
 extension SettingType<Int64> {
     static func magnitude(_ magnitude: Magnitude, _ range: ClosedRange<Int64>) -> Self {
-        Self { text throws(Refusal) in
+        Self { text, _ throws(Refusal) in
             guard let number = magnitude.number(text) else {
                 throw Refusal("is not a number", advice: "write it like \(magnitude.text(range.lowerBound)) or 268M")
             }
@@ -39,7 +40,7 @@ extension SettingType<Int64> {
 
 extension SettingType<Int> {
     static func count(_ range: ClosedRange<Int>) -> Self {
-        Self { text throws(Refusal) in
+        Self { text, _ throws(Refusal) in
             guard let number = Int(text) else { throw Refusal("is not a whole number") }
             guard range.contains(number) else {
                 throw Refusal.outOfRange("\(range.lowerBound) to \(range.upperBound)")
@@ -52,7 +53,7 @@ extension SettingType<Int> {
 }
 
 extension SettingType<QueueLimit> {
-    static let limit = Self { text throws(Refusal) in
+    static let limit = Self { text, _ throws(Refusal) in
         guard let limit = QueueLimit(text) else {
             let allowed = "auto or \(QueueLimit.range.lowerBound) to \(QueueLimit.range.upperBound)"
             throw Int(text) == nil
@@ -67,7 +68,7 @@ extension SettingType<QueueLimit> {
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
     /// One of a few words.
     static var word: Self {
-        Self { text throws(Refusal) in
+        Self { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
                 throw Refusal("is unknown", advice: suggestion(for: text, among: Value.allCases.map(\.rawValue)))
             }
@@ -79,7 +80,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingType<String> {
-    static let text = Self { text throws(Refusal) in
+    static let text = Self { text, _ throws(Refusal) in
         text
     } write: {
         $0
@@ -87,14 +88,14 @@ extension SettingType<String> {
 }
 
 extension SettingType<String?> {
-    static let text = Self { text throws(Refusal) in
+    static let text = Self { text, _ throws(Refusal) in
         text
     } write: {
         $0 ?? ""
     }
 
     /// A folder, absolute or relative to one it may not leave; without needless slashes and dots.
-    static let folder = Self { text throws(Refusal) in
+    static let folder = Self { text, _ throws(Refusal) in
         let parts = text.split(separator: "/").filter { $0 != "." }
         guard !parts.contains("..") else {
             throw Refusal("has '..' in it", advice: "name a folder below, or an absolute one")
@@ -106,10 +107,10 @@ extension SettingType<String?> {
 }
 
 extension SettingType<[String]?> {
-    /// Words between spaces, with quotes around those that contain some.
-    static let words = Self { text throws(Refusal) in
+    /// Words between spaces, with quotes around those that contain some. Each assignment appends.
+    static let words = Self { text, before throws(Refusal) in
         guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
-        return words
+        return (before ?? []) + words
     } write: {
         ($0 ?? []).map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
     }

@@ -66,10 +66,8 @@ public struct Settings: Sendable, Hashable {
     public var rows: [SettingRow] {
         let defaults = Settings()
         return Self.table.map { setting in
-            SettingRow(
-                section: setting.section, key: setting.key, value: setting.written(self),
-                default: setting.written(defaults), source: sources["\(setting.section).\(setting.key)"] ?? "default",
-                help: setting.help)
+            let source = sources["\(setting.section).\(setting.key)"] ?? "default"
+            return setting.row(of: self, default: defaults, source: source)
         }
     }
 }

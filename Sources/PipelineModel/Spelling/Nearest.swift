@@ -4,8 +4,9 @@ public func nearest(_ word: String, among candidates: some Sequence<String>) -> 
     var best: (candidate: String, distance: Int)?
     for candidate in candidates {
         let wanted = Array(candidate.lowercased())
-        let distance = editDistance(written, wanted)
         let bound = max(1, min(3, max(written.count, wanted.count) / 2))
+        guard abs(written.count - wanted.count) <= bound else { continue }
+        let distance = editDistance(written, wanted)
         if distance <= bound, distance < best?.distance ?? .max {
             best = (candidate, distance)
         }
