@@ -34,8 +34,9 @@ final class ControlRequest: Sendable {
         connection.send(frame, last: !continues)
     }
 
-    func fail(_ error: ControlError) {
+    func fail(_ error: any Error) {
         if oneway { return connection.finishWithoutReply() }
+        let error = error as? ControlError ?? .refused("\(error)")
         guard let frame = try? Wire.frame(WireError(error)) else { return connection.finishWithoutReply() }
         connection.send(frame, last: true)
     }

@@ -19,7 +19,7 @@ extension ControlService {
         onSupervisor(Call.Settings.self) { [supervisor] _, request in
             request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
         }
-        onSupervisor(Call.Explain.self) { [supervisor] call, request throws(ControlError) in
+        onSupervisor(Call.Explain.self) { [supervisor] call, request in
             request.reply(Call.Explain.Reply(explanation: try supervisor.explain(call)))
         }
         onSupervisor(Call.Reload.self) { [supervisor] _, request in

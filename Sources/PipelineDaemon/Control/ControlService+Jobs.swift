@@ -6,16 +6,16 @@ import SystemCalls
 
 extension ControlService {
     func addJobCalls() {
-        on(Call.List.self) { [self] call, request throws(ControlError) in try list(call, request) }
-        onSupervisor(Call.Show.self) { [supervisor] call, request throws(ControlError) in
+        on(Call.List.self) { [self] call, request in try list(call, request) }
+        onSupervisor(Call.Show.self) { [supervisor] call, request in
             request.reply(Call.Show.Reply(story: try supervisor.story(of: call.id)))
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
             defer { supervisor.nextBatch += 1 }
             request.reply(Call.NewBatch.Reply(batch: supervisor.nextBatch))
         }
-        on(Call.Add.self) { [self] call, request throws(ControlError) in try add(call, request) }
-        onSupervisor(Call.Cancel.self) { [supervisor] call, request throws(ControlError) in
+        on(Call.Add.self) { [self] call, request in try add(call, request) }
+        onSupervisor(Call.Cancel.self) { [supervisor] call, request in
             for id in call.ids { _ = try supervisor.record(of: id) }
             Log.notice("cancel of \(call.ids.count) jobs asked for by \(request.connection.peer)")
             supervisor.cancel(call.ids) {
@@ -27,7 +27,7 @@ extension ControlService {
             Log.notice("cancel of all jobs asked for by \(request.connection.peer)")
             supervisor.cancelAll { request.reply(Call.CancelAll.Reply(cancelled: $0)) }
         }
-        onSupervisor(Call.Retry.self) { [supervisor] call, request throws(ControlError) in
+        onSupervisor(Call.Retry.self) { [supervisor] call, request in
             try supervisor.retry(call) { request.reply(Call.Retry.Reply(retried: $0)) }
         }
     }
@@ -54,9 +54,9 @@ extension ControlService {
         if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
-        var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, filter) } ?? 0) ?? 0
         let supervisor = supervisor
         let chosen = filter
+        var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
         let next = { () -> [Control.Job] in
             let rows = (try? supervisor.ledger.list(chosen, after: last, limit: Self.page)) ?? []
             last = rows.last?.id ?? last

@@ -5,19 +5,19 @@ import PipelineModel
 
 extension ControlService {
     func addQueueCalls() {
-        onSupervisor(Call.Pause.self) { [supervisor] call, request throws(ControlError) in
+        onSupervisor(Call.Pause.self) { [supervisor] call, request in
             let queues = try supervisor.queues(named: call.queue)
             Log.notice(
                 "\(queues.map(\.name).joined(separator: ", ")) paused by \(request.connection.peer)"
                     + (call.reason.map { ": \($0)" } ?? ""))
             supervisor.pause(queues, reason: call.reason) { request.reply(QueuesReply(queues: $0)) }
         }
-        onSupervisor(Call.Resume.self) { [supervisor] call, request throws(ControlError) in
+        onSupervisor(Call.Resume.self) { [supervisor] call, request in
             let queues = try supervisor.queues(named: call.queue)
             Log.notice("\(queues.map(\.name).joined(separator: ", ")) resumed by \(request.connection.peer)")
             supervisor.resume(queues) { request.reply(QueuesReply(queues: $0)) }
         }
-        onSupervisor(Call.Concurrency.self) { [supervisor] call, request throws(ControlError) in
+        onSupervisor(Call.Concurrency.self) { [supervisor] call, request in
             try supervisor.limit(call, by: request.connection.peer)
             request.reply(QueuesReply(queues: supervisor.queueReports()))
         }

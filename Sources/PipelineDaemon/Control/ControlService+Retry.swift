@@ -24,7 +24,9 @@ extension Supervisor {
         if !states.isEmpty {
             records += (try? ledger.list(JobFilter(states: states), after: 0, limit: Int.max)) ?? []
         }
-        let wanted = try records.map { record throws(ControlError) in (record, try orderNow(record)) }
+        var found: [(JobRecord, WorkOrder)] = []
+        for record in records { found.append((record, try orderNow(record))) }
+        let wanted = found
         // Behind the moves that are under way: an original is brought back from where it has arrived.
         disposing.async { [self] in
             var brought: [JobRecord] = []

@@ -8,7 +8,7 @@ import PipelineModel
 final class ControlService: @unchecked Sendable {
     let supervisor: Supervisor
     let version: String
-    private var handlers: [String: @Sendable (ControlRequest) throws(ControlError) -> Void] = [:]
+    private var handlers: [String: @Sendable (ControlRequest) throws -> Void] = [:]
 
     init(supervisor: Supervisor, version: String) {
         self.supervisor = supervisor
@@ -22,27 +22,27 @@ final class ControlService: @unchecked Sendable {
 
     /// A method whose parameters are `Call`.
     func on<Call: ControlCall>(
-        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws(ControlError) -> Void
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
-        handlers["\(ControlInterface.name).\(Call.method)"] = { (request) throws(ControlError) in
+        handlers["\(ControlInterface.name).\(Call.method)"] = { request in
             try handler(try request.parameters(Call.self), request)
         }
     }
 
     /// The same, answered on the supervisor's queue.
     func onSupervisor<Call: ControlCall>(
-        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws(ControlError) -> Void
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
         on(call) { [supervisor] call, request in
             supervisor.queue.async {
-                do throws(ControlError) { try handler(call, request) } catch { request.fail(error) }
+                do { try handler(call, request) } catch { request.fail(error) }
             }
         }
     }
 
     /// On the server's queue.
     func answer(_ request: ControlRequest) {
-        do throws(ControlError) {
+        do {
             if let handler = handlers[request.method] { return try handler(request) }
             try answerService(request)
         } catch {

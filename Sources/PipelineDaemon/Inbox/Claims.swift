@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 
 /// Claiming: one rename into `.pipelined/` in the same inbox. The names inside tell what was claimed, with no ledger needed:
@@ -14,21 +15,27 @@ enum Claims {
 
     /// The same for a file that lies elsewhere, and comes back as `path`.
     static func take(_ file: String, as path: String, in inbox: String) throws -> String {
-        var number = 0
-        var attempts = 0
-        while true {
+        for number in 0... {
             let target = "\(folder(in: inbox))/\(number)/\(path)"
-            do throws(SystemError) {
+            if try move(file, to: target) { return target }
+        }
+        throw SystemError("rename", path, code: EEXIST)
+    }
+
+    /// False when the name is taken.
+    private static func move(_ file: String, to target: String) throws -> Bool {
+        for attempt in 0... {
+            do {
                 try FileSystem.makeFolders(FileSystem.folder(of: target))
                 try FileSystem.renameWithoutReplacing(file, target)
-                return target
-            } catch where error.isTaken {
-                number += 1
-            } catch where error.isMissing && attempts < 3 && FileSystem.exists(file) {
-                // The folder was removed as empty between the two calls.
-                attempts += 1
+                return true
+            } catch {
+                if error.isTaken { return false }
+                // The folder may have been removed as empty between the two calls.
+                guard error.isMissing, attempt < 3, FileSystem.exists(file) else { throw error }
             }
         }
+        return false
     }
 
     /// Gives a claimed file back to the inbox, unless its name is taken again.

@@ -12,39 +12,41 @@ enum Moving {
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now.
     static func move(_ from: String, into folder: String, as name: String) throws -> String {
         try FileSystem.makeFolders(folder)
-        var target = FileSystem.join(folder, name)
-        var number = 0
-        while true {
+        let wanted = FileSystem.join(folder, name)
+        for number in 0... {
+            let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
             do {
-                try rename(from, target)
+                try FileSystem.renameWithoutReplacing(from, target)
                 return target
-            } catch let error as SystemError where error.isTaken {
-                number += 1
-                target = ResultName.numbered(FileSystem.join(folder, name), number)
+            } catch {
+                if error.isTaken { continue }
+                guard error.code == EXDEV else { throw error }
             }
+            if try copy(from, to: target) { return target }
         }
+        throw SystemError("rename", wanted, code: EEXIST)
     }
 
-    /// A rename, or across mounts: copy, fsync, rename, unlink.
-    private static func rename(_ from: String, _ to: String) throws {
+    /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.
+    private static func copy(_ from: String, to target: String) throws -> Bool {
+        if FileSystem.exists(target) { return false }
+        let folder = FileSystem.folder(of: target)
+        // Originals are moved one after the other, so the name is free.
+        let temporary = FileSystem.join(folder, ".\(getpid()).part")
+        defer { try? FileSystem.remove(temporary) }
+        let source = try Descriptor.open(from, O_RDONLY | O_NOFOLLOW)
+        let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
+        try FileSystem.copy(source, to: copy, called: temporary)
+        try copyTimes(of: source, to: copy)
         do {
-            try FileSystem.renameWithoutReplacing(from, to)
-        } catch where error.code == EXDEV {
-            let folder = FileSystem.folder(of: to)
-            let temporary = FileSystem.join(folder, ".\(getpid())-\(FileSystem.name(of: from).utf8.count).part")
-            let source = try Descriptor.open(from, O_RDONLY | O_NOFOLLOW)
-            let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
-            do {
-                try FileSystem.copy(source, to: copy, called: temporary)
-                try copyTimes(of: source, to: copy)
-                try FileSystem.renameWithoutReplacing(temporary, to)
-            } catch {
-                try? FileSystem.remove(temporary)
-                throw error
-            }
-            try FileSystem.sync(folder)
-            try FileSystem.remove(from)
+            try FileSystem.renameWithoutReplacing(temporary, target)
+        } catch {
+            if error.isTaken { return false }
+            throw error
         }
+        try FileSystem.sync(folder)
+        try FileSystem.remove(from)
+        return true
     }
 
     private static func copyTimes(of source: Descriptor, to copy: Descriptor) throws {
