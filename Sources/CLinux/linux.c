@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { MOST_DESCRIPTORS = 64 };
 
@@ -134,6 +135,10 @@ int clinux_peer(int socket, uid_t *user, pid_t *process) {
 int clinux_terminal_columns(int terminal) {
     struct winsize size;
     return ioctl(terminal, TIOCGWINSZ, &size) < 0 ? -1 : size.ws_col;
+}
+
+int clinux_character_columns(uint32_t character) {
+    return wcwidth((wchar_t)character);
 }
 
 int clinux_lock(int descriptor) {

@@ -36,6 +36,9 @@ int clinux_peer(int socket, uid_t *user, pid_t *process);
 /* ioctl(2) TIOCGWINSZ: the columns of a terminal, or -1. */
 int clinux_terminal_columns(int terminal);
 
+/* wcwidth(3): the columns that a character takes in the current locale, or -1. */
+int clinux_character_columns(uint32_t character);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 
