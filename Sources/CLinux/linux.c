@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { MOST_DESCRIPTORS = 64 };
 
@@ -142,6 +143,10 @@ int clinux_open_for_writing(int descriptor) {
         return 0;
     }
     return errno == EAGAIN ? 1 : -1;
+}
+
+int clinux_character_columns(uint32_t character) {
+    return wcwidth((wchar_t)character);
 }
 
 int clinux_lock(int descriptor) {

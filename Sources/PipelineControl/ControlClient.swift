@@ -1,10 +1,11 @@
-import Foundation
+import Glibc
 public import SystemCalls
 
 /// A client's connection to the control socket: calls in turn, each answered before the next.
 public final class ControlClient {
-    private let socket: Descriptor
-    private var received: [UInt8] = []
+    /// To poll together with other descriptors; `receive` reads what has come.
+    public let socket: Descriptor
+    private var frames = FrameBuffer()
 
     public init(path: String) throws(SystemError) {
         socket = try Socket.connect(path)
@@ -13,45 +14,66 @@ public final class ControlClient {
     /// Calls, and returns the one reply.
     public func call<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws -> Request.Reply {
         try send(call, more: nil, descriptors: descriptors)
-        return try reply(Request.self).parameters
+        return try nextAnswer(to: Request.self).parameters
     }
 
-    /// Calls with `more`, and hands over each reply until the last, or until `each` returns false.
+    /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation left early can't
+    /// be taken up again: let go of the client.
     public func stream<Request: ControlCall>(_ call: Request, each: (Request.Reply) throws -> Bool) throws {
-        try send(call, more: true, descriptors: [])
+        try start(call)
         while true {
-            let answer = try reply(Request.self)
-            guard try each(answer.parameters), answer.continues == true else { return }
+            let answer = try nextAnswer(to: Request.self)
+            guard try each(answer.parameters), answer.continues else { return }
         }
+    }
+
+    /// Calls with `more`, and leaves the replies to `receive`.
+    public func start<Request: ControlCall>(_ call: Request) throws {
+        try send(call, more: true, descriptors: [])
+    }
+
+    /// Waits until something comes, and returns the replies that are whole by then: several, one, or none yet.
+    public func receive<Request: ControlCall>(_: Request.Type) throws -> [Request.Reply] {
+        try fill()
+        var replies: [Request.Reply] = []
+        while let frame = frames.next() { replies.append(try answer(to: Request.self, in: frame).parameters) }
+        return replies
     }
 
     private func send<Request: ControlCall>(_ call: Request, more: Bool?, descriptors: [Descriptor]) throws {
         let frame = try Wire.frame(
             WireCall(method: "\(ControlInterface.name).\(Request.method)", parameters: call, more: more))
-        var sent = try Socket.send(frame, descriptors: descriptors, to: socket)
-        while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
-    }
-
-    private func reply<Request: ControlCall>(_: Request.Type) throws -> WireReply<Request.Reply> {
-        let frame = try nextFrame()
-        if let error = try? Wire.decode(WireError.self, frame) {
-            throw ControlError(name: error.error, parameters: error.parameters ?? ErrorParameters())
+        try connected {
+            var sent = try Socket.send(frame, descriptors: descriptors, to: socket)
+            while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
         }
-        return try Wire.decode(WireReply<Request.Reply>.self, frame)
     }
 
-    private func nextFrame() throws -> [UInt8] {
-        var searched = 0
+    private func nextAnswer<Request: ControlCall>(to _: Request.Type) throws -> WireAnswer<Request.Reply> {
         while true {
-            if let end = received[searched...].firstIndex(of: Wire.terminator) {
-                let frame = Array(received[..<end])
-                received.removeFirst(end + 1)
-                return frame
-            }
-            searched = received.count
-            let packet = try Socket.receive(room: 64 * 1024, from: socket)
-            guard !packet.bytes.isEmpty else { throw ConnectionClosed() }
-            received += packet.bytes
+            if let frame = frames.next() { return try answer(to: Request.self, in: frame) }
+            try fill()
+        }
+    }
+
+    private func answer<Request: ControlCall>(
+        to _: Request.Type, in frame: ArraySlice<UInt8>
+    ) throws -> WireAnswer<Request.Reply> {
+        try Wire.decode(WireAnswer<Request.Reply>.self, frame)
+    }
+
+    private func fill() throws {
+        let packet = try connected { try Socket.receive(room: 256 * 1024, from: socket) }
+        guard !packet.bytes.isEmpty else { throw ConnectionClosed() }
+        frames.append(packet.bytes)
+    }
+
+    /// A daemon that died shows itself in either direction, by these two codes or by the end of the stream.
+    private func connected<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SystemError where error.code == EPIPE || error.code == ECONNRESET {
+            throw ConnectionClosed()
         }
     }
 }

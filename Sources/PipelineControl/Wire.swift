@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 /// Varlink's framing: JSON objects, each ended by a NUL.
 public enum Wire {
@@ -58,5 +58,26 @@ public struct WireError: Codable, Sendable {
         let wire = error.wire
         self.error = wire.name
         self.parameters = wire.parameters
+    }
+}
+
+/// What comes back for a call, read once: a reply, or else the error is thrown as a `ControlError`.
+struct WireAnswer<Parameters: Decodable>: Decodable {
+    var parameters: Parameters
+    var continues: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case error, parameters, continues
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let name = try container.decodeIfPresent(String.self, forKey: .error) {
+            // Another interface's error may use the same names for other types; its own name still says what happened.
+            let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
+            throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
+        }
+        parameters = try container.decode(Parameters.self, forKey: .parameters)
+        continues = try container.decodeIfPresent(Bool.self, forKey: .continues) ?? false
     }
 }

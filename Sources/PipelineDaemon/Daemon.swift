@@ -42,7 +42,7 @@ final class Daemon: @unchecked Sendable {
         for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
         let ledger = try Ledger(path: places.ledger)
         supervisor = Supervisor(places: places, ledger: ledger, pool: pool, current: loaded)
-        let service = ControlService(supervisor: supervisor, version: Release.version)
+        let service = ControlService(supervisor: supervisor, version: workerVersion)
         server = ControlServer(path: places.socket, service: service)
         ledger.afterCommit { [server] in server.tellFollowers() }
     }
@@ -82,7 +82,7 @@ final class Daemon: @unchecked Sendable {
         try server.begin()
         handleSignals()
         let root = places.root.map { " --root \($0)" } ?? ""
-        Log.notice("pipelined \(Release.version) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them")
+        Log.notice("pipelined \(workerVersion) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them")
         dispatchMain()
     }
 

@@ -40,6 +40,9 @@ int clinux_terminal_columns(int terminal);
  * A lease that is broken raises SIGIO: the caller's process ignores it. */
 int clinux_open_for_writing(int descriptor);
 
+/* wcwidth(3): the columns that a character takes in the current locale, or -1. */
+int clinux_character_columns(uint32_t character);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 

@@ -1,0 +1,4 @@
+/// The release that this source makes; daemon and clients are built together and say the same.
+public enum Release {
+    public static let version = "0.1.0"
+}

@@ -1,0 +1,44 @@
+/// What was asked: a verb, with its words.
+struct Invocation {
+    var verb: Verb
+    var arguments: [String] = []
+    /// By the option's name, in the order written.
+    var options: [String: [String]] = [:]
+
+    func has(_ option: Option) -> Bool { options[option.name] != nil }
+
+    func values(_ option: Option) -> [String] { options[option.name] ?? [] }
+
+    /// The last one written: it overrides what an alias or a script put before it.
+    func value(_ option: Option) -> String? { options[option.name]?.last }
+
+    func number(_ option: Option) throws(Failure) -> Int? {
+        guard let text = value(option) else { return nil }
+        guard let number = Int(text), number >= 0 else {
+            throw .usage("\(option.name) wants a number, not '\(text)'")
+        }
+        return number
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(
+        _ option: Option, among _: Choice.Type
+    ) throws(Failure) -> Choice? where Choice.RawValue == String {
+        guard let text = value(option) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let known = Choice.allCases.map(\.rawValue)
+        throw .usage("\(option.name) is one of \(known.joined(separator: ", ")), not '\(text)'")
+    }
+
+    /// The arguments as IDs of jobs.
+    func ids() throws(Failure) -> [Int] {
+        var ids: [Int] = []
+        for word in arguments {
+            // As people copy it from the tables, too.
+            guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else {
+                throw .usage("'\(word)' is not a job's ID: IDs are numbers, as `pipectl list` shows them")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+}

@@ -1,0 +1,49 @@
+import PipelineControl
+
+/// The table of verbs as data, for whoever makes completions or pages of it.
+struct ManualDocument: Encodable {
+    struct Word: Encodable {
+        var name: String
+        var help: String
+    }
+
+    struct Flag: Encodable {
+        var name: String
+        @Nullable var value: String?
+        var help: String
+
+        init(_ option: Option) {
+            name = option.name
+            help = option.help
+            value = option.value
+        }
+    }
+
+    struct Line: Encodable {
+        var command: String
+        var explanation: String
+    }
+
+    struct Entry: Encodable {
+        var name: String
+        var summary: String
+        var usage: String
+        var discussion: [String]
+        var arguments: [Word]
+        var options: [Flag]
+        var examples: [Line]
+
+        init(_ verb: Verb) {
+            name = verb.name
+            summary = verb.summary
+            usage = verb.usage
+            discussion = verb.discussion
+            arguments = verb.arguments.map { Word(name: $0.name, help: $0.help) }
+            options = verb.options.map(Flag.init)
+            examples = verb.examples.map { Line(command: $0.command, explanation: $0.explanation) }
+        }
+    }
+
+    var verbs = Verb.all.map(Entry.init)
+    var options = Option.everywhere.map(Flag.init)
+}

@@ -1,0 +1,82 @@
+/// Words into an invocation. It knows the table of verbs and nothing else.
+struct Parser {
+    private var verb: Verb?
+    private var arguments: [String] = []
+    private var options: [String: [String]] = [:]
+
+    static func parse(_ words: [String]) throws(Failure) -> Invocation {
+        var parser = Parser()
+        try parser.read(words)
+        return try parser.finish()
+    }
+
+    private mutating func read(_ words: [String]) throws(Failure) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                for word in rest { try take(word) }
+                return
+            }
+            if Self.isOption(word) {
+                try takeOption(word, &rest)
+            } else {
+                try take(word)
+            }
+        }
+    }
+
+    /// `-3` is a number, and `-` a name.
+    private static func isOption(_ word: String) -> Bool {
+        guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
+        return !second.isNumber
+    }
+
+    private mutating func take(_ word: String) throws(Failure) {
+        if verb == nil {
+            verb = try Verb.named(word)
+        } else {
+            arguments.append(word)
+        }
+    }
+
+    private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) throws(Failure) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = parts[0] == "-h" ? Option.help.name : parts[0]
+        let known = Option.everywhere + (verb?.options ?? [])
+        guard let option = known.first(where: { $0.name == name }) else {
+            let place = verb.map { " for \($0.name)" } ?? ""
+            throw .usage(
+                "unknown option '\(name)'\(place)\(didYouMean(name, among: known.map(\.name)))\n\(hint)")
+        }
+        guard let kind = option.value else {
+            if parts.count > 1 { throw .usage("\(name) takes no value\n\(hint)") }
+            options[name, default: []].append("")
+            return
+        }
+        guard let value = parts.count > 1 ? parts[1] : rest.popFirst(), !value.isEmpty else {
+            throw .usage("\(name) wants a value: \(name) \(kind)\n\(hint)")
+        }
+        options[name, default: []].append(value)
+    }
+
+    private var hint: String {
+        verb.map { "`pipectl help \($0.name)` says how it is used" } ?? "`pipectl help` lists the verbs"
+    }
+
+    private func finish() throws(Failure) -> Invocation {
+        if options[Option.help.name] != nil {
+            return Invocation(verb: .help, arguments: verb.map { [$0.name] } ?? [], options: options)
+        }
+        if options[Option.version.name] != nil { return Invocation(verb: .version, options: options) }
+        let verb = verb ?? .status
+        let least = verb.arguments.reduce(0) { $0 + $1.count.lowerBound }
+        if arguments.count < least, let missing = verb.arguments.first {
+            throw .usage("\(verb.name) wants \(missing.name)\n\(verb.usageLine)\n\(hint)")
+        }
+        let most = verb.arguments.reduce(0) { $0.addingReportingOverflow($1.count.upperBound).partialValue }
+        if arguments.count > most {
+            throw .usage("unexpected '\(arguments[most])'\n\(verb.usageLine)\n\(hint)")
+        }
+        return Invocation(verb: verb, arguments: arguments, options: options)
+    }
+}

@@ -1,0 +1,14 @@
+import PipelineControl
+
+extension Control.Event {
+    var line: Text {
+        var line: Text = "\(Moment.local(time), .faint)  "
+        if let job {
+            line = line + (kind == "picture" ? "#\(job.id) \("picture", .good)" : job.line)
+        } else {
+            line = line + Text(kind)
+            if let queue { line = line + " \(queue)" }
+        }
+        return text.map { line + "  \($0)" } ?? line
+    }
+}

@@ -1,0 +1,68 @@
+import PipelineControl
+
+/// The daemon at a glance.
+struct Overview {
+    let status: Control.Status
+    let width: Int?
+    var now = Moment.now()
+
+    var lines: [Text] {
+        var blocks = [[head] + problems, [counts], status.queues.lines(width: width), inboxes, ignored]
+        blocks.removeAll(where: \.isEmpty)
+        return Array(blocks.joined(separator: [""]))
+    }
+
+    private var head: Text {
+        var parts = ["up " + (Moment.seconds(status.started).map { Moment.duration(now - $0) } ?? status.started)]
+        parts.append(Amount.counted(status.workers, "worker"))
+        if let root = status.root { parts.append(root) }
+        let line: Text = "\("pipelined \(status.version)", .strong) · \(parts.joined(separator: " · "))"
+        return status.stopping ? line + " · \("stopping: takes nothing new", .held)" : line
+    }
+
+    private var problems: [Text] {
+        status.problems.map { "\("problem:", .bad) \($0)" }
+            + status.inboxes.compactMap { inbox in
+                inbox.problem.map { "\("problem:", .bad) \(inbox.path): \($0)" }
+            }
+    }
+
+    private var counts: Text {
+        let jobs = status.jobs
+        let all = [
+            ("waiting", jobs.waiting), ("queued", jobs.queued), ("running", jobs.running),
+            ("cancelling", jobs.cancelling), ("done", jobs.done), ("failed", jobs.failed),
+            ("cancelled", jobs.cancelled), ("ignored", jobs.ignored),
+        ]
+        let some = all.filter { $0.1 > 0 }
+        guard let first = some.first else { return "no jobs yet" }
+        func text(_ part: (String, Int)) -> Text { "\("\(part.1) \(part.0)", .state(part.0))" }
+        return some.dropFirst().reduce(text(first)) { $0 + ", " + text($1) }
+    }
+
+    private var inboxes: [Text] {
+        var table = Table([
+            .init(title: "INBOX", elastic: true), .init(title: "RECIPE"), .init(title: "WATCH"), .init(title: ""),
+        ])
+        for inbox in status.inboxes {
+            var notes: [String] = []
+            if inbox.settling > 0 { notes.append("\(inbox.settling) settling") }
+            if inbox.ignored > 0 { notes.append("\(inbox.ignored) ignored") }
+            table.add(
+                Text(inbox.path), Text(inbox.recipe), Text(inbox.watch),
+                inbox.problem == nil ? Text(notes.joined(separator: ", ")) : Text("problem", .bad))
+        }
+        return table.isEmpty ? [] : table.lines(width: width)
+    }
+
+    private var ignored: [Text] {
+        guard !status.ignored.isEmpty else { return [] }
+        let more = status.jobs.ignored - status.ignored.count
+        var table = Table([
+            .init(title: more > 0 ? "LEFT ALONE, THE LATEST OF \(status.jobs.ignored)" : "LEFT ALONE", elastic: true),
+            .init(title: "", elastic: true),
+        ])
+        for file in status.ignored { table.add(Text(file.path), Text(file.reason, .faint)) }
+        return table.lines(width: width)
+    }
+}

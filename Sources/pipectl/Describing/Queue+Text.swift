@@ -1,0 +1,37 @@
+import PipelineControl
+
+extension [String: Control.Queue] {
+    /// In the order in which a picture goes through them; others after that.
+    private var inOrder: [(name: String, queue: Control.Queue)] {
+        let order = ["download", "render", "publish", "announce"]
+        func place(_ name: String) -> Int { order.firstIndex(of: name) ?? order.count }
+        return map { (name: $0.key, queue: $0.value) }
+            .sorted { (place($0.name), $0.name) < (place($1.name), $1.name) }
+    }
+
+    func lines(width: Int?) -> [Text] {
+        var table = Table([
+            .init(title: "QUEUE"), .init(title: "RUNNING", right: true), .init(title: "LIMIT", right: true),
+            .init(title: "WAITING", right: true), .init(title: "", elastic: true),
+        ])
+        for (name, queue) in inOrder {
+            table.add(
+                Text(name), Text("\(queue.running)", queue.running > 0 ? .busy : .plain), queue.limitText,
+                "\(queue.waiting)", queue.pauseText)
+        }
+        return table.lines(width: width)
+    }
+}
+
+extension Control.Queue {
+    /// `4`, or `auto: 4`, or `2 of 4` while what runs is above or below what was asked for.
+    fileprivate var limitText: Text {
+        guard let configured else { return "auto: \(effective)" }
+        return configured == effective ? "\(effective)" : "\(effective) of \(configured)"
+    }
+
+    fileprivate var pauseText: Text {
+        guard paused else { return Text() }
+        return Text(reason.map { "paused: \($0)" } ?? "paused", .held)
+    }
+}

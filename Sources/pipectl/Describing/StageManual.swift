@@ -1,0 +1,38 @@
+import PipelineControl
+
+/// A stage's manual, from what it says of itself.
+struct StageManual {
+    let stage: Control.Stage
+
+    var lines: [Text] {
+        var lines: [Text] = ["\(stage.name, .strong): \(stage.summary)"]
+        let version = stage.version.map { ", version \($0)" } ?? ""
+        lines.append(Text((stage.file.map { "from \($0)" } ?? "built in") + version, .faint))
+        if !stage.traits.isEmpty { lines.append(Text("traits: \(stage.traits.joined(separator: ", "))", .faint)) }
+        lines += [
+            "", "in a chain: \(([stage.name] + stage.parameters.map { "[\($0.name)=…]" }).joined(separator: " "))",
+        ]
+        guard !stage.parameters.isEmpty else { return lines }
+        var table = Table([
+            .init(title: "PARAMETER"), .init(title: "VALUE"), .init(title: "DEFAULT"), .init(title: ""),
+        ])
+        for parameter in stage.parameters {
+            table.add(
+                Text(parameter.name, .strong), Text(values(of: parameter)), Text(parameter.default ?? ""),
+                Text(parameter.help))
+        }
+        return lines + [""] + table.lines(width: nil)
+    }
+
+    private func values(of parameter: Control.Parameter) -> String {
+        if !parameter.choices.isEmpty { return parameter.choices.joined(separator: "|") }
+        let range: String? =
+            switch (parameter.minimum.map(Amount.plain), parameter.maximum.map(Amount.plain)) {
+            case (let least?, let most?): "\(least) to \(most)"
+            case (let least?, nil): "from \(least)"
+            case (nil, let most?): "up to \(most)"
+            case (nil, nil): nil
+            }
+        return [parameter.type, range, parameter.unit].compactMap(\.self).joined(separator: " ")
+    }
+}

@@ -1,0 +1,65 @@
+import PipelineControl
+
+/// A job's story, from what came in to what came out.
+struct StoryPage {
+    let story: Control.Story
+    let width: Int?
+
+    var lines: [Text] {
+        ["\("Job \(story.job.id)", .strong)  \(story.job.stateText)"] + facts.lines(width: nil) + operations
+    }
+
+    private var facts: Table {
+        let job = story.job
+        var table = Table([.init(title: ""), .init(title: "")])
+        func fact(_ name: String, _ value: Text?) {
+            if let value { table.add(Text("  " + name, .faint), value) }
+        }
+        fact("error", job.error.map { Text($0, .bad) })
+        fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .held) })
+        fact("recipe", Text(job.recipe) + (job.batch.map { ", batch \($0)" } ?? Text()))
+        fact("input", Text(job.input))
+        fact("picture", story.header.map { Text($0) })
+        fact("original", story.original.map { Text($0) })
+        for (index, output) in job.outputs.enumerated() { fact(index == 0 ? "results" : "", Text(output)) }
+        fact("size", size.map { Text($0) })
+        fact("created", Text(Moment.full(job.created)))
+        fact("started", story.started.map { Text(Moment.full($0)) })
+        fact("finished", job.finished.map { Text(Moment.full($0)) })
+        fact("took", story.milliseconds.map { Text(Amount.milliseconds($0)) })
+        if story.tries > 1 { fact("tries", "\(story.tries)") }
+        for (name, chain) in story.chains.sorted(by: { $0.key < $1.key }) {
+            fact(name.isEmpty ? "chain" : "chain \(name)", Text(chain))
+        }
+        return table
+    }
+
+    private var size: String? {
+        guard let before = story.originalBytes else { return story.resultBytes.map(Amount.bytes) }
+        guard let after = story.resultBytes else { return Amount.bytes(before) }
+        let share = before > 0 ? " (\(Int((Double(after) / Double(before) * 100).rounded())) %)" : ""
+        return "\(Amount.bytes(before)) → \(Amount.bytes(after))\(share)"
+    }
+
+    private var operations: [Text] {
+        guard !story.operations.isEmpty else { return [] }
+        var table = Table([
+            .init(title: "OPERATION"), .init(title: "QUEUE"), .init(title: "STATE"), .init(title: "STARTED"),
+            .init(title: "TOOK", right: true), .init(title: "", elastic: true),
+        ])
+        for operation in story.operations {
+            table.add(
+                Text(operation.kind), Text(operation.queue), Text(operation.state, .state(operation.state)),
+                Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
+                Text(operation.detail ?? ""))
+        }
+        return [""] + table.lines(width: width)
+    }
+
+    private func duration(of operation: Control.Operation) -> String? {
+        guard let start = operation.started.flatMap(Moment.seconds),
+            let end = operation.finished.flatMap(Moment.seconds)
+        else { return nil }
+        return Amount.milliseconds((end - start) * 1000)
+    }
+}

@@ -1,0 +1,61 @@
+import PipelineControl
+import SystemCalls
+
+/// What went wrong: a name for programs, a message for people, and the exit code.
+struct Failure: Error, Encodable {
+    var name: String
+    var message: String
+    var code: ExitCode
+
+    init(_ name: String, _ message: String, _ code: ExitCode) {
+        self.name = name
+        self.message = message
+        self.code = code
+    }
+
+    static func usage(_ message: String) -> Failure {
+        Failure("Usage", message, .usage)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name = "error"
+        case message
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(message, forKey: .message)
+    }
+}
+
+extension Failure {
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as ControlError: self.init(error)
+        case let closed as ConnectionClosed:
+            self.init("ConnectionClosed", "\(closed); its log says why", .unreachable)
+        case let error as SystemError: self.init("SystemCall", "\(error)", .failed)
+        case let error as DecodingError:
+            self.init(
+                "BadAnswer",
+                """
+                the daemon's answer is not understood: \(error)
+                `pipectl version` tells whether the two are of one release
+                """, .failed)
+        default: self.init("Failed", "\(error)", .failed)
+        }
+    }
+
+    init(_ error: ControlError) {
+        let name = error.wire.name
+        let own = name.hasPrefix(ControlInterface.name + ".")
+        let short = own ? String(name.dropFirst(ControlInterface.name.count + 1)) : name
+        switch error {
+        case .noSuchJob: self.init(short, error.description, .noSuchJob)
+        case .noSuchQueue, .noSuchRecipe, .badChain, .badValue: self.init(short, error.description, .usage)
+        case .refused, .other: self.init(short, error.description, .failed)
+        }
+    }
+}

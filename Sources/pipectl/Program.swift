@@ -1,0 +1,36 @@
+import Glibc
+
+/// From the words of the command line to the exit code.
+enum Program {
+    static func run(_ words: [String]) -> ExitCode {
+        do {
+            let invocation = try Parser.parse(words)
+            let session = try Session(invocation)
+            do {
+                let code = try invocation.verb.run(session)
+                try session.output.flush()
+                return code
+            } catch {
+                try? session.output.flush()
+                throw error
+            }
+        } catch {
+            let failure = Failure(error)
+            report(failure, json: words.prefix { $0 != "--" }.contains(Option.json.name))
+            return failure.code
+        }
+    }
+
+    /// Says on standard error what went wrong. Text from elsewhere can't drive the terminal from there, either.
+    static func report(_ failure: Failure, json: Bool) {
+        var text = ""
+        if json, let line = try? JSONText.line(failure) {
+            text = line
+        } else {
+            let lines = failure.message.split(separator: "\n", omittingEmptySubsequences: false)
+            text = "pipectl: " + lines.map { String($0).printable }.joined(separator: "\n")
+        }
+        let bytes = Array((text + "\n").utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}

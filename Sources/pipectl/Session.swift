@@ -1,0 +1,48 @@
+import Glibc
+import PipelineControl
+import SystemCalls
+
+/// What a verb works with: what was asked, the daemon, and where to say the answer.
+final class Session {
+    let invocation: Invocation
+    let output: Output
+    let address: SocketAddress
+    private var connection: ControlClient?
+
+    init(_ invocation: Invocation) throws(Failure) {
+        self.invocation = invocation
+        output = Output(color: try invocation.choice(.color, among: ColorChoice.self) ?? .auto)
+        address = SocketAddress(
+            socket: invocation.value(.socket), root: invocation.value(.root),
+            variable: getenv(SocketAddress.variable).map { String(cString: $0) })
+    }
+
+    var json: Bool { invocation.has(.json) }
+
+    /// The connection that calls go over, made when it is first needed.
+    func client() throws -> ControlClient {
+        if let connection { return connection }
+        let new = try connect()
+        connection = new
+        return new
+    }
+
+    /// A connection of its own, for a conversation beside the calls.
+    func connect() throws(Failure) -> ControlClient {
+        do {
+            return try ControlClient(path: address.path)
+        } catch {
+            throw Unreachable(address: address, cause: error).failure
+        }
+    }
+
+    func call<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws -> Request.Reply {
+        try client().call(call, descriptors: descriptors)
+    }
+
+    /// A failure that leaves the rest of the work to do.
+    func complain(_ failure: Failure) throws {
+        try output.flush()
+        Program.report(failure, json: json)
+    }
+}

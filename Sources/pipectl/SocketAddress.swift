@@ -1,0 +1,28 @@
+/// Where the control socket lies, and how that was told.
+struct SocketAddress {
+    enum Origin: Equatable {
+        case option
+        case root(String)
+        case variable
+        case system
+    }
+
+    static let variable = "PIPELINED_SOCKET"
+    static let systemPath = "/run/pipelined/control.sock"
+
+    let path: String
+    let origin: Origin
+
+    /// What is said on the command line goes before the environment, and the nearer word before the wider one.
+    init(socket: String?, root: String?, variable: String?) {
+        if let socket {
+            (path, origin) = (socket, .option)
+        } else if let root {
+            (path, origin) = ((root.hasSuffix("/") ? root : root + "/") + "run/control.sock", .root(root))
+        } else if let variable, !variable.isEmpty {
+            (path, origin) = (variable, .variable)
+        } else {
+            (path, origin) = (Self.systemPath, .system)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// Numbers as people read them.
+enum Amount {
+    /// `820 B`, `4.1 MB`
+    static func bytes(_ count: Int) -> String {
+        var value = Double(count)
+        var unit = "B"
+        for larger in ["kB", "MB", "GB", "TB"] where value >= 1000 {
+            value /= 1000
+            unit = larger
+        }
+        return unit == "B" || value >= 100 ? "\(Int(value.rounded())) \(unit)" : "\(tenths(value)) \(unit)"
+    }
+
+    /// `35 ms`, `2.4 s`
+    static func milliseconds(_ count: Double) -> String {
+        if count < 10 { return "\(tenths(count)) ms" }
+        if count < 1000 { return "\(Int(count.rounded())) ms" }
+        return count < 60_000 ? "\(tenths(count / 1000)) s" : Moment.duration(count / 1000)
+    }
+
+    /// `0.5`, `12`: no digits that say nothing.
+    static func plain(_ value: Double) -> String {
+        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    }
+
+    static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(abs(tenths % 10))"
+    }
+
+    /// `1 job`, `3 jobs`
+    static func counted(_ count: Int, _ word: String) -> String {
+        "\(count) \(word)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import SystemCalls
+
+/// Standard output, gathered and written many lines at a time.
+final class Output {
+    let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
+    let color: Bool
+    private var pending: [UInt8] = []
+
+    init(color choice: ColorChoice) {
+        switch choice {
+        case .always: color = true
+        case .never: color = false
+        case .auto:
+            // The convention of no-color.org: set, and not empty.
+            let refused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+            let dumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
+            color = isTerminal && !refused && !dumb
+        }
+    }
+
+    /// The width to fit lines into; off a terminal lines are as long as they are.
+    var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
+
+    func line(_ text: Text = "") throws {
+        try raw(text.rendered(color: color) + "\n")
+    }
+
+    func lines(_ texts: [Text]) throws {
+        for text in texts { try line(text) }
+    }
+
+    /// A whole document, laid out for reading.
+    func document(_ value: some Encodable) throws {
+        try raw(JSONText.document(value) + "\n")
+    }
+
+    /// One document of many, on one line.
+    func object(_ value: some Encodable) throws {
+        try raw(JSONText.line(value) + "\n")
+    }
+
+    func raw(_ text: String) throws {
+        pending += text.utf8
+        if pending.count >= 64 * 1024 { try flush() }
+    }
+
+    func flush() throws {
+        var rest = pending[...]
+        pending.removeAll(keepingCapacity: true)
+        while !rest.isEmpty {
+            let wrote = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if wrote < 0, errno == EINTR { continue }
+            guard wrote >= 0 else { throw SystemError("write", "standard output") }
+            rest = rest.dropFirst(wrote)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import SystemCalls
+
+extension String {
+    /// With everything that a terminal would obey, or that would hide or reorder what follows, written out as an escape.
+    var printable: String {
+        guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
+        return unicodeScalars.reduce(into: "") { safe, scalar in
+            guard scalar.drivesTerminals else { return safe.unicodeScalars.append(scalar) }
+            switch scalar {
+            case "\n": safe += "\\n"
+            case "\r": safe += "\\r"
+            case "\t": safe += "\\t"
+            default: safe += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+    }
+
+    /// How many columns of a terminal it takes.
+    var columns: Int {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
+        return unicodeScalars.reduce(0) { $0 + $1.columns }
+    }
+
+    /// At most `limit` columns: the middle gives way, for a name's ends say most.
+    func shortened(to limit: Int) -> String {
+        guard columns > limit else { return self }
+        guard limit > 1 else { return limit == 1 ? "…" : "" }
+        let tail = (limit - 1) / 2
+        let end = String(reversed().prefix(fitting: tail).reversed())
+        return prefix(fitting: limit - 1 - end.columns) + "…" + end
+    }
+
+    func padded(to width: Int, right: Bool = false) -> String {
+        let space = String(repeating: " ", count: max(0, width - columns))
+        return right ? space + self : self + space
+    }
+}
+
+extension Sequence<Character> {
+    /// The characters of the beginning that fit into so many columns.
+    fileprivate func prefix(fitting limit: Int) -> String {
+        var taken = ""
+        var width = 0
+        for character in self {
+            width += String(character).columns
+            if width > limit { break }
+            taken.append(character)
+        }
+        return taken
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var drivesTerminals: Bool {
+        switch value {
+        case 0..<0x20, 0x7f..<0xa0: true
+        // Line and paragraph separators; marks that reorder text.
+        case 0x2028, 0x2029, 0x200e, 0x200f, 0x061c, 0x202a...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    fileprivate var columns: Int { Terminal.columns(of: self) ?? 0 }
+}

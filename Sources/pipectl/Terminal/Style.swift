@@ -1,0 +1,32 @@
+/// How a piece of text stands out, where there is colour.
+enum Style: Sendable {
+    case plain, strong, faint, good, bad, busy, held
+
+    /// The parameters of its SGR sequence.
+    var code: String? {
+        switch self {
+        case .plain: nil
+        case .strong: "1"
+        case .faint: "2"
+        case .good: "32"
+        case .bad: "31"
+        case .busy: "36"
+        case .held: "33"
+        }
+    }
+
+    /// The same state has the same colour everywhere.
+    static func state(_ state: String) -> Style {
+        switch state {
+        case "done", "finished": .good
+        case "failed": .bad
+        case "running", "executing": .busy
+        case "cancelling", "cancelled": .held
+        default: .plain
+        }
+    }
+}
+
+enum ColorChoice: String, CaseIterable {
+    case auto, always, never
+}

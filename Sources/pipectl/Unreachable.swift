@@ -1,0 +1,49 @@
+import Glibc
+import SystemCalls
+
+/// Why nobody answers at the socket, and what to do about it.
+struct Unreachable {
+    let address: SocketAddress
+    let cause: SystemError
+
+    var failure: Failure {
+        if cause.code == EACCES || cause.code == EPERM {
+            return Failure("PermissionDenied", permission(group: Self.group(of: address.path)), .unreachable)
+        }
+        return Failure(
+            "Unreachable", "no daemon answers at \(address.path) (\(cause.reason))\n\(advice)", .unreachable)
+    }
+
+    private var advice: String {
+        if cause.code == ENAMETOOLONG {
+            return "a socket's path has at most 107 bytes: choose a shorter folder"
+        }
+        return switch address.origin {
+        case .root(let root): "start it with `pipelined --root \(root)`"
+        case .option, .variable: "start pipelined, or see that the path is the one it listens at"
+        case .system:
+            """
+            start it with `systemctl start pipelined`, or name the root of one that you run yourself: \
+            `pipectl --root DIR`
+            """
+        }
+    }
+
+    func permission(group: String?) -> String {
+        let refused = "you may not use the socket \(address.path) (\(cause.reason))"
+        guard let group, group != "root" else { return "\(refused)\nit belongs to root: use `sudo`" }
+        return """
+            \(refused)
+            it is for members of the group '\(group)': `sudo usermod -aG \(group) $USER`, then log in again
+            """
+    }
+
+    /// The group that the socket belongs to; that of its folder, when that is as near as one gets.
+    private static func group(of path: String) -> String? {
+        var status = stat()
+        let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        guard stat(path, &status) == 0 || stat(folder, &status) == 0 else { return nil }
+        guard let entry = getgrgid(status.st_gid) else { return "\(status.st_gid)" }
+        return String(cString: entry.pointee.gr_name)
+    }
+}

@@ -1,0 +1,38 @@
+/// A verb, declared once. Parsing, help and its JSON all read this, and nothing about a verb is written anywhere else.
+struct Verb: Sendable {
+    let name: String
+    /// One line, for the table of verbs.
+    let summary: String
+    /// What follows the name, as one would write it in a manual.
+    var usage = ""
+    /// What there is to know beyond the summary: whole paragraphs, each a line.
+    var discussion: [String] = []
+    var arguments: [Argument] = []
+    var options: [Option] = []
+    var examples: [Example] = []
+    let run: @Sendable (Session) throws -> ExitCode
+}
+
+/// A word that is not an option.
+struct Argument: Sendable {
+    let name: String
+    let help: String
+    /// How many of it a command may have.
+    let count: ClosedRange<Int>
+
+    init(_ name: String, count: ClosedRange<Int> = 1...1, _ help: String) {
+        self.name = name
+        self.count = count
+        self.help = help
+    }
+}
+
+struct Example: Sendable {
+    let command: String
+    let explanation: String
+
+    init(_ command: String, _ explanation: String) {
+        self.command = command
+        self.explanation = explanation
+    }
+}

@@ -1,0 +1,13 @@
+extension Verb {
+    /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
+    static let all: [Verb] = [
+        status, list, show, explain, add, wait, watch, cancel, cancelAll, retry, pause, resume, concurrency, recipes,
+        plugins, settings, reload, version, help,
+    ]
+
+    static func named(_ name: String) throws(Failure) -> Verb {
+        if let verb = all.first(where: { $0.name == name }) { return verb }
+        throw .usage(
+            "unknown verb '\(name)'\(didYouMean(name, among: all.map(\.name)))\n`pipectl help` lists the verbs")
+    }
+}

@@ -1,0 +1,17 @@
+import PipelineControl
+
+extension Verb {
+    static let cancel = Verb(
+        name: "cancel",
+        summary: "stop jobs",
+        usage: "ID…",
+        discussion: [
+            "Answers when they have stopped. Nothing partial is published; what had finished stays finished."
+        ],
+        arguments: [Argument("ID", count: 1...Int.max, "a job's number")],
+        examples: [Example("pipectl cancel 12 13", "these two")],
+        run: { session in
+            for job in try session.call(Call.Cancel(ids: session.invocation.ids())).jobs { try session.print(job) }
+            return .done
+        })
+}

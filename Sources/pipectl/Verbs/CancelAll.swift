@@ -1,0 +1,21 @@
+import PipelineControl
+
+extension Verb {
+    static let cancelAll = Verb(
+        name: "cancel-all",
+        summary: "stop every job there is",
+        discussion: [
+            "Takes what is waiting, queued, running or just arriving; what arrives later runs.",
+            "Answers when none of them runs. The originals go to the folder `cancelled`.",
+        ],
+        examples: [Example("pipectl cancel-all && pipectl retry --cancelled", "stop, and think again")],
+        run: { session in
+            let reply = try session.call(Call.CancelAll())
+            if session.json {
+                try session.output.document(reply)
+            } else {
+                try session.output.line("cancelled \(Amount.counted(reply.cancelled, "job"))")
+            }
+            return .done
+        })
+}

@@ -1,0 +1,58 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let save = Option("--save", "keep the limit over a restart of the daemon")
+}
+
+extension Verb {
+    private static let limits = 0...1024
+
+    static let concurrency = Verb(
+        name: "concurrency",
+        summary: "how many operations may run at once, and change it",
+        usage: "[N|auto | QUEUE N|auto] [--save]",
+        discussion: [
+            "Without a limit: what is configured, what it comes to, and what runs. A limit alone is that of `render`.",
+            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: as many as the daemon may use CPUs.",
+            "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
+        ],
+        arguments: [
+            Argument("QUEUE", count: 0...1, "the queue; else render"),
+            Argument("N|auto", count: 0...1, "the limit"),
+        ],
+        options: [.save],
+        examples: [
+            Example("pipectl concurrency", "how things stand"),
+            Example("pipectl concurrency 2", "two pictures at once"),
+            Example("pipectl concurrency publish 8 --save", "another queue, for good"),
+        ],
+        run: { session in
+            let words = session.invocation.arguments
+            let save = session.invocation.has(.save)
+            guard let limit = words.last else {
+                if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
+                return try session.print(session.call(Call.Concurrency()))
+            }
+            guard limit == "auto" || Int(limit).map(limits.contains) == true else {
+                throw Failure(
+                    "BadValue",
+                    """
+                    '\(limit)' is not a limit: it is a number from \(limits.lowerBound) to \(limits.upperBound), \
+                    or auto
+                    """, .usage)
+            }
+            let queue = words.count > 1 ? words[0] : "render"
+            return try session.print(session.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
+        })
+}
+
+extension Session {
+    func print(_ reply: QueuesReply) throws -> ExitCode {
+        if json {
+            try output.document(reply)
+        } else {
+            try output.lines(reply.queues.lines(width: output.columns))
+        }
+        return .done
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+import PipelineControl
+
+extension Verb {
+    static let explain = Verb(
+        name: "explain",
+        summary: "what would become of a file or a chain, and why it is not running",
+        usage: "FILE|CHAIN",
+        discussion: [
+            "What exists, has a slash or looks like a file's name is a file; anything else is a chain."
+        ],
+        arguments: [Argument("FILE|CHAIN", "a file's path, or a chain in quotes")],
+        examples: [
+            Example("pipectl explain inbox/harbour.jpg", "its recipe, its operations, and what it waits for"),
+            Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),
+        ],
+        run: { session in
+            guard let subject = session.invocation.arguments.first else { return .usage }
+            let call =
+                isFile(subject) ? Call.Explain(file: try absolute(subject)) : Call.Explain(chain: subject)
+            let explanation = try session.call(call).explanation
+            if session.json {
+                try session.output.document(explanation)
+            } else {
+                try session.output.lines(lines(explanation))
+            }
+            return .done
+        })
+
+    private static func isFile(_ subject: String) -> Bool {
+        if access(subject, F_OK) == 0 { return true }
+        if subject.contains(where: { $0 == "|" || $0 == "=" }) { return false }
+        return subject.contains { $0 == "/" || $0 == "." }
+    }
+
+    /// The daemon has another working folder.
+    private static func absolute(_ path: String) throws(Failure) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = getcwd(nil, 0) else {
+            throw Failure("CannotRead", "the working folder is gone: give the file's whole path", .failed)
+        }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    private static func lines(_ explanation: Control.Explanation) -> [Text] {
+        var lines: [Text] = []
+        if let recipe = explanation.recipe { lines.append("recipe \(recipe, .strong)") }
+        if !explanation.why.isEmpty { lines.append(Text(explanation.why)) }
+        if let job = explanation.job { lines.append("job \(job.line)") }
+        for (name, chain) in explanation.chains.sorted(by: { $0.key < $1.key }) {
+            lines.append(name.isEmpty ? "chain: \(chain)" : "chain \(name): \(chain)")
+        }
+        guard !explanation.operations.isEmpty else { return lines }
+        var table = Table([
+            .init(title: "", right: true), .init(title: "OPERATION"), .init(title: "QUEUE"), .init(title: "DOES"),
+        ])
+        for (index, operation) in explanation.operations.enumerated() {
+            table.add("\(index + 1)", Text(operation.kind), Text(operation.queue), Text(operation.does))
+        }
+        return lines + [""] + table.lines(width: nil)
+    }
+}

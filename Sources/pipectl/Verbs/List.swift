@@ -1,0 +1,79 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let state = Option(
+        "--state", value: "STATE", "jobs in this state only; several by repeating it or with commas")
+    fileprivate static let failed = Option("--failed", "the same as --state failed")
+    fileprivate static let recipe = Option("--recipe", value: "RECIPE", "jobs of this recipe only")
+    fileprivate static let batch = Option("--batch", value: "N", "jobs of this batch only")
+    fileprivate static let limit = Option("--limit", value: "N", "the newest N only")
+}
+
+extension Verb {
+    static let list = Verb(
+        name: "list",
+        summary: "the jobs, oldest first",
+        usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N]",
+        discussion: [
+            "The states: \(states.joined(separator: ", ")). A waiting job says what it waits for."
+        ],
+        options: [.state, .failed, .recipe, .batch, .limit],
+        examples: [
+            Example("pipectl list --state running,queued", "what is being worked on"),
+            Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
+            Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
+        ],
+        run: { session in
+            let invocation = session.invocation
+            var wanted = try invocation.values(.state).flatMap { try knownStates($0) }
+            if invocation.has(.failed) { wanted.append("failed") }
+            let call = Call.List(
+                states: wanted, recipe: invocation.value(.recipe), batch: try invocation.number(.batch),
+                limit: try invocation.number(.limit))
+            let client = try session.client()
+            guard session.json else {
+                var table = Table.ofJobs()
+                try client.stream(call) { reply in
+                    for job in reply.jobs { table.add(job) }
+                    return true
+                }
+                try session.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: session.output.columns))
+                return .done
+            }
+            try client.stream(call) { reply in
+                for job in reply.jobs { try session.output.object(job) }
+                return true
+            }
+            return .done
+        })
+
+    private static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
+
+    private static func knownStates(_ list: String) throws(Failure) -> [String] {
+        var known: [String] = []
+        for word in list.split(separator: ",").map(String.init) {
+            guard states.contains(word) else {
+                throw .usage(
+                    "there is no state '\(word)'\(didYouMean(word, among: states))\n"
+                        + "the states are \(states.joined(separator: ", "))")
+            }
+            known.append(word)
+        }
+        return known
+    }
+}
+
+extension Table {
+    fileprivate static func ofJobs() -> Table {
+        Table([
+            .init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE"),
+            .init(title: "CREATED"), .init(title: "INPUT", elastic: true), .init(title: "OUTCOME", elastic: true),
+        ])
+    }
+
+    fileprivate mutating func add(_ job: Control.Job) {
+        add(
+            "\(job.id)", job.stateText, Text(job.recipe), Text(Moment.local(job.created), .faint), Text(job.input),
+            job.outcome)
+    }
+}

@@ -1,0 +1,24 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let reason = Option("--reason", value: "TEXT", "why, for whoever looks at the status later")
+}
+
+extension Verb {
+    static let pause = Verb(
+        name: "pause",
+        summary: "start nothing new",
+        usage: "[QUEUE] [--reason TEXT]",
+        discussion: [
+            "What runs goes on to its end. When pause has answered, nothing new starts. A paused queue stays",
+            "paused over a restart of the daemon, until `pipectl resume`.",
+        ],
+        arguments: [Argument("QUEUE", count: 0...1, "this queue only; else all of them")],
+        options: [.reason],
+        examples: [Example("pipectl pause render --reason 'the CPU is needed'", "one queue, and say why")],
+        run: { session in
+            let invocation = session.invocation
+            return try session.print(
+                session.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))))
+        })
+}

@@ -1,0 +1,37 @@
+import PipelineControl
+
+extension Verb {
+    static let recipes = Verb(
+        name: "recipes",
+        summary: "the recipes, with their inboxes and chains",
+        examples: [Example("pipectl recipes --json | jq -r .inbox", "every inbox")],
+        run: { session in
+            let recipes = try session.call(Call.Recipes()).recipes
+            if session.json {
+                for recipe in recipes { try session.output.object(recipe) }
+            } else {
+                let pages = recipes.map(lines)
+                try session.output.lines(recipes.isEmpty ? ["no recipes"] : Array(pages.joined(separator: [""])))
+            }
+            return .done
+        })
+
+    private static func lines(_ recipe: Control.Recipe) -> [Text] {
+        var table = Table([.init(title: ""), .init(title: "")])
+        func fact(_ name: String, _ value: String?) {
+            if let value { table.add(Text("  " + name, .faint), Text(value)) }
+        }
+        if let problem = recipe.problem { table.add(Text("  problem", .bad), Text(problem, .bad)) }
+        fact("file", recipe.file ?? "built in")
+        fact("inbox", recipe.inbox)
+        fact("outbox", recipe.outbox)
+        fact("match", recipe.match.joined(separator: " "))
+        fact("original", recipe.original)
+        fact("conflict", recipe.conflict)
+        for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {
+            fact(name.isEmpty ? "chain" : "chain \(name)", chain)
+        }
+        let head: Text = "\(recipe.name, .strong)"
+        return [recipe.description.map { head + "  \($0)" } ?? head] + table.lines(width: nil)
+    }
+}

@@ -1,0 +1,24 @@
+import PipelineControl
+
+extension Verb {
+    static let reload = Verb(
+        name: "reload",
+        summary: "read configuration and plugins again",
+        discussion: ["Says all that is wrong; then nothing has changed, and the exit code is 1."],
+        examples: [Example("pipectl reload", "after a recipe was written")],
+        run: { session in
+            let reply = try session.call(Call.Reload())
+            if session.json {
+                try session.output.document(reply)
+                return reply.problems.isEmpty ? .done : .failed
+            }
+            guard reply.problems.isEmpty else {
+                let lines = reply.problems.map { problem in
+                    "\(problem.file):\(problem.line.map { "\($0):" } ?? "") \(problem.message)"
+                }
+                throw Failure("BadConfiguration", "nothing was changed:\n\(lines.joined(separator: "\n"))", .failed)
+            }
+            try session.output.line("configuration and plugins have been read again")
+            return .done
+        })
+}

@@ -1,0 +1,13 @@
+import PipelineControl
+
+extension Verb {
+    static let resume = Verb(
+        name: "resume",
+        summary: "go on after a pause",
+        usage: "[QUEUE]",
+        arguments: [Argument("QUEUE", count: 0...1, "this queue only; else all of them")],
+        examples: [Example("pipectl resume", "all queues")],
+        run: { session in
+            try session.print(session.call(Call.Resume(queue: session.invocation.arguments.first)))
+        })
+}

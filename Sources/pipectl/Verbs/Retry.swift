@@ -1,0 +1,39 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let failed = Option("--failed", "all that have failed")
+    fileprivate static let cancelled = Option("--cancelled", "all that were cancelled")
+}
+
+extension Verb {
+    static let retry = Verb(
+        name: "retry",
+        summary: "bring failed or cancelled jobs back",
+        usage: "ID…|--failed|--cancelled",
+        discussion: ["Their originals come back, and go through the recipe as it is now."],
+        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        options: [.failed, .cancelled],
+        examples: [
+            Example("pipectl retry 12", "one job"),
+            Example("pipectl retry --failed", "after the disk has room again"),
+        ],
+        run: { session in
+            let ids = try session.invocation.ids()
+            var states: [String] = []
+            if session.invocation.has(.failed) { states.append("failed") }
+            if session.invocation.has(.cancelled) { states.append("cancelled") }
+            guard ids.isEmpty != states.isEmpty else {
+                throw Failure.usage("retry wants IDs, or --failed, or --cancelled\n`pipectl help retry` says more")
+            }
+            let reply = try session.call(Call.Retry(ids: ids, states: states))
+            if session.json {
+                try session.output.document(reply)
+            } else {
+                let list = reply.retried.map { "#\($0)" }.joined(separator: " ")
+                try session.output.line(
+                    reply.retried.isEmpty
+                        ? "nothing to retry" : "retrying \(Amount.counted(reply.retried.count, "job")): \(list)")
+            }
+            return .done
+        })
+}

@@ -1,0 +1,30 @@
+import PipelineControl
+
+extension Verb {
+    static let settings = Verb(
+        name: "settings",
+        summary: "every setting in force, and where it comes from",
+        discussion: [
+            "The source is a file, `default`, or `pipectl` for a change that lasts until the daemon restarts."
+        ],
+        examples: [Example("pipectl settings --json | jq 'select(.source != \"default\")'", "what was changed")],
+        run: { session in
+            let settings = try session.call(Call.Settings()).settings
+            if session.json {
+                for setting in settings { try session.output.object(setting) }
+                return .done
+            }
+            var table = Table([
+                .init(title: "SETTING"), .init(title: "VALUE", elastic: true), .init(title: "SOURCE", elastic: true),
+                .init(title: "", elastic: true),
+            ])
+            for setting in settings {
+                let isDefault = setting.source == "default"
+                table.add(
+                    "[\(setting.section)] \(setting.key, .strong)", Text(setting.value, isDefault ? .plain : .busy),
+                    Text(setting.source, .faint), Text(setting.help, .faint))
+            }
+            try session.output.lines(table.lines(width: session.output.columns))
+            return .done
+        })
+}

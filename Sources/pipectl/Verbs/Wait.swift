@@ -1,0 +1,50 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let all = Option("--all", "every job there is when the call comes; the same as no ID")
+}
+
+extension Verb {
+    static let wait = Verb(
+        name: "wait",
+        summary: "wait for jobs, printing each as it ends",
+        usage: "[ID…|--all]",
+        discussion: ["Exits with 1 when one of them failed or was cancelled."],
+        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        options: [.all],
+        examples: [
+            Example("pipectl wait", "until all that is there has ended"),
+            Example("pipectl wait 12 13 --json | jq -r '.outputs[]'", "the results of two jobs"),
+        ],
+        run: { session in
+            let ids = try session.invocation.ids()
+            if session.invocation.has(.all), !ids.isEmpty {
+                throw Failure.usage("--all and IDs exclude each other")
+            }
+            return try session.waitFor(ids)
+        })
+}
+
+extension Session {
+    /// Prints the jobs as they end; none given means all there are.
+    func waitFor(_ ids: [Int]) throws -> ExitCode {
+        var code = ExitCode.done
+        try client().stream(Call.Wait(ids: ids)) { reply in
+            for job in reply.jobs {
+                try print(job)
+                if !job.succeeded { code = .failed }
+            }
+            try output.flush()
+            return true
+        }
+        return code
+    }
+
+    func print(_ job: Control.Job) throws {
+        if json {
+            try output.object(job)
+        } else {
+            try output.line(job.line)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// Ctrl-C and SIGTERM as something that can be waited for, so that a watch can leave its summary. The handler writes into a pipe:
+/// a signal that comes between two waits is not lost.
+final class Interrupts {
+    enum Wakening {
+        case readable, timeout, interrupted
+    }
+
+    /// Where the handler writes to; a handler can't capture.
+    private static let writeEnd = Atomic<Int32>(-1)
+    private let readEnd: Int32
+
+    init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SystemError("pipe", "signals") }
+        readEnd = ends[0]
+        Self.writeEnd.store(ends[1], ordering: .releasing)
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { _ in
+                var byte: UInt8 = 0
+                _ = write(Interrupts.writeEnd.load(ordering: .acquiring), &byte, 1)
+            }
+        }
+    }
+
+    /// Waits until the descriptor can be read, a signal comes, or the time is over; no time means for ever.
+    func wait(for descriptor: Descriptor, milliseconds: Int?) -> Wakening {
+        var polled = [
+            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
+        ]
+        // Woken by another signal, as after Ctrl-Z and fg, it draws anew, as after a timeout.
+        guard poll(&polled, 2, milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
+        return polled[0].revents != 0 ? .interrupted : .readable
+    }
+}
