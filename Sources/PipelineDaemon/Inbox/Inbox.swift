@@ -176,7 +176,7 @@ final class Inbox: @unchecked Sendable {
             if path != folder, let inotify {
                 do { try inotify.add(path) } catch where error.isMissing { continue } catch { fallBack(error) }
             }
-            guard let names = try? FileSystem.names(in: path) else {
+            guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
                 ignore(path, unreadable(path, "folder"))
                 continue
             }
@@ -262,7 +262,9 @@ final class Inbox: @unchecked Sendable {
     private func check() {
         let now = DispatchTime.now().uptimeNanoseconds
         // Nothing is asked of the files before the time has come: the events restart it.
-        for (path, candidate) in candidates where candidate.deadline <= now {
+        let due = candidates.filter { $0.value.deadline <= now }
+        // First come, first taken; what came together, by name.
+        for (path, candidate) in due.sorted(by: { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }) {
             guard let status = try? FileSystem.status(path), status.kind == .file else {
                 candidates[path] = nil
                 continue

@@ -20,6 +20,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
         /// Its queue counts it among those that run.
         var admitted = false
         var observer: (@Sendable (AsyncOperation, OperationState) -> Void)?
+        var dependents: [AsyncOperation] = []
     }
 
     private let box = Mutex(Box())
@@ -29,6 +30,13 @@ class AsyncOperation: Operation, @unchecked Sendable {
     /// Called at each change of `state`, on whatever thread made it; let go of at the last one.
     func observe(_ observer: @escaping @Sendable (AsyncOperation, OperationState) -> Void) {
         box.withLock { $0.observer = observer }
+    }
+
+    /// Waits for `other`. Foundation's pointer back from a dependency to its dependents is not retained, and a cancelled dependent may
+    /// end, and be let go of, first; so the dependency holds it until it has finished itself.
+    final func follow(_ other: AsyncOperation) {
+        other.box.withLock { $0.dependents.append(self) }
+        addDependency(other)
     }
 
     final var state: OperationState { box.withLock { $0.state } }
@@ -98,7 +106,12 @@ class AsyncOperation: Operation, @unchecked Sendable {
         }
         didChangeValue(for: \.isFinished)
         didChangeValue(for: \.isExecuting)
-        if box.withLock({ $0.admitted }) { gate?.left() }
+        let (admitted, dependents) = box.withLock { box in
+            defer { box.dependents = [] }
+            return (box.admitted, box.dependents)
+        }
+        withExtendedLifetime(dependents) {}
+        if admitted { gate?.left() }
     }
 
     @discardableResult

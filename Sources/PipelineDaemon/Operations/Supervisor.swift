@@ -179,8 +179,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let announce = AnnounceOperation(job: id, ledger: ledger)
         let job = Job(record: record, render: render, publish: publish, announce: announce)
         window[id] = job
-        publish.addDependency(render)
-        announce.addDependency(publish)
+        publish.follow(render)
+        announce.follow(publish)
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         publish.observe { [self] _, state in queue.async { self.publishing(job, state) } }
         self.render.add(render)
