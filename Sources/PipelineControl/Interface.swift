@@ -46,17 +46,21 @@ public enum ControlInterface {
           workers: int, cursor: int, problems: []string
         )
 
+        type Picture (format: string, width: int, height: int, bytes: int)
+
+        # `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`.
         type Job (
           id: int, batch: ?int, recipe: string, input: string, state: string, reason: ?string,
-          outputs: []string, error: ?string, created: string, finished: ?string
+          outputs: []string, error: ?string, created: string, finished: ?string,
+          before: ?Picture, after: []Picture, milliseconds: ?float
         )
 
         type Operation (kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string)
 
         # A job's whole story.
         type Story (
-          job: Job, chains: [string]string, original: ?string, originalBytes: ?int, resultBytes: ?int, tries: int,
-          started: ?string, milliseconds: ?float, header: ?string, operations: []Operation
+          job: Job, chains: [string]string, original: ?string, tries: int,
+          started: ?string, header: ?string, operations: []Operation
         )
 
         # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`.

@@ -94,6 +94,20 @@ extension Control {
         }
     }
 
+    public struct Picture: Codable, Sendable, Hashable {
+        public var format: String
+        public var width: Int
+        public var height: Int
+        public var bytes: Int
+
+        public init(format: String, width: Int, height: Int, bytes: Int) {
+            self.format = format
+            self.width = width
+            self.height = height
+            self.bytes = bytes
+        }
+    }
+
     public struct Job: Codable, Sendable, Hashable {
         public var id: Int
         @Nullable public var batch: Int?
@@ -105,11 +119,18 @@ extension Control {
         @Nullable public var error: String?
         public var created: String
         @Nullable public var finished: String?
+        @Nullable public var before: Picture?
+        public var after: [Picture]
+        @Nullable public var milliseconds: Double?
 
         public init(
             id: Int, batch: Int?, recipe: String, input: String, state: String, reason: String?, outputs: [String],
-            error: String?, created: String, finished: String?
+            error: String?, created: String, finished: String?, before: Picture? = nil, after: [Picture] = [],
+            milliseconds: Double? = nil
         ) {
+            self.after = after
+            self.before = before
+            self.milliseconds = milliseconds
             self.id = id
             self.recipe = recipe
             self.input = input
@@ -149,27 +170,21 @@ extension Control {
         /// By output name; the unnamed output is "".
         public var chains: [String: String]
         @Nullable public var original: String?
-        @Nullable public var originalBytes: Int?
-        @Nullable public var resultBytes: Int?
         public var tries: Int
         @Nullable public var started: String?
-        @Nullable public var milliseconds: Double?
         @Nullable public var header: String?
         public var operations: [Operation]
 
         public init(
-            job: Job, chains: [String: String], original: String?, originalBytes: Int?, resultBytes: Int?, tries: Int,
-            started: String?, milliseconds: Double?, header: String?, operations: [Operation]
+            job: Job, chains: [String: String], original: String?, tries: Int, started: String?, header: String?,
+            operations: [Operation]
         ) {
             self.job = job
             self.chains = chains
             self.tries = tries
             self.operations = operations
             self.original = original
-            self.originalBytes = originalBytes
-            self.resultBytes = resultBytes
             self.started = started
-            self.milliseconds = milliseconds
             self.header = header
         }
     }

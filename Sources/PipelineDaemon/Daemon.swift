@@ -29,7 +29,8 @@ final class Daemon: @unchecked Sendable {
             try places.make()
         } catch {
             throw StartError(
-                status: 1, description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
+                status: 1,
+                description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
         lock = try Self.lock(places)
         let (pool, hello, accept) = try Self.startPool(places)
@@ -65,7 +66,8 @@ final class Daemon: @unchecked Sendable {
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
-                status: 1, description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
+                status: 1,
+                description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
         let pool = WorkerPool(program: program, plugins: places.plugins)
         let answer = Answer()
@@ -82,7 +84,9 @@ final class Daemon: @unchecked Sendable {
         try server.begin()
         handleSignals()
         let root = places.root.map { " --root \($0)" } ?? ""
-        Log.notice("pipelined \(workerVersion) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them")
+        Log.notice(
+            "pipelined \(workerVersion) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them"
+        )
         dispatchMain()
     }
 
@@ -90,7 +94,8 @@ final class Daemon: @unchecked Sendable {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
                 if supervisor.queue.sync(execute: { supervisor.stopping }) {
-                    Log.notice("asked again: stopping at once; what was running goes back to the queue at the next start")
+                    Log.notice(
+                        "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
                 }
                 Log.notice("stopping; once more stops at once")

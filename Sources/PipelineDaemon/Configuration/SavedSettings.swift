@@ -9,7 +9,8 @@ enum SavedSettings {
         let old = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
         var lines = old.split(separator: "\n").map(String.init).filter { $0.contains("=") && !$0.hasPrefix("\(key)=") }
         lines.append("\(key)=\(limit)")
-        let text = "# Kept by pipectl --save; read after all other settings.\n[Queues]\n\(lines.sorted().joined(separator: "\n"))\n"
+        let text =
+            "# Kept by pipectl --save; read after all other settings.\n[Queues]\n\(lines.sorted().joined(separator: "\n"))\n"
         try FileSystem.write(Array(text.utf8), to: path)
     }
 }

@@ -69,7 +69,7 @@ final class ControlConnection: @unchecked Sendable {
                 return close()
             }
             next()
-        } catch where error.code == EAGAIN {
+        } catch  where error.code == EAGAIN {
             return
         } catch {
             close()
@@ -138,7 +138,7 @@ final class ControlConnection: @unchecked Sendable {
             do {
                 let sent = try Socket.send(outgoing, to: socket)
                 outgoing.removeFirst(sent)
-            } catch where error.code == EAGAIN {
+            } catch  where error.code == EAGAIN {
                 return waitForRoom()
             } catch {
                 return close()

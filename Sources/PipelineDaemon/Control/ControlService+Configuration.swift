@@ -81,10 +81,11 @@ extension Supervisor {
                 return explanation(inbox.recipe, order, ignored.reason, nil)
             }
             let why =
-                if let problem = inbox.report.problem { "its inbox waits: \(problem)" }
-                else if present { "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle)" }
-                else if let record { "it is job \(record.id), which is \(shown(record).state)" }
-                else { "it would be taken when it is put there" }
+                if let problem = inbox.report.problem { "its inbox waits: \(problem)" } else if present {
+                    "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle.text)"
+                } else if let record { "it is job \(record.id), which is \(shown(record).state)" } else {
+                    "it would be taken when it is put there"
+                }
             return explanation(inbox.recipe, order, why, present ? nil : record.map(shown))
         }
         if let record = try? ledger.newest(path: name) {
@@ -94,7 +95,8 @@ extension Supervisor {
                 shown(record))
         }
         let recipe = current.configuration.defaultRecipe
-        let why = recipe.matches(name)
+        let why =
+            recipe.matches(name)
             ? "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through '\(recipe.name)'"
             : "it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name)
         return explanation(recipe, current.order(for: recipe, places), why, nil)

@@ -123,13 +123,10 @@ extension Supervisor {
                 started: chapter?.started.map(Timestamp.text), finished: chapter?.finished.map(Timestamp.text),
                 detail: chapter?.detail)
         }
-        var milliseconds: Double?
-        if let started = record.started, let finished = record.finished { milliseconds = (finished - started) * 1000 }
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.exists(record.source) ? record.source : nil,
-            originalBytes: record.file.size, resultBytes: record.bytes, tries: record.tries,
-            started: record.started.map(Timestamp.text), milliseconds: milliseconds, header: record.story?.header,
+            tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
             operations: operations)
     }
 

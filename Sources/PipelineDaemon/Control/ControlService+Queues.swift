@@ -65,7 +65,8 @@ extension Supervisor {
             throw .refused("the queue announce is serial: events are told in the order they happen")
         }
         guard let limit = QueueLimit(text) else {
-            throw .badValue("'\(text)' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is")
+            throw .badValue(
+                "'\(text)' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is")
         }
         queue.set(limit)
         liveLimits[queue.name] = limit

@@ -10,7 +10,8 @@ extension Supervisor {
         for id in call.ids {
             let record = try record(of: id)
             guard record.state == .failed || record.state == .cancelled else {
-                throw .refused("job \(id) is \(shown(record).state); only what failed or was cancelled can be tried again")
+                throw .refused(
+                    "job \(id) is \(shown(record).state); only what failed or was cancelled can be tried again")
             }
             records.append(record)
         }

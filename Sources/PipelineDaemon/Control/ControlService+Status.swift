@@ -76,9 +76,16 @@ extension Supervisor {
 extension JobRecord {
     func shown(state: JobState, reason: String?) -> Control.Job {
         let isOver = state.isFinal
+        var milliseconds: Double?
+        if isOver, let started, let finished { milliseconds = ((finished - started) * 10_000).rounded() / 10 }
         return Control.Job(
             id: id, batch: batch, recipe: order.recipe, input: path, state: state.rawValue, reason: reason,
             outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
-            finished: isOver ? finished.map(Timestamp.text) : nil)
+            finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
+            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds)
     }
+}
+
+extension JobStory.Picture {
+    var shown: Control.Picture { Control.Picture(format: format, width: width, height: height, bytes: bytes) }
 }

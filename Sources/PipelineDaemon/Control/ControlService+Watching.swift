@@ -8,9 +8,12 @@ extension ControlService {
         onSupervisor(Call.Wait.self) { [supervisor] call, request in
             for id in call.ids { _ = try supervisor.record(of: id) }
             let each: @Sendable (JobRecord) -> Void = { record in
-                request.reply(JobsReply(jobs: [record.shown(state: record.state, reason: record.reason)]), continues: true)
+                request.reply(
+                    JobsReply(jobs: [record.shown(state: record.state, reason: record.reason)]), continues: true)
             }
-            guard request.more else { throw ControlError.badValue("Wait is called with 'more': it answers as jobs end") }
+            guard request.more else {
+                throw ControlError.badValue("Wait is called with 'more': it answers as jobs end")
+            }
             let done: @Sendable () -> Void = { request.reply(JobsReply(jobs: [])) }
             if call.ids.isEmpty {
                 supervisor.waitForAll(each: each, done: done)

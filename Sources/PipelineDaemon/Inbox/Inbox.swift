@@ -110,7 +110,7 @@ final class Inbox: @unchecked Sendable {
         polls = true
         shared.withLock { $0.watch = "poll (\(error.reason))" }
         Log.failure(
-            "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval)",
+            "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval.text)",
             advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil)
     }
 
@@ -122,7 +122,7 @@ final class Inbox: @unchecked Sendable {
             defer { report.problem = problem }
             return report.problem != problem
         }
-        if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval)") }
+        if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)") }
         publishReport()
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in self?.open() }
     }
@@ -174,7 +174,7 @@ final class Inbox: @unchecked Sendable {
         while let path = folders.popLast() {
             if isOthers(path) { continue }
             if path != folder, let inotify {
-                do { try inotify.add(path) } catch where error.isMissing { continue } catch { fallBack(error) }
+                do { try inotify.add(path) } catch  where error.isMissing { continue } catch { fallBack(error) }
             }
             guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
                 ignore(path, unreadable(path, "folder"))
@@ -291,7 +291,7 @@ final class Inbox: @unchecked Sendable {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // Quiet, but a writer still holds it open: a slow upload.
             if FileSystem.isOpenForWriting(file) == true { return settle(path, status) }
-        } catch where error.isMissing {
+        } catch  where error.isMissing {
             return
         } catch {
             return ignore(path, unreadable(path, "file"))

@@ -31,7 +31,6 @@ struct JobRecord: Sendable {
     var intent: PublishIntent?
     var outputs: [String] = []
     var story: JobStory?
-    var bytes: Int?
     var tries = 0
     var disposed = false
     var created: Double
@@ -77,6 +76,16 @@ struct JobStory: Codable, Sendable, Hashable {
         var detail: String?
     }
 
+    /// A picture's kind and size, before or after.
+    struct Picture: Codable, Sendable, Hashable {
+        var format: String
+        var width: Int
+        var height: Int
+        var bytes: Int
+    }
+
     var header: String?
+    var before: Picture?
+    var after: [Picture] = []
     var chapters: [Chapter] = []
 }

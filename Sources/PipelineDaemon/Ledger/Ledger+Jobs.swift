@@ -32,14 +32,14 @@ extension Ledger {
             { database, _ in
                 try database.run(
                     """
-                    UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?, bytes = ?,
+                    UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
                         tries = ?, started = ?, finished = ? WHERE id = ?
                     """,
                     [
                         .text(job.state.rawValue), .optional(job.reason), .optional(job.error), .optional(job.advice),
                         .optional(try job.intent.map(JSONText.encode)),
                         .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
-                        .optional(try job.story.map(JSONText.encode)), .optional(job.bytes), .integer(job.tries),
+                        .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
                         .optional(job.started), .optional(job.finished), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, job.state, job.reason))
@@ -93,7 +93,7 @@ extension Ledger {
                 try database.run(
                     """
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, reason = NULL, error = NULL,
-                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, bytes = NULL, disposed = 0,
+                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0
                     WHERE id = ?
                     """,
@@ -115,7 +115,7 @@ private final class Counter: @unchecked Sendable {
 extension Ledger {
     static let columns = """
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
-        j.reason, j.error, j.advice, j.intent, j.outputs, j.story, j.bytes, j.tries, j.disposed, j.created, j.started,
+        j.reason, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
         j.finished
         """
 
@@ -131,8 +131,8 @@ extension Ledger {
             intent: try row.optionalText(15).map { try JSONText.decode(PublishIntent.self, $0) },
             outputs: try row.optionalText(16).map { try JSONText.decode([String].self, $0) } ?? [],
             story: try row.optionalText(17).map { try JSONText.decode(JobStory.self, $0) },
-            bytes: row.optionalInteger(18), tries: row.integer(19), disposed: row.integer(20) != 0,
-            created: row.real(21), started: row.optionalReal(22), finished: row.optionalReal(23))
+            tries: row.integer(18), disposed: row.integer(19) != 0, created: row.real(20),
+            started: row.optionalReal(21), finished: row.optionalReal(22))
     }
 
     private func jobs(_ rest: String, _ values: [Database.Value] = []) throws -> [JobRecord] {
@@ -183,7 +183,8 @@ extension Ledger {
                 """
                 SELECT j.id - 1 FROM jobs j JOIN orders o ON o.id = j.work WHERE 1 \(filter.condition)
                 ORDER BY j.id DESC LIMIT 1 OFFSET ?
-                """, filter.values + [.integer(max(0, count - 1))]) { $0.integer(0) }
+                """, filter.values + [.integer(max(0, count - 1))]
+            ) { $0.integer(0) }
         } ?? 0
     }
 
@@ -229,7 +230,9 @@ extension Ledger {
     /// Whether the ledger knows of an original at `source` that is still to be worked on or moved.
     func knows(source: String) throws -> Bool {
         try read { database in
-            try database.first("SELECT 1 FROM jobs WHERE source = ? AND disposed = 0 LIMIT 1", [.text(source)]) { _ in true }
+            try database.first("SELECT 1 FROM jobs WHERE source = ? AND disposed = 0 LIMIT 1", [.text(source)]) { _ in
+                true
+            }
         } ?? false
     }
 }

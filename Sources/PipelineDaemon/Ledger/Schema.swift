@@ -41,7 +41,6 @@ enum Schema {
             intent TEXT,
             outputs TEXT,
             story TEXT,
-            bytes INTEGER,
             tries INTEGER NOT NULL DEFAULT 0,
             disposed INTEGER NOT NULL DEFAULT 0,
             created REAL NOT NULL,

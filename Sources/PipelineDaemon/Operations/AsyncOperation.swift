@@ -117,7 +117,9 @@ class AsyncOperation: Operation, @unchecked Sendable {
     @discardableResult
     private func change(to next: OperationState, from allowed: Set<OperationState>) -> Bool {
         let (changed, observer) = box.withLock { box in
-            guard allowed.contains(box.state) else { return (false, nil as (@Sendable (AsyncOperation, OperationState) -> Void)?) }
+            guard allowed.contains(box.state) else {
+                return (false, nil as (@Sendable (AsyncOperation, OperationState) -> Void)?)
+            }
             box.state = next
             let observer = box.observer
             if next.isFinal { box.observer = nil }

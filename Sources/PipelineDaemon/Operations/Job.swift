@@ -1,3 +1,5 @@
+import WorkerProtocol
+
 /// A job within the window: its record, and its operations.
 ///
 /// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
@@ -44,5 +46,23 @@ final class Job: @unchecked Sendable {
         story.chapters[index].finished = Timestamp.now()
         story.chapters[index].detail = detail
         record.story = story
+    }
+
+    /// What the picture's header said.
+    func tell(_ header: PictureHeader?) {
+        guard let header else { return }
+        record.story?.header = Self.describe(header)
+        record.story?.before = JobStory.Picture(
+            format: header.format, width: header.width, height: header.height, bytes: record.file.size)
+    }
+
+    private static func describe(_ header: PictureHeader) -> String {
+        var parts = ["\(header.format) \(header.width) × \(header.height)", "\(header.bitsPerSample) bit"]
+        parts.append(header.bands == 1 ? "grey" : "\(header.bands) bands")
+        if header.orientation != 1 { parts.append("orientation \(header.orientation)") }
+        if let profile = header.profile { parts.append("profile \(profile)") }
+        if header.progressive { parts.append("progressive") }
+        if header.pages > 1 { parts.append("\(header.pages) pages") }
+        return parts.joined(separator: ", ")
     }
 }

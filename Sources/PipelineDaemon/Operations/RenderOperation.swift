@@ -106,7 +106,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             end(
                 .failed,
                 JobFailure(
-                    "rendering took longer than JobTimeout", advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
+                    "rendering took longer than JobTimeout",
+                    advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
         case .failure(.workerLost) where tries < 2 && !box.withLock({ $0.interrupted }):
             execute()
         case .failure(.workerLost(let how)):

@@ -23,7 +23,11 @@ extension Supervisor {
             group.enter()
             cancelRows(upTo: nextID - 1, ids: rows) { _ in group.leave() }
         }
-        whenEnded(windowed.map(\.record.id)) { group.leave() } begin: { group.enter() }
+        whenEnded(windowed.map(\.record.id)) {
+            group.leave()
+        } begin: {
+            group.enter()
+        }
         group.notify(queue: queue, execute: done)
     }
 
@@ -38,7 +42,11 @@ extension Supervisor {
             let group = DispatchGroup()
             group.enter()
             cancelRows(upTo: last, ids: nil) { _ in group.leave() }
-            whenEnded(windowed.map(\.record.id)) { group.leave() } begin: { group.enter() }
+            whenEnded(windowed.map(\.record.id)) {
+                group.leave()
+            } begin: {
+                group.enter()
+            }
             group.notify(queue: queue) { [self] in done((counts[.cancelled] ?? 0) - before) }
         }
     }

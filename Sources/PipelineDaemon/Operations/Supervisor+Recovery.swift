@@ -13,7 +13,6 @@ extension Supervisor {
                 let published = try publisher.recover(intent)
                 job.state = .done
                 job.outputs = published.map(\.path)
-                job.bytes = published.reduce(0) { $0 + Int($1.bytes) }
                 job.finished = Timestamp.now()
             } else if job.state == .cancelling {
                 job.state = .cancelled

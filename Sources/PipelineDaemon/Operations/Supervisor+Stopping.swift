@@ -14,7 +14,7 @@ extension Supervisor {
             for job in window.values where job.record.state == .queued { giveBack(job) }
             let running = counts[.running] ?? 0
             if running > 0 {
-                Log.notice("stopping: \(running) jobs are running, and have \(settings.drainTimeout) to finish")
+                Log.notice("stopping: \(running) jobs are running, and have \(settings.drainTimeout.text) to finish")
             }
             checkDrained()
             queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }

@@ -68,7 +68,8 @@ extension Supervisor {
     func checkWaiters() {
         guard !waiters.isEmpty else { return }
         let busy = [.queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
-        let idle = !busy && inboxes.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
+        let idle =
+            !busy && inboxes.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
         var over: [Waiter] = []
         waiters.removeAll { waiter in
             let isOver =

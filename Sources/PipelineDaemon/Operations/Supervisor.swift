@@ -198,11 +198,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.begin("RenderOperation", "render")
             move(job, to: job.cancelRequested ? .cancelling : .running)
         case .finished:
-            job.record.story?.header = job.render.header.map(Self.describe)
+            job.tell(job.render.header)
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
             settleCancelling(job)
         case .failed:
-            job.record.story?.header = job.render.header.map(Self.describe)
+            job.tell(job.render.header)
             job.end("RenderOperation", "failed", job.render.failure?.message)
             job.announce.cancel()
             job.publish.cancel()
@@ -237,7 +237,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
         guard let job = window[id] else { return done() }
         job.record.outputs = published.map(\.path)
-        job.record.bytes = published.reduce(0) { $0 + Int($1.bytes) }
+        job.record.story?.after = published.compactMap(\.picture)
         job.end("PublishOperation", "finished", nil)
         if published.isEmpty { job.record.reason = "nothing was published: the name is taken, and Conflict=skip" }
         finish(job, .done, done: done)
@@ -323,18 +323,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     static func line(_ record: JobRecord, _ places: Places) -> String {
         let time = (record.finished ?? 0) - (record.started ?? 0)
-        let results = record.outputs.map { $0.hasPrefix(places.data + "/") ? String($0.dropFirst(places.data.count + 1)) : $0 }
+        let results = record.outputs.map {
+            $0.hasPrefix(places.data + "/") ? String($0.dropFirst(places.data.count + 1)) : $0
+        }
         let took = String(format: "%.2f s", time)
-        return "\(record.order.recipe): \(record.path) → \(results.isEmpty ? "nothing" : results.joined(separator: ", ")) (\(took))"
-    }
-
-    static func describe(_ header: PictureHeader) -> String {
-        var parts = ["\(header.format) \(header.width) × \(header.height)", "\(header.bitsPerSample) bit"]
-        parts.append(header.bands == 1 ? "grey" : "\(header.bands) bands")
-        if header.orientation != 1 { parts.append("orientation \(header.orientation)") }
-        if let profile = header.profile { parts.append("profile \(profile)") }
-        if header.progressive { parts.append("progressive") }
-        if header.pages > 1 { parts.append("\(header.pages) pages") }
-        return parts.joined(separator: ", ")
+        return
+            "\(record.order.recipe): \(record.path) → \(results.isEmpty ? "nothing" : results.joined(separator: ", ")) (\(took))"
     }
 }

@@ -17,7 +17,7 @@ final class Publisher: Sendable {
 
     struct Published: Sendable {
         var path: String
-        var bytes: Int64
+        var picture: JobStory.Picture?
     }
 
     private let reserved = Mutex<Set<String>>([])
@@ -75,7 +75,11 @@ final class Publisher: Sendable {
         }
         for folder in Set(intent.steps.map { FileSystem.folder(of: $0.target) }) { try FileSystem.sync(folder) }
         return zip(intent.steps, publication.results).map {
-            Published(path: $0.target, bytes: $1.result?.bytes ?? 0)
+            Published(
+                path: $0.target,
+                picture: $1.result.map {
+                    JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes))
+                })
         }
     }
 
@@ -86,8 +90,7 @@ final class Publisher: Sendable {
             if FileSystem.exists(step.staging) {
                 while try !Self.rename(step) { step.target = Self.numbered(step.target) }
             }
-            published.append(
-                Published(path: step.target, bytes: (try FileSystem.status(step.target))?.size ?? 0))
+            published.append(Published(path: step.target))
         }
         for folder in Set(published.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
         return published
@@ -111,7 +114,7 @@ final class Publisher: Sendable {
         do {
             try FileSystem.renameWithoutReplacing(step.staging, step.target)
             return true
-        } catch where error.isTaken {
+        } catch  where error.isTaken {
             return false
         }
     }

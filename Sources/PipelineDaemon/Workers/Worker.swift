@@ -89,7 +89,9 @@ final class Worker: @unchecked Sendable {
             do {
                 guard let (message, _) = try channel.receive(WorkerMessage.self) else { return messages.cancel() }
                 handle(self, message)
-            } catch let error as SystemError where error.code == EAGAIN {
+            } catch let error as SystemError {
+                // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
+                if error.code != EAGAIN { messages.cancel() }
                 return
             } catch {
                 // Nonsense from a worker: it is not to be trusted with another picture.
