@@ -1,0 +1,160 @@
+import Foundation
+import PipelineControl
+import Testing
+
+/// A real daemon on a root of its own, with real workers, taken down and removed at the end.
+final class DaemonFixture {
+    let root: URL
+    private var daemon: DaemonProcess?
+
+    private init() throws {
+        root = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    }
+
+    /// Runs `body` with a daemon that is ready. `files` are written below the root first: `etc/recipes.d/small.recipe`, ….
+    static func with(
+        _ files: [String: String] = [:], started: Bool = true, _ body: (DaemonFixture) async throws -> Void
+    ) async throws {
+        let fixture = try DaemonFixture()
+        for (path, text) in files { try fixture.write(text, to: path) }
+        do {
+            if started { try await fixture.start() }
+            try await body(fixture)
+        } catch {
+            fixture.daemon?.kill()
+            Issue.record("the daemon's log:\n\(fixture.log)")
+            fixture.remove()
+            throw error
+        }
+        fixture.daemon?.kill()
+        fixture.remove()
+    }
+
+    // MARK: - The daemon's life
+
+    var log: String { daemon?.log ?? "" }
+
+    /// Starts it, and waits until it says that it is ready.
+    func start(under wrapper: [String] = []) async throws {
+        let daemon = try DaemonProcess(root: root.path, wrapper: wrapper)
+        self.daemon = daemon
+        try await daemon.ready()
+    }
+
+    /// Ends it with a signal; returns its exit status, or the signal's number, negative.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
+        await daemon?.end(signal) ?? 0
+    }
+
+    var process: Int32 { daemon?.identifier ?? -1 }
+
+    private func remove() { try? FileManager.default.removeItem(at: root) }
+
+    // MARK: - Files
+
+    func path(_ relative: String) -> String { root.appendingPathComponent(relative).path }
+
+    func write(_ text: String, to relative: String) throws { try write(Data(text.utf8), to: relative) }
+
+    func write(_ data: Data, to relative: String) throws {
+        let file = root.appendingPathComponent(relative)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
+    /// Puts a file into an inbox in one piece, as a `mv` does.
+    func drop(_ data: Data = Picture.small, as relative: String, inbox: String = "inbox") throws {
+        let outside = root.appendingPathComponent("outside-\(UUID().uuidString)")
+        try data.write(to: outside)
+        let target = root.appendingPathComponent(inbox).appendingPathComponent(relative)
+        try FileManager.default.createDirectory(
+            at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(at: outside, to: target)
+    }
+
+    func exists(_ relative: String) -> Bool { FileManager.default.fileExists(atPath: path(relative)) }
+
+    func data(_ relative: String) throws -> Data { try Data(contentsOf: root.appendingPathComponent(relative)) }
+
+    func text(_ relative: String) throws -> String { String(decoding: try data(relative), as: UTF8.self) }
+
+    /// All files below a folder, sorted, the hidden ones too.
+    func files(in relative: String) -> [String] {
+        let folder = path(relative)
+        guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
+        return walk.compactMap { $0 as? String }.filter { name in
+            var isFolder: ObjCBool = false
+            FileManager.default.fileExists(atPath: "\(folder)/\(name)", isDirectory: &isFolder)
+            return !isFolder.boolValue
+        }.sorted()
+    }
+
+    // MARK: - Control
+
+    func client() throws -> ControlClient { try ControlClient(path: path("run/control.sock")) }
+
+    func call<Call: ControlCall>(_ call: Call) throws -> Call.Reply { try client().call(call) }
+
+    func status() throws -> Control.Status { try call(Call.Status()).status }
+
+    func list(_ states: [String] = []) throws -> [Control.Job] { try call(Call.List(states: states)).jobs }
+
+    func pipectl(_ arguments: String...) async throws -> Outcome {
+        try await Programs.run("pipectl", ["--root", root.path] + arguments)
+    }
+
+    /// Waits until nothing settles, waits or runs; returns what ended meanwhile.
+    @discardableResult
+    func waitForAll() async throws -> [Control.Job] { try await wait([]) }
+
+    @discardableResult
+    func wait(_ ids: [Int]) async throws -> [Control.Job] {
+        let client = try client()
+        return try await elsewhere {
+            var ended: [Control.Job] = []
+            try client.stream(Call.Wait(ids: ids)) {
+                ended += $0.jobs
+                return true
+            }
+            return ended
+        }
+    }
+
+    /// Waits for the first event, from the cursor on, that `matches`.
+    @discardableResult
+    func event(
+        since cursor: Int = 0, _ matches: @escaping @Sendable (Control.Event) -> Bool
+    ) async throws -> Control.Event {
+        let client = try client()
+        return try await elsewhere {
+            var found: Control.Event?
+            try client.stream(Call.Watch(cursor: cursor)) { reply in
+                found = reply.events.first(where: matches)
+                return found == nil
+            }
+            return try #require(found)
+        }
+    }
+
+    /// Waits until a job of this name is in this state.
+    @discardableResult
+    func job(_ input: String, becomes state: String) async throws -> Int {
+        let event = try await event { $0.job?.input == input && $0.job?.state == state && $0.kind == "job" }
+        return try #require(event.job?.id)
+    }
+
+    /// A blocking conversation gets a thread of its own: the test runner's threads are few.
+    private func elsewhere<Value: Sendable>(_ body: @escaping () throws -> Value) async throws -> Value {
+        let work = Unshared(body: body)
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try work.body() }) }
+        }
+    }
+}
+
+/// `@unchecked`: handed to one thread, and used by it alone.
+private struct Unshared<Value>: @unchecked Sendable {
+    let body: () throws -> Value
+}

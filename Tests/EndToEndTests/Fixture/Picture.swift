@@ -1,0 +1,76 @@
+import Foundation
+
+/// Pictures that the tests make themselves, with no library's help: PNG with stored blocks.
+enum Picture {
+    /// 32 × 24, quick to render.
+    static let small = png(width: 32, height: 24)
+    /// Takes a worker a while: long enough to be met in the middle.
+    static let large = png(width: 6000, height: 5000)
+
+    /// A colourful gradient.
+    static func png(width: Int, height: Int) -> Data {
+        var rows: [UInt8] = []
+        rows.reserveCapacity((width * 3 + 1) * height)
+        for y in 0..<height {
+            rows.append(0)
+            for x in 0..<width {
+                rows.append(UInt8(x * 255 / max(1, width - 1)))
+                rows.append(UInt8(y * 255 / max(1, height - 1)))
+                rows.append(UInt8((x &+ y) & 255))
+            }
+        }
+        var data = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        data.append(chunk("IHDR", bytes(width) + bytes(height) + [8, 2, 0, 0, 0]))
+        data.append(chunk("IDAT", stored(rows)))
+        data.append(chunk("IEND", []))
+        return data
+    }
+
+    /// The size that a JPEG, PNG or WebP says it has.
+    static func jpegSize(_ data: Data) -> (width: Int, height: Int)? {
+        let bytes = [UInt8](data)
+        var at = 2
+        while at + 9 < bytes.count, bytes[at] == 0xff {
+            if (0xc0...0xc2).contains(bytes[at + 1]) {
+                return (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
+            }
+            at += 2 + (Int(bytes[at + 2]) << 8 | Int(bytes[at + 3]))
+        }
+        return nil
+    }
+
+    private static func bytes(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
+
+    private static func chunk(_ type: String, _ body: [UInt8]) -> Data {
+        let content = Array(type.utf8) + body
+        return Data(bytes(body.count) + content + bytes(Int(crc(content))))
+    }
+
+    /// zlib's format, without compression.
+    private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = [0x78, 0x01]
+        out.reserveCapacity(bytes.count + bytes.count / 65535 * 5 + 16)
+        var (a, b): (UInt32, UInt32) = (1, 0)
+        for byte in bytes {
+            a = (a + UInt32(byte)) % 65521
+            b = (b + a) % 65521
+        }
+        var at = 0
+        while at < bytes.count {
+            let length = min(65535, bytes.count - at)
+            out.append(at + length == bytes.count ? 1 : 0)
+            out += [UInt8(length & 255), UInt8(length >> 8), UInt8(~length & 255), UInt8(~length >> 8 & 255)]
+            out += bytes[at..<(at + length)]
+            at += length
+        }
+        return out + Picture.bytes(Int(b << 16 | a))
+    }
+
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { crc, _ in crc & 1 == 1 ? 0xedb8_8320 ^ (crc >> 1) : crc >> 1 }
+    }
+
+    private static func crc(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(~UInt32(0)) { table[Int(($0 ^ UInt32($1)) & 255)] ^ ($0 >> 8) }
+    }
+}
