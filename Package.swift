@@ -54,7 +54,7 @@ let package = Package(
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 
         tests("PipelineModelTests", ["PipelineModel"]),
-        tests("PipelineControlTests", ["PipelineControl"]),
+        tests("PipelineControlTests", ["PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),

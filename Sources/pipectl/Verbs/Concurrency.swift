@@ -13,7 +13,7 @@ extension Verb {
         usage: "[N|auto | QUEUE N|auto] [--save]",
         discussion: [
             "Without a limit: what is configured, what it comes to, and what runs. A limit alone is that of `render`.",
-            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: as many as the daemon may use CPUs.",
+            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: the CPUs that the daemon may use.",
             "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
         ],
         arguments: [

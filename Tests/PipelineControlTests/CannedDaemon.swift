@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import PipelineControl
+import Synchronization
+import SystemCalls
+
+/// Speaks the framing on a real socket; what it answers, a test says beforehand.
+final class CannedDaemon: Sendable {
+    typealias Answer = @Sendable (_ call: [UInt8], Conversation) throws -> Void
+
+    /// Shared with the threads that serve, which outlive nobody's interest in the daemon itself.
+    private final class Memory: Sendable {
+        let answers = Mutex<[String: Answer]>([:])
+        let heard = Mutex<[(method: String, frame: [UInt8])]>([])
+    }
+
+    let root: String
+    let path: String
+    private let listener: Descriptor
+    private let memory = Memory()
+
+    init() throws {
+        root = NSTemporaryDirectory() + "pipectl-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
+        path = root + "/run/control.sock"
+        listener = try Socket.listen(path)
+        Thread.detachNewThread { [listener, memory] in
+            while let connection = try? Socket.accept(listener) {
+                Thread.detachNewThread { Self.serve(connection, memory) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener.number, Int32(SHUT_RDWR))
+        try? FileManager.default.removeItem(atPath: root)
+    }
+
+    /// Answers a call by whatever the test does with the conversation.
+    func on<Call: ControlCall>(
+        _: Call.Type, _ answer: @escaping @Sendable (Call, Conversation) throws -> Void
+    ) {
+        memory.answers.withLock { answers in
+            answers[Call.method] = { frame, conversation in
+                try answer(Wire.decode(WireCall<Call>.self, frame).parameters, conversation)
+            }
+        }
+    }
+
+    /// Answers a call with these replies, the last of which ends it.
+    func answer<Call: ControlCall>(_: Call.Type, _ replies: Call.Reply...) {
+        on(Call.self) { _, conversation in
+            for (index, reply) in replies.enumerated() {
+                try conversation.reply(reply, continues: index < replies.count - 1 ? true : nil)
+            }
+        }
+    }
+
+    /// The calls of a kind that have come so far.
+    func heard<Call: ControlCall>(_: Call.Type) throws -> [Call] {
+        try memory.heard.withLock { $0 }.filter { $0.method == Call.method }.map {
+            try Wire.decode(WireCall<Call>.self, $0.frame).parameters
+        }
+    }
+
+    private static func serve(_ connection: Descriptor, _ memory: Memory) {
+        _ = fcntl(connection.number, F_SETFL, 0)
+        var frames = FrameBuffer()
+        var passed: [Descriptor] = []
+        while let packet = try? Socket.receive(room: 4096, from: connection), !packet.bytes.isEmpty {
+            frames.append(packet.bytes)
+            passed += packet.descriptors
+            while let frame = frames.next() {
+                guard let head = try? Wire.decode(WireCallHead.self, frame) else { return }
+                let method = String(head.method.split(separator: ".").last ?? "")
+                memory.heard.withLock { $0.append((method, Array(frame))) }
+                let answer = memory.answers.withLock { $0[method] }
+                let conversation = Conversation(socket: connection, passed: passed)
+                passed = []
+                do {
+                    guard let answer else {
+                        throw ControlError.other(name: "org.varlink.service.MethodNotFound", message: method)
+                    }
+                    try answer(Array(frame), conversation)
+                } catch let error as ControlError {
+                    guard (try? conversation.fail(error)) != nil else { return }
+                } catch {
+                    return
+                }
+            }
+        }
+    }
+}
+
+/// One call's answer, as it is being given.
+struct Conversation: Sendable {
+    let socket: Descriptor
+    /// What came beside the call.
+    let passed: [Descriptor]
+
+    func reply(_ reply: some Codable & Sendable, continues: Bool? = nil) throws {
+        try send(Wire.frame(WireReply(parameters: reply, continues: continues)))
+    }
+
+    func fail(_ error: ControlError) throws {
+        try send(Wire.frame(WireError(error)))
+    }
+
+    /// The connection is gone, as when the daemon dies.
+    func hangUp() {
+        shutdown(socket.number, Int32(SHUT_RDWR))
+    }
+
+    private func send(_ frame: [UInt8]) throws {
+        var rest = frame[...]
+        while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: socket)) }
+    }
+}

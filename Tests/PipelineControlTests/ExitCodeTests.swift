@@ -1,0 +1,107 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import Testing
+
+@testable import pipectl
+
+struct ExitCodeTests {
+    @Test("Without a daemon it is 3, and the message says how to start one")
+    func unreachable() async throws {
+        let system = try await Pipectl.run("status", "--socket", "/nowhere/control.sock")
+        #expect(system.code == 3)
+        #expect(system.errors.contains("no daemon answers at /nowhere/control.sock (No such file or directory)"))
+        let root = try await Pipectl.run("--root", "/nowhere", "status", "--json")
+        #expect(root.code == 3)
+        #expect(root.output.isEmpty)
+        let error = try #require(
+            try JSONSerialization.jsonObject(with: Data(root.errors.utf8)) as? [String: String])
+        #expect(error["error"] == "Unreachable")
+        #expect(error["message"]?.contains("`pipelined --root /nowhere`") == true)
+    }
+
+    @Test("The system's daemon is started by systemctl")
+    func advice() {
+        let system = SocketAddress(socket: nil, root: nil, variable: nil)
+        let failure = Unreachable(address: system, cause: SystemError("connect", system.path, code: ENOENT)).failure
+        #expect(failure.message.contains("`systemctl start pipelined`"))
+    }
+
+    @Test("Where permission is missing, the message names the socket's group and how to join it")
+    func permission() {
+        let unreachable = Unreachable(
+            address: SocketAddress(socket: nil, root: nil, variable: nil),
+            cause: SystemError("connect", "/run/pipelined/control.sock", code: EACCES))
+        #expect(unreachable.failure.code == .unreachable)
+        #expect(unreachable.permission(group: "pipelined").contains("`sudo usermod -aG pipelined $USER`"))
+    }
+
+    @Test("--root finds the socket below it, and goes before the environment")
+    func root() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.Status.self, .init(status: Sample.status()))
+        let outcome = try await Pipectl.run(
+            "status", "--root", daemon.root, environment: ["PIPELINED_SOCKET": "/nowhere"])
+        #expect(outcome.code == 0)
+    }
+
+    @Test("A daemon that dies in the middle is 3")
+    func died() async throws {
+        let daemon = try CannedDaemon()
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            conversation.hangUp()
+        }
+        let outcome = try await Pipectl.run("wait", at: daemon)
+        #expect(outcome.code == 3)
+        #expect(outcome.lines.count == 1)
+    }
+
+    @Test(
+        "The daemon's refusals have their codes",
+        arguments: [
+            (ControlError.noSuchJob(7), 4, "NoSuchJob"), (.noSuchQueue("x", known: ["render"]), 2, "NoSuchQueue"),
+            (.badValue("too much"), 2, "BadValue"), (.refused("it is stopping"), 1, "Refused"),
+            (.other(name: "org.varlink.service.MethodNotFound", message: "Cancel"), 1, "MethodNotFound"),
+        ] as [(ControlError, Int32, String)])
+    func refusals(error: ControlError, code: Int32, name: String) async throws {
+        let daemon = try CannedDaemon()
+        daemon.on(Call.Cancel.self) { _, _ in throw error }
+        let outcome = try await Pipectl.run("cancel", "7", "--json", at: daemon)
+        #expect(outcome.code == code)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains(name))
+    }
+
+    @Test(
+        "Nonsense for a limit is refused with the allowed range, before anybody is asked",
+        arguments: ["banana", "-3", "1025", "2.5"])
+    func limits(word: String) async throws {
+        for words in [[word], ["publish", word]] {
+            let failure = #expect(throws: Failure.self) {
+                let session = try Session(Parser.parse(["concurrency"] + words + ["--socket", "/nowhere"]))
+                _ = try session.invocation.verb.run(session)
+            }
+            #expect(failure?.code == .usage)
+            #expect(failure?.message.contains("0 to 1024, or auto") == true)
+        }
+    }
+
+    @Test("Output that can't be written is a failure")
+    func fullDisk() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.Status.self, .init(status: Sample.status()))
+        let process = Pipectl.process(["status"], socket: daemon.path)
+        let errors = Pipe()
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        process.standardError = errors
+        let text = try await onThread {
+            try process.run()
+            let text = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return String(decoding: text, as: UTF8.self)
+        }
+        #expect(process.terminationStatus == 1)
+        #expect(text.contains("No space left on device"))
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import pipectl
+
+struct HelpTests {
+    @Test("help lists every verb with its summary, every option and every exit code")
+    func overview() async throws {
+        let outcome = try await Pipectl.run("help")
+        #expect(outcome.code == 0)
+        #expect(outcome.errors.isEmpty)
+        for verb in Verb.all {
+            #expect(outcome.lines.contains { $0.hasPrefix("    \(verb.name) ") && $0.hasSuffix(verb.summary) })
+        }
+        for option in Option.everywhere { #expect(outcome.output.contains(option.written)) }
+        for code in ExitCode.allCases { #expect(outcome.output.contains(code.meaning)) }
+    }
+
+    @Test("Every verb has a page, by help and by --help alike", arguments: Verb.all.map(\.name))
+    func pages(name: String) async throws {
+        let page = try await Pipectl.run("help", name)
+        #expect(page.code == 0)
+        #expect(page.output.contains("usage: pipectl \(name)"))
+        #expect(try await Pipectl.run(name, "--help").output == page.output)
+    }
+
+    @Test("Every verb's own words are in its page, and its examples are its own")
+    func complete() throws {
+        for verb in Verb.all {
+            let page = Manual.page(verb).map { $0.rendered(color: false) }.joined(separator: "\n")
+            for option in verb.options {
+                #expect(page.contains(option.written))
+                #expect(verb.usage.contains(option.name), "\(verb.name)'s usage leaves out \(option.name)")
+            }
+            for argument in verb.arguments { #expect(page.contains(argument.help)) }
+            for example in verb.examples { #expect(example.command.hasPrefix("pipectl")) }
+            #expect(!verb.summary.isEmpty && verb.summary.count <= 70)
+        }
+    }
+
+    @Test("Lines of help fit into a hundred and ten columns")
+    func width() {
+        let pages = Verb.all.flatMap(Manual.page) + Manual.overview()
+        for line in pages { #expect(line.columns <= 110, "\(line.rendered(color: false))") }
+    }
+
+    @Test("help --json is the table itself")
+    func document() async throws {
+        let document = try await Pipectl.run("help", "--json").document()
+        let verbs = try #require(document["verbs"] as? [[String: Any]])
+        #expect(verbs.compactMap { $0["name"] as? String } == Verb.all.map(\.name))
+        #expect(try await Pipectl.run("help", "list", "--json").document()["name"] as? String == "list")
+    }
+
+    @Test(
+        "What is mistyped gets a suggestion",
+        arguments: [
+            (["staus"], "unknown verb 'staus'; did you mean 'status'?"),
+            (["recip"], "unknown verb 'recip'; did you mean 'recipes'?"),
+            (["cancle", "1"], "unknown verb 'cancle'; did you mean 'cancel'?"),
+            (["list", "--stat", "done"], "unknown option '--stat' for list; did you mean '--state'?"),
+            (["list", "--jsno"], "unknown option '--jsno' for list; did you mean '--json'?"),
+            (["list", "--state", "runing"], "there is no state 'runing'; did you mean 'running'?"),
+            (["help", "wach"], "unknown verb 'wach'; did you mean 'watch'?"),
+        ])
+    func suggestions(words: [String], message: String) throws {
+        let failure = #expect(throws: Failure.self) {
+            let session = try Session(Parser.parse(words))
+            _ = try session.invocation.verb.run(session)
+        }
+        #expect(failure?.code == .usage)
+        #expect(failure?.message.hasPrefix(message) == true)
+    }
+
+    @Test("What makes no sense is 2, and nothing is printed as data")
+    func usage() async throws {
+        for words in [
+            ["show"], ["show", "1", "2"], ["cancel", "x"], ["status", "--color", "blue"], ["list", "--state"],
+        ] {
+            let failure = #expect(throws: Failure.self) {
+                let session = try Session(Parser.parse(words))
+                _ = try session.invocation.verb.run(session)
+            }
+            #expect(failure?.code == .usage)
+        }
+        let outcome = try await Pipectl.run("retry", "--json")
+        #expect(outcome.code == 2)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.hasPrefix(#"{"error":"Usage","message":"retry wants"#))
+    }
+
+    @Test("Options may stand anywhere, with = or without, and end at --")
+    func grammar() throws {
+        let invocation = try Parser.parse([
+            "--json", "add", "--socket=/x", "a.jpg", "--recipe", "noir", "--", "--b.jpg",
+        ])
+        #expect(invocation.verb.name == "add")
+        #expect(invocation.arguments == ["a.jpg", "--b.jpg"])
+        #expect(invocation.has(.json))
+        #expect(invocation.value(.socket) == "/x")
+        #expect(try Parser.parse(["cancel", "--help"]).verb.name == "help")
+        #expect(try Parser.parse(["--version"]).verb.name == "version")
+    }
+}

@@ -1,0 +1,76 @@
+import PipelineControl
+import Testing
+
+/// The description that any Varlink client reads, against what the Swift types write.
+struct InterfaceTests {
+    private let described = InterfaceDescription(ControlInterface.description)
+
+    private func check(_ value: some Encodable, is type: String) throws {
+        #expect(described.mismatches(try wireObject(value), type, at: type) == [])
+    }
+
+    @Test("Every type writes the fields that are described")
+    func types() throws {
+        try check(Sample.jobs(), is: "Jobs")
+        try check(Sample.queues["render"], is: "Queue")
+        try check(Sample.inbox, is: "Inbox")
+        try check(Sample.status(inboxes: [Sample.inbox]), is: "Status")
+        try check(Sample.job(1), is: "Job")
+        try check(Sample.operation, is: "Operation")
+        try check(Sample.story, is: "Story")
+        try check(Sample.event(3, Sample.job(1)), is: "Event")
+        try check(Sample.explanation, is: "Explanation")
+        try check(Sample.recipe, is: "Recipe")
+        try check(Sample.stage, is: "Stage")
+        try check(Sample.skipped, is: "SkippedPlugin")
+        try check(Sample.setting, is: "Setting")
+        try check(Sample.problem, is: "Problem")
+        let nested = ["Ignored", "PlannedOperation", "Parameter"]
+        #expect(described.types.count == 14 + nested.count)
+    }
+
+    private func check<C: ControlCall>(_ call: C, _ reply: C.Reply) throws {
+        let method = try #require(described.methods[C.method], "\(C.method) is not described")
+        #expect(described.mismatches(try wireObject(call), method.parameters, at: C.method) == [])
+        #expect(described.mismatches(try wireObject(reply), method.reply, at: C.method) == [])
+    }
+
+    @Test("Every call and every reply has the parameters that are described")
+    func calls() throws {
+        let jobs = JobsReply(jobs: [Sample.job(1)])
+        let queues = QueuesReply(queues: Sample.queues)
+        try check(Call.Status(), .init(status: Sample.status()))
+        try check(Call.List(states: ["done"]), jobs)
+        try check(Call.Show(id: 1), .init(story: Sample.story))
+        try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
+        try check(Call.Add(name: "a"), .init(job: Sample.job(1)))
+        try check(Call.NewBatch(), .init(batch: 1))
+        try check(Call.Wait(ids: [1]), jobs)
+        try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
+        try check(Call.Cancel(ids: [1]), jobs)
+        try check(Call.CancelAll(), .init(cancelled: 1))
+        try check(Call.Retry(ids: [1], states: []), .init(retried: [1]))
+        try check(Call.Pause(queue: "render"), queues)
+        try check(Call.Resume(), queues)
+        try check(Call.Concurrency(queue: "render", limit: "auto"), queues)
+        try check(Call.Recipes(), .init(recipes: [Sample.recipe]))
+        try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
+        try check(Call.Settings(), .init(settings: [Sample.setting]))
+        try check(Call.Reload(), .init(problems: [Sample.problem]))
+        #expect(described.methods.count == 18)
+    }
+
+    @Test(
+        "Every error has the parameters that are described",
+        arguments: [
+            ControlError.noSuchJob(7), .noSuchQueue("rendr", known: ["render"]), .noSuchRecipe("x", known: ["noir"]),
+            .badChain(message: "unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
+        ])
+    func errors(error: ControlError) throws {
+        let wire = error.wire
+        let name = try #require(wire.name.split(separator: ".").last.map(String.init))
+        let fields = try #require(described.errors[name])
+        #expect(described.mismatches(try wireObject(wire.parameters), fields, at: name) == [])
+        #expect(described.errors.count == 6)
+    }
+}

@@ -1,0 +1,21 @@
+import Foundation
+import PipelineControl
+import Testing
+
+func isNull(_ value: Any) -> Bool { value is NSNull }
+
+/// Whether it is of a Varlink scalar type. JSON's numbers have one Swift type, its booleans are numbers, too.
+func isScalar(_ value: Any, _ type: String) -> Bool {
+    switch type {
+    case "string": value is String
+    case "bool": value is Bool
+    case "int": value is Int
+    case "float": value is Double
+    default: false
+    }
+}
+
+/// What a reader of the wire finds.
+func wireObject(_ value: some Encodable) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(Wire.encode(value))) as? [String: Any])
+}

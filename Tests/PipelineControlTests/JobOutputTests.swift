@@ -1,0 +1,127 @@
+import Foundation
+import PipelineControl
+import Testing
+
+struct JobOutputTests {
+    private let names: Set = [
+        "id", "batch", "recipe", "input", "state", "reason", "outputs", "error", "created", "finished",
+    ]
+
+    @Test("list --json prints one job a line, every name there")
+    func list() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(
+            Call.List.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, "failed", error: "truncated")]),
+            JobsReply(jobs: [Sample.job(3, "waiting", reason: "paused")]))
+        let jobs = try await Pipectl.run("list", "--json", at: daemon).objects()
+        #expect(jobs.map { $0["id"] as? Int } == [1, 2, 3])
+        for job in jobs { #expect(Set(job.keys) == names) }
+        #expect(jobs[0]["outputs"] as? [String] == ["/srv/outbox/noir/harbour.jpg"])
+        #expect(jobs[1]["error"] as? String == "truncated")
+        #expect(jobs[2]["reason"] as? String == "paused")
+        #expect(jobs[2]["finished"] is NSNull)
+    }
+
+    @Test("What list is asked for reaches the daemon")
+    func filters() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.List.self, JobsReply(jobs: []))
+        let outcome = try await Pipectl.run(
+            "list", "--state", "waiting,queued", "--state=running", "--failed", "--recipe", "noir", "--batch", "4",
+            "--limit", "10", at: daemon)
+        #expect(outcome.output == "no jobs\n")
+        let call = try #require(try daemon.heard(Call.List.self).first)
+        #expect(call.states == ["waiting", "queued", "running", "failed"])
+        #expect(call.recipe == "noir")
+        #expect(call.batch == 4)
+        #expect(call.limit == 10)
+    }
+
+    @Test("The table is aligned, and says what came of each job")
+    func table() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(
+            Call.List.self, JobsReply(jobs: [Sample.job(9), Sample.job(10, "waiting", reason: "settling")]))
+        #expect(
+            try await Pipectl.run("list", at: daemon).lines == [
+                "ID  STATE    RECIPE  CREATED           INPUT        OUTCOME",
+                " 9  done     noir    2026-03-01 09:30  harbour.jpg  /srv/outbox/noir/harbour.jpg",
+                "10  waiting  noir    2026-03-01 09:30  harbour.jpg  settling",
+            ])
+    }
+
+    @Test("A file's name can't drive the terminal")
+    func injection() async throws {
+        let daemon = try CannedDaemon()
+        let name = "a\u{1b}]0;owned\u{7}\n\u{202e}gpj.\u{9b}2J"
+        daemon.answer(Call.List.self, JobsReply(jobs: [Sample.job(1, "running", input: name)]))
+        let outcome = try await Pipectl.run("list", at: daemon)
+        #expect(outcome.lines.count == 2)
+        #expect(outcome.output.contains(#"a\u{1b}]0;owned\u{7}\n\u{202e}gpj.\u{9b}2J"#))
+        let job = try #require(try await Pipectl.run("list", "--json", at: daemon).objects().first)
+        #expect(job["input"] as? String == name)
+    }
+
+    @Test("On a terminal long names give way in the middle; elsewhere they are whole")
+    func shortening() async throws {
+        let daemon = try CannedDaemon()
+        let name = "the-beginning-" + String(repeating: "x", count: 200) + "-the-end.jpg"
+        daemon.answer(Call.List.self, JobsReply(jobs: [Sample.job(1, "running", input: name)]))
+        #expect(try await Pipectl.run("list", at: daemon).output.contains(name))
+        let terminal = try PipectlTerminal("list", "--color", "never", at: daemon)
+        #expect(terminal.finish() == 0)
+        let row = try #require(terminal.seen.split(separator: "\r\n").last)
+        #expect(row.count <= 80)
+        #expect(row.contains("the-begin") && row.contains("…") && row.contains("end.jpg"))
+    }
+
+    @Test("show tells the whole story")
+    func show() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.Show.self, .init(story: Sample.story))
+        let page = try await Pipectl.run("show", "#12", at: daemon)
+        for part in [
+            "Job 12  done", "/srv/archive/noir/harbour.jpg", "4.1 MB → 1.0 MB (25 %)", "35 ms", "jpeg 4000 × 3000",
+            "resize scale=0.5 | noir", "RenderOperation", "jpeg, shrink 2",
+        ] {
+            #expect(page.output.contains(part))
+        }
+        #expect(try daemon.heard(Call.Show.self).map(\.id) == [12])
+        let story = try await Pipectl.run("show", "12", "--json", at: daemon).document()
+        #expect((story["job"] as? [String: Any])?["id"] as? Int == 12)
+    }
+
+    @Test("wait prints jobs as they end, and fails when one of them did")
+    func wait() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1)]), JobsReply(jobs: [Sample.job(2)]))
+        let good = try await Pipectl.run("wait", "--all", "--json", at: daemon)
+        #expect(good.code == 0)
+        #expect(try good.objects().map { $0["id"] as? Int } == [1, 2])
+        for state in ["failed", "cancelled"] {
+            daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, state)]))
+            #expect(try await Pipectl.run("wait", "1", "2", at: daemon).code == 1)
+        }
+        #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[], [1, 2], [1, 2]])
+    }
+
+    @Test("Whoever stops reading ends pipectl without a word")
+    func brokenPipe() async throws {
+        let daemon = try CannedDaemon()
+        let many = JobsReply(jobs: (0..<5000).map { Sample.job($0) })
+        daemon.answer(Call.List.self, many)
+        let process = Pipectl.process(["list", "--json"], socket: daemon.path)
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try output.fileHandleForReading.close()
+        let complained = try await onThread {
+            try process.run()
+            let text = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return text
+        }
+        #expect(complained.isEmpty)
+        #expect(process.terminationReason == .uncaughtSignal)
+    }
+}

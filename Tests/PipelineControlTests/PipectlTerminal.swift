@@ -1,0 +1,44 @@
+import Foundation
+import Glibc
+import SystemCalls
+
+/// pipectl on a terminal: a real one, whose other end the test reads.
+final class PipectlTerminal {
+    private let screen: Descriptor
+    private let process: Process
+    private(set) var seen = ""
+
+    init(_ words: String..., at daemon: CannedDaemon, environment: [String: String] = [:]) throws {
+        var (ours, theirs): (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+        guard openpty(&ours, &theirs, nil, nil, &size) == 0 else { throw SystemError("openpty", "terminal") }
+        screen = Descriptor(owning: ours)
+        let end = Descriptor(owning: theirs)
+        process = Pipectl.process(words, socket: daemon.path, environment: environment)
+        process.standardOutput = FileHandle(fileDescriptor: end.number)
+        process.standardError = FileHandle.nullDevice
+        try withExtendedLifetime(end) { try process.run() }
+    }
+
+    /// Reads until the screen has shown this, or the program has ended.
+    func read(until text: String) {
+        while !seen.contains(text), more() {}
+    }
+
+    func interrupt() { process.interrupt() }
+
+    /// Reads to the end, and returns the exit code.
+    func finish() -> Int32 {
+        while more() {}
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    private func more() -> Bool {
+        var room = [UInt8](repeating: 0, count: 4096)
+        let got = Glibc.read(screen.number, &room, room.count)
+        guard got > 0 else { return false }
+        seen += String(decoding: room[..<got], as: UTF8.self)
+        return true
+    }
+}

@@ -1,0 +1,77 @@
+import PipelineControl
+
+/// Values of every type of the interface, as a daemon would give them.
+enum Sample {
+    static func job(
+        _ id: Int, _ state: String = "done", input: String = "harbour.jpg", reason: String? = nil, error: String? = nil
+    ) -> Control.Job {
+        let ended = ["done", "failed", "cancelled"].contains(state)
+        return Control.Job(
+            id: id, batch: nil, recipe: "noir", input: input, state: state, reason: reason,
+            outputs: state == "done" ? ["/srv/outbox/noir/\(input)"] : [], error: error,
+            created: "2026-03-01T09:30:00.250Z", finished: ended ? "2026-03-01T09:30:01.250Z" : nil)
+    }
+
+    static func jobs(_ set: (inout Control.Jobs) -> Void = { _ in }) -> Control.Jobs {
+        var jobs = Control.Jobs()
+        set(&jobs)
+        return jobs
+    }
+
+    static let queues = [
+        "render": Control.Queue(
+            configured: nil, effective: 2, running: 1, waiting: 7, paused: true, reason: "the CPU is needed"),
+        "publish": Control.Queue(configured: 4, effective: 4, running: 0, waiting: 0, paused: false, reason: nil),
+    ]
+
+    static let inbox = Control.Inbox(
+        path: "/srv/inbox", recipe: "noir", watch: "inotify", settling: 2, ignored: 1, problem: nil)
+
+    static func status(
+        jobs: Control.Jobs = Control.Jobs(), inboxes: [Control.Inbox] = [], cursor: Int = 0, problems: [String] = []
+    ) -> Control.Status {
+        Control.Status(
+            version: "0.1.0", started: "2026-03-01T09:00:00.000Z", root: "/srv", stopping: false, jobs: jobs,
+            queues: queues, inboxes: inboxes,
+            ignored: [Control.Ignored(path: "notes.txt", reason: "no recipe takes it")],
+            workers: 2, cursor: cursor, problems: problems)
+    }
+
+    static func event(_ cursor: Int, _ job: Control.Job) -> Control.Event {
+        Control.Event(cursor: cursor, time: "2026-03-01T09:30:01.250Z", kind: "job", job: job)
+    }
+
+    static let operation = Control.Operation(
+        kind: "RenderOperation", queue: "render", state: "finished", started: "2026-03-01T09:30:00.300Z",
+        finished: "2026-03-01T09:30:00.335Z", detail: "jpeg, shrink 2")
+
+    static let story = Control.Story(
+        job: job(12), chains: ["": "resize scale=0.5 | noir"], original: "/srv/archive/noir/harbour.jpg",
+        originalBytes: 4_100_000, resultBytes: 1_025_000, tries: 2, started: "2026-03-01T09:30:00.300Z",
+        milliseconds: 35.25, header: "jpeg 4000 × 3000", operations: [operation])
+
+    static let explanation = Control.Explanation(
+        recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],
+        operations: [Control.PlannedOperation(kind: "RenderOperation", queue: "render", does: "resize, noir, save")],
+        job: job(12, "waiting", reason: "settling"))
+
+    static let recipe = Control.Recipe(
+        name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
+        match: ["*.jpg", "*.png"], original: "archive", conflict: "number", chains: ["": "resize scale=0.5 | noir"],
+        problem: nil)
+
+    static let parameter = Control.Parameter(
+        name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", choices: [], unit: nil,
+        help: "how steep the curve is")
+
+    static let stage = Control.Stage(
+        name: "noir", summary: "black and white", version: "1.0", file: "/plugins/noir.so", traits: ["luma only"],
+        parameters: [parameter])
+
+    static let skipped = Control.SkippedPlugin(file: "/plugins/old.so", reason: "it has ABI version 0")
+
+    static let setting = Control.Setting(
+        section: "Queues", key: "Render", value: "3", default: "auto", source: "pipectl", help: "pictures at once")
+
+    static let problem = Control.Problem(file: "noir.recipe", line: 7, message: "unknown stage 'niro'")
+}

@@ -1,0 +1,125 @@
+import Foundation
+import PipelineControl
+import Testing
+
+/// The verbs that ask once and print the answer.
+struct VerbTests {
+    private let daemon: CannedDaemon
+
+    init() throws {
+        daemon = try CannedDaemon()
+    }
+
+    @Test("pause and resume name the queue and the reason, and print how things stand")
+    func pausing() async throws {
+        daemon.answer(Call.Pause.self, QueuesReply(queues: Sample.queues))
+        daemon.answer(Call.Resume.self, QueuesReply(queues: Sample.queues))
+        let paused = try await Pipectl.run("pause", "render", "--reason", "the CPU is needed", at: daemon)
+        #expect(paused.output.contains("paused: the CPU is needed"))
+        let call = try #require(try daemon.heard(Call.Pause.self).first)
+        #expect(call.queue == "render")
+        #expect(call.reason == "the CPU is needed")
+        let document = try await Pipectl.run("resume", "--json", at: daemon).document()
+        #expect((document["queues"] as? [String: Any])?.keys.sorted() == ["publish", "render"])
+        #expect(try daemon.heard(Call.Resume.self).first?.queue == nil)
+    }
+
+    @Test("A limit alone is the render queue's")
+    func concurrency() async throws {
+        daemon.answer(Call.Concurrency.self, QueuesReply(queues: Sample.queues))
+        for words in [["concurrency"], ["concurrency", "0"], ["concurrency", "publish", "auto", "--save"]] {
+            let outcome = try await Pipectl.run(words, at: daemon)
+            #expect(outcome.code == 0)
+        }
+        let calls = try daemon.heard(Call.Concurrency.self)
+        #expect(calls.map(\.queue) == [nil, "render", "publish"])
+        #expect(calls.map(\.limit) == [nil, "0", "auto"])
+        #expect(calls.map(\.save) == [false, false, true])
+    }
+
+    @Test("cancel prints the jobs, cancel-all how many")
+    func cancelling() async throws {
+        daemon.answer(Call.Cancel.self, JobsReply(jobs: [Sample.job(1, "cancelled")]))
+        daemon.answer(Call.CancelAll.self, .init(cancelled: 3))
+        #expect(try await Pipectl.run("cancel", "1", at: daemon).output == "#1 cancelled  harbour.jpg\n")
+        #expect(try await Pipectl.run("cancel-all", at: daemon).output == "cancelled 3 jobs\n")
+        #expect(try await Pipectl.run("cancel-all", "--json", at: daemon).document()["cancelled"] as? Int == 3)
+    }
+
+    @Test("retry takes IDs or states")
+    func retrying() async throws {
+        daemon.answer(Call.Retry.self, .init(retried: [4, 5]))
+        #expect(try await Pipectl.run("retry", "4", "5", at: daemon).output == "retrying 2 jobs: #4 #5\n")
+        #expect(try await Pipectl.run("retry", "--failed", "--cancelled", at: daemon).code == 0)
+        let calls = try daemon.heard(Call.Retry.self)
+        #expect(calls.map(\.ids) == [[4, 5], []])
+        #expect(calls.map(\.states) == [[], ["failed", "cancelled"]])
+    }
+
+    @Test("explain tells files from chains")
+    func explaining() async throws {
+        daemon.answer(Call.Explain.self, .init(explanation: Sample.explanation))
+        let page = try await Pipectl.run("explain", "/srv/inbox/harbour.jpg", at: daemon)
+        for part in ["recipe noir", "it is the default recipe", "settling", "RenderOperation"] {
+            #expect(page.output.contains(part))
+        }
+        for word in ["harbour.jpg", "noir", "resize scale=0.5 | noir", "resize scale=0.5"] {
+            #expect(
+                try await Pipectl.run("explain", word, "--json", at: daemon).document()["recipe"] as? String == "noir")
+        }
+        let calls = try daemon.heard(Call.Explain.self)
+        let here = FileManager.default.currentDirectoryPath
+        #expect(calls.map(\.file) == ["/srv/inbox/harbour.jpg", here + "/harbour.jpg", nil, nil, nil])
+        #expect(calls.map(\.chain) == [nil, nil, "noir", "resize scale=0.5 | noir", "resize scale=0.5"])
+    }
+
+    @Test("recipes and settings say where things come from")
+    func configuration() async throws {
+        daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe]))
+        daemon.answer(Call.Settings.self, .init(settings: [Sample.setting]))
+        let recipes = try await Pipectl.run("recipes", at: daemon)
+        #expect(recipes.lines.first == "noir  Half size, black and white")
+        #expect(recipes.output.contains("built in"))
+        #expect(
+            try await Pipectl.run("recipes", "--json", at: daemon).objects().first?["inbox"] as? String == "/srv/inbox")
+        let settings = try await Pipectl.run("settings", at: daemon)
+        #expect(settings.output.contains("[Queues] Render  3      pipectl  pictures at once"))
+        #expect(try await Pipectl.run("settings", "--json", at: daemon).objects().first?["value"] as? String == "3")
+    }
+
+    @Test("plugins lists stages and what was skipped, and prints the manual of one")
+    func plugins() async throws {
+        daemon.answer(Call.Plugins.self, .init(stages: [Sample.stage], skipped: [Sample.skipped]))
+        let list = try await Pipectl.run("plugins", at: daemon)
+        #expect(list.output.contains("noir   1.0      /plugins/noir.so  black and white"))
+        #expect(list.output.contains("skipped /plugins/old.so: it has ABI version 0"))
+        #expect(try await Pipectl.run("plugins", "--json", at: daemon).objects().count == 2)
+        let manual = try await Pipectl.run("plugins", "noir", at: daemon)
+        #expect(manual.output.contains("contrast   number 0 to 1  0.5      how steep the curve is"))
+        #expect(try await Pipectl.run("plugins", "show", "noir", at: daemon).output == manual.output)
+        let missing = try await Pipectl.run("plugins", "nior", at: daemon)
+        #expect(missing.code == 2)
+        #expect(missing.errors.hasPrefix("pipectl: there is no stage 'nior'; did you mean 'noir'?"))
+    }
+
+    @Test("reload says what is wrong, and that nothing has changed")
+    func reloading() async throws {
+        daemon.answer(Call.Reload.self, .init(problems: []))
+        #expect(try await Pipectl.run("reload", at: daemon).code == 0)
+        daemon.answer(Call.Reload.self, .init(problems: [Sample.problem]))
+        let refused = try await Pipectl.run("reload", at: daemon)
+        #expect(refused.code == 1)
+        #expect(refused.errors == "pipectl: nothing was changed:\nnoir.recipe:7: unknown stage 'niro'\n")
+        let document = try await Pipectl.run("reload", "--json", at: daemon)
+        #expect(document.code == 1)
+        #expect(try (document.document()["problems"] as? [Any])?.count == 1)
+    }
+
+    @Test("version needs no daemon, but names its version when there is one")
+    func versions() async throws {
+        #expect(try await Pipectl.run("version", "--json", "--socket", "/nowhere").document()["pipelined"] is NSNull)
+        daemon.answer(Call.Status.self, .init(status: Sample.status()))
+        let both = try await Pipectl.run("--version", at: daemon)
+        #expect(both.lines == ["pipectl \(Release.version)", "pipelined 0.1.0"])
+    }
+}
