@@ -47,8 +47,7 @@ enum Sample {
 
     static let story = Control.Story(
         job: job(12), chains: ["": "resize scale=0.5 | noir"], original: "/srv/archive/noir/harbour.jpg",
-        originalBytes: 4_100_000, resultBytes: 1_025_000, tries: 2, started: "2026-03-01T09:30:00.300Z",
-        milliseconds: 35.25, header: "jpeg 4000 × 3000", operations: [operation])
+        tries: 2, started: "2026-03-01T09:30:00.300Z", header: "jpeg 4000 × 3000", operations: [operation])
 
     static let explanation = Control.Explanation(
         recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],

@@ -19,3 +19,7 @@ extension Control.Job {
 
     var succeeded: Bool { state == "done" }
 }
+
+extension Control.Picture {
+    var dimensions: String { "\(width) × \(height)" }
+}

@@ -26,7 +26,7 @@ struct StoryPage {
         fact("created", Text(Moment.full(job.created)))
         fact("started", story.started.map { Text(Moment.full($0)) })
         fact("finished", job.finished.map { Text(Moment.full($0)) })
-        fact("took", story.milliseconds.map { Text(Amount.milliseconds($0)) })
+        fact("took", job.milliseconds.map { Text(Amount.milliseconds($0)) })
         if story.tries > 1 { fact("tries", "\(story.tries)") }
         for (name, chain) in story.chains.sorted(by: { $0.key < $1.key }) {
             fact(name.isEmpty ? "chain" : "chain \(name)", Text(chain))
@@ -35,8 +35,9 @@ struct StoryPage {
     }
 
     private var size: String? {
-        guard let before = story.originalBytes else { return story.resultBytes.map(Amount.bytes) }
-        guard let after = story.resultBytes else { return Amount.bytes(before) }
+        guard let before = story.job.before?.bytes else { return nil }
+        guard !story.job.after.isEmpty else { return Amount.bytes(before) }
+        let after = story.job.after.reduce(0) { $0 + $1.bytes }
         let share = before > 0 ? " (\(Int((Double(after) / Double(before) * 100).rounded())) %)" : ""
         return "\(Amount.bytes(before)) → \(Amount.bytes(after))\(share)"
     }

@@ -7,17 +7,18 @@ extension Option {
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", "jobs of this recipe only")
     fileprivate static let batch = Option("--batch", value: "N", "jobs of this batch only")
     fileprivate static let limit = Option("--limit", value: "N", "the newest N only")
+    fileprivate static let long = Option("--long", "sizes before and after, and how long it took, a line a result")
 }
 
 extension Verb {
     static let list = Verb(
         name: "list",
         summary: "the jobs, oldest first",
-        usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N]",
+        usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N] [--long]",
         discussion: [
             "The states: \(states.joined(separator: ", ")). A waiting job says what it waits for."
         ],
-        options: [.state, .failed, .recipe, .batch, .limit],
+        options: [.state, .failed, .recipe, .batch, .limit, .long],
         examples: [
             Example("pipectl list --state running,queued", "what is being worked on"),
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
@@ -32,9 +33,10 @@ extension Verb {
                 limit: try invocation.number(.limit))
             let client = try session.client()
             guard session.json else {
-                var table = Table.ofJobs()
+                let long = invocation.has(.long)
+                var table = long ? Table.ofPictures() : Table.ofJobs()
                 try client.stream(call) { reply in
-                    for job in reply.jobs { table.add(job) }
+                    for job in reply.jobs { if long { table.add(picturesOf: job) } else { table.add(job) } }
                     return true
                 }
                 try session.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: session.output.columns))
@@ -69,6 +71,29 @@ extension Table {
             .init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE"),
             .init(title: "CREATED"), .init(title: "INPUT", elastic: true), .init(title: "OUTCOME", elastic: true),
         ])
+    }
+
+    fileprivate static func ofPictures() -> Table {
+        Table([
+            .init(title: "NAME", elastic: true), .init(title: "BEFORE", right: true),
+            .init(title: "AFTER", right: true),
+            .init(title: "BYTES", right: true), .init(title: "", right: true), .init(title: "MS", right: true),
+            .init(title: "RESULT", elastic: true),
+        ])
+    }
+
+    /// A line for each result, or one that says why there is none.
+    fileprivate mutating func add(picturesOf job: Control.Job) {
+        let before = job.before.map(\.dimensions) ?? ""
+        guard !job.after.isEmpty else {
+            return add(Text(job.input), Text(before), job.stateText, "", "", "", job.outcome)
+        }
+        for (result, path) in zip(job.after, job.outputs) {
+            add(
+                Text(job.input), Text(before), Text(result.dimensions), Text(job.before.map { "\($0.bytes)" } ?? ""),
+                Text("→ \(result.bytes)"), Text(job.milliseconds.map { "\(Int($0.rounded()))" } ?? ""),
+                Text(String(path.split(separator: "/").last ?? "")))
+        }
     }
 
     fileprivate mutating func add(_ job: Control.Job) {

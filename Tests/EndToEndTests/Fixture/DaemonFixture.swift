@@ -86,7 +86,7 @@ final class DaemonFixture {
         guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
         return walk.compactMap { $0 as? String }.filter { name in
             var isFolder: ObjCBool = false
-            FileManager.default.fileExists(atPath: "\(folder)/\(name)", isDirectory: &isFolder)
+            _ = FileManager.default.fileExists(atPath: "\(folder)/\(name)", isDirectory: &isFolder)
             return !isFolder.boolValue
         }.sorted()
     }
