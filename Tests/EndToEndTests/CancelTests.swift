@@ -1,0 +1,146 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("Cancelling")
+struct CancelTests {
+    /// Encoders that go on for a while after the last row has been read, without looking up.
+    private static let slow = """
+        [Recipe]
+        Inbox=slow
+        [Output]
+        Chain=FIRST | save format=FORMAT
+        """
+
+    private static func recipe(_ format: String, _ first: String = "resize scale=1") -> String {
+        slow.replacingOccurrences(of: "FORMAT", with: format).replacingOccurrences(of: "FIRST", with: first)
+    }
+
+    @Test("a job that is queued is cancelled at once, and its original goes to cancelled/")
+    func queued() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: "for the test"))
+            try daemon.drop(as: "one.png")
+            try daemon.drop(as: "two.png")
+            let id = try await daemon.job("one.png", becomes: "queued")
+            try await daemon.job("two.png", becomes: "queued")
+            let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
+            #expect(cancelled.map(\.state) == ["cancelled"])
+            #expect(try daemon.list(["waiting"]).map(\.reason) == ["paused: for the test"])
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled") == ["noir/one.png"])
+            #expect(daemon.files(in: "outbox") == ["noir/two.jpg"])
+        }
+    }
+
+    @Test(
+        "a job is stopped in the middle: of a decode, and of an encoder that doesn't listen",
+        arguments: ["jpeg", "webp", "avif", "png"])
+    func running(format: String) async throws {
+        let file = ["etc/recipes.d/slow.recipe": Self.recipe(format)]
+        try await DaemonFixture.with(file) { daemon in
+            try daemon.drop(Picture.large, as: "large.png", inbox: "inbox/slow")
+            let id = try await daemon.job("large.png", becomes: "running")
+            let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
+            #expect(cancelled.map(\.state) == ["cancelled"])
+            #expect(daemon.files(in: "outbox") == [])
+            // The worker that was stopped, or killed, has a successor.
+            try daemon.drop(as: "next.png", inbox: "inbox/slow")
+            try await daemon.job("next.png", becomes: "done")
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled") == ["slow/large.png"])
+        }
+    }
+
+    @Test("cancel-all takes what runs, what is queued and what settles; what comes later runs")
+    func all() async throws {
+        let files = [
+            "etc/recipes.d/slow.recipe": Self.recipe("avif"),
+            "etc/recipes.d/late.recipe": "[Recipe]\nInbox=late\n[Inbox]\nSettle=1h\n[Output]\nChain=resize scale=0.5\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            for number in 1...6 { try daemon.drop(Picture.large, as: "\(number).png", inbox: "inbox/slow") }
+            // Made in place, so that it has to settle.
+            try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
+            try await daemon.event { $0.job?.state == "running" }
+            let outcome = try await daemon.pipectl("cancel-all")
+            #expect(outcome.status == 0)
+            let status = try daemon.status()
+            #expect(status.jobs.running + status.jobs.cancelling + status.jobs.queued == 0)
+            #expect(status.jobs.cancelled == 6)
+            #expect(daemon.files(in: "outbox") == [])
+            try daemon.drop(as: "later.png")
+            try await daemon.job("later.png", becomes: "done")
+        }
+    }
+
+    @Test("what settles when cancel-all comes ends cancelled, and is not processed")
+    func settling() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
+            try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
+            _ = try daemon.call(Call.CancelAll())
+            try await daemon.job("settling.png", becomes: "cancelled")
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled") == ["noir/settling.png"])
+            #expect(daemon.files(in: "outbox") == [])
+        }
+    }
+
+    @Test("thousands of paused jobs are cancelled as rows, and every original is moved")
+    func many() async throws {
+        let files = ["etc/pipelined.conf": "[Queues]\nWindow=16\n"]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            for number in 1...3000 { try daemon.write("x", to: "outside/\(number).png") }
+            try FileManager.default.moveItem(atPath: daemon.path("outside"), toPath: daemon.path("inbox/many"))
+            try await daemon.event { $0.job?.id == 3000 }
+            #expect(try daemon.call(Call.CancelAll()).cancelled == 3000)
+            #expect(try daemon.status().jobs.cancelled == 3000)
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled").count == 3000)
+        }
+    }
+
+    @Test("what was cancelled or has failed can be tried again, under the recipe as it is then")
+    func retry() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(Data("no picture".utf8), as: "text.png")
+            try await daemon.job("text.png", becomes: "failed")
+            _ = try daemon.call(Call.Pause())
+            try daemon.drop(as: "held.png")
+            let held = try await daemon.job("held.png", becomes: "queued")
+            _ = try daemon.call(Call.CancelAll())
+            _ = try daemon.call(Call.Resume())
+            let change = "[Output]\nChain=resize scale=0.25 | save format=png\n"
+            try daemon.write(change, to: "etc/recipes.d/noir.recipe")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            let retried = try daemon.call(Call.Retry(states: ["failed", "cancelled"])).retried
+            #expect(retried.count == 2)
+            try await daemon.wait(retried)
+            let states = try daemon.list().map(\.state)
+            #expect(states == ["failed", "done"])
+            #expect(try daemon.list().last?.id == held)
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["noir/held.png"])
+            #expect(daemon.files(in: "failed") == ["noir/text.png", "noir/text.png.error.txt"])
+        }
+    }
+
+    @Test("a failed picture lies in failed/ with the reason, the chain and what to do beside it")
+    func failed() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(Data("no picture at all".utf8), as: "album/text.jpg")
+            try daemon.drop(Data(), as: "empty.jpg")
+            let jobs = try await daemon.waitForAll()
+            #expect(jobs.map(\.state) == ["failed", "failed"])
+            await daemon.stop()
+            let text = try daemon.text("failed/noir/album/text.jpg.error.txt")
+            #expect(text.contains("resize scale=0.5 | noir | save format=jpeg quality=85"))
+            #expect(text.contains("pipectl retry"))
+            #expect(text.contains("looks like text"))
+            #expect(try daemon.text("failed/noir/empty.jpg.error.txt").contains("empty"))
+        }
+    }
+}

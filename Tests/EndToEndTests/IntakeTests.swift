@@ -1,0 +1,144 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import Testing
+
+@Suite("What is taken from an inbox, and when")
+struct IntakeTests {
+    @Test("subfolders are followed, new ones too, and come out in the outbox")
+    func subfolders() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "album/first.png")
+            try daemon.drop(as: "album/deep/er/second.png")
+            try await daemon.waitForAll()
+            try daemon.drop(as: "later/third.png")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "outbox/noir") == ["album/deep/er/second.jpg", "album/first.jpg", "later/third.jpg"])
+            #expect(daemon.files(in: "archive/noir").count == 3)
+        }
+    }
+
+    @Test("what is there when the daemon starts is taken, too")
+    func alreadyThere() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            for number in 1...40 { try daemon.drop(as: "early/\(number).png") }
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(try daemon.status().jobs.done == 40)
+        }
+    }
+
+    @Test("a file that somebody still writes to is left alone until it is closed, however quiet it is")
+    func stillOpen() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=20ms\n"]) { daemon in
+            let half = Picture.small.count / 2
+            do {
+                let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
+                write(Picture.small.prefix(half), to: file)
+                // Others, dropped later, go by: it has been quiet for longer than Settle.
+                for number in 1...5 {
+                    try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
+                    try await daemon.job("\(number).png", becomes: "done")
+                }
+                #expect(try daemon.status().jobs.done == 5)
+                #expect(daemon.exists("inbox/upload.png"))
+                write(Picture.small.dropFirst(half), to: file)
+            }
+            try await daemon.job("upload.png", becomes: "done")
+        }
+    }
+
+    @Test("hidden and partial names are left alone without a word; renamed, they are taken at once")
+    func partial() async throws {
+        try await DaemonFixture.with { daemon in
+            let names = [".hidden.png", "a.png.part", "b.png.crdownload", "c.png.tmp", "d.png~"]
+            for name in names { try daemon.drop(as: name) }
+            try daemon.drop(as: "whole.png")
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "inbox") == names.sorted())
+            #expect(try daemon.status().jobs.ignored == 0)
+            try FileManager.default.moveItem(
+                atPath: daemon.path("inbox/a.png.part"), toPath: daemon.path("inbox/a.png"))
+            try await daemon.job("a.png", becomes: "done")
+        }
+    }
+
+    @Test("what no recipe takes is left alone, counted, and told with its reason")
+    func ignored() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(Data("a note".utf8), as: "notes.txt")
+            try daemon.drop(Data("a raw".utf8), as: "DSC_0001.NEF")
+            try FileManager.default.createSymbolicLink(
+                atPath: daemon.path("inbox/link.png"), withDestinationPath: "/etc/hostname")
+            try daemon.drop(as: "picture.png")
+            try await daemon.waitForAll()
+            let status = try daemon.status()
+            #expect(status.jobs.ignored == 3)
+            #expect(status.jobs.done == 1)
+            let reasons = Dictionary(uniqueKeysWithValues: status.ignored.map { ($0.path, $0.reason) })
+            #expect(reasons[daemon.path("inbox/notes.txt")]?.contains("takes no *.txt") == true)
+            #expect(reasons[daemon.path("inbox/DSC_0001.NEF")]?.contains("RAW file") == true)
+            #expect(reasons[daemon.path("inbox/link.png")]?.contains("symbolic link") == true)
+            try FileManager.default.removeItem(atPath: daemon.path("inbox/notes.txt"))
+            try daemon.drop(as: "another.png")
+            try await daemon.waitForAll()
+            #expect(try daemon.status().jobs.ignored == 2)
+        }
+    }
+
+    @Test("a polled inbox takes what comes, also in new subfolders")
+    func polled() async throws {
+        let configuration = "[Inbox]\nWatch=poll\nPollInterval=50ms\nSettlePolled=50ms\n"
+        try await DaemonFixture.with(["etc/pipelined.conf": configuration]) { daemon in
+            #expect(try daemon.status().inboxes.map(\.watch) == ["poll"])
+            try daemon.drop(as: "one.png")
+            try daemon.drop(as: "new/two.png")
+            try await daemon.job("one.png", becomes: "done")
+            try await daemon.job("new/two.png", becomes: "done")
+        }
+    }
+
+    @Test("Original=keep leaves the file in its place and takes it once; changed, it is taken again")
+    func kept() async throws {
+        let recipe = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5 | save format=png\n"
+        try await DaemonFixture.with(["etc/recipes.d/kept.recipe": recipe]) { daemon in
+            try daemon.drop(as: "picture.png", inbox: "inbox/kept")
+            try await daemon.waitForAll()
+            #expect(daemon.exists("inbox/kept/picture.png"))
+            await daemon.stop()
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(try daemon.list().count == 1)
+            try daemon.drop(Picture.png(width: 40, height: 40), as: "fresh.png", inbox: "inbox/kept")
+            _ = try FileManager.default.replaceItemAt(
+                URL(fileURLWithPath: daemon.path("inbox/kept/picture.png")),
+                withItemAt: URL(fileURLWithPath: daemon.path("inbox/kept/fresh.png")))
+            try await daemon.event { $0.job?.id == 2 && $0.job?.state == "done" }
+        }
+    }
+
+    @Test("Original=delete removes the original once its result is there")
+    func deleted() async throws {
+        let recipe = "[Recipe]\nInbox=gone\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"
+        try await DaemonFixture.with(["etc/recipes.d/gone.recipe": recipe]) { daemon in
+            try daemon.drop(as: "picture.png", inbox: "inbox/gone")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(daemon.files(in: "inbox") == [])
+            #expect(daemon.files(in: "archive") == [])
+            #expect(daemon.files(in: "outbox") == ["gone/picture.jpg"])
+        }
+    }
+
+    private func write(_ data: Data, to file: Descriptor) {
+        data.withUnsafeBytes { #expect(Foundation.write(file.number, $0.baseAddress, $0.count) == data.count) }
+    }
+
+    /// As a copying program does: made, written, closed.
+    private func write(_ data: Data, slowlyTo path: String) throws {
+        let file = try Descriptor.open(path, O_WRONLY | O_CREAT)
+        write(data, to: file)
+    }
+}

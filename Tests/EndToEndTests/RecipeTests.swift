@@ -1,0 +1,155 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("Recipes and their files")
+struct RecipeTests {
+    private static let two = """
+        [Recipe]
+        Description=For the web
+        Inbox=web
+        Match=*.png
+
+        [Output]
+        Chain=resize width=20 | noir contrast=1.5 | save format=webp
+
+        [Output thumb]
+        Chain=resize width=8 height=8 fit=cover | save format=png
+        """
+
+    @Test("two recipes with several outputs each work side by side, each on its own folder")
+    func severalOfEach() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.two]) { daemon in
+            try daemon.drop(as: "for-noir.png")
+            try daemon.drop(as: "sub/for-web.png", inbox: "inbox/web")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "outbox")
+                    == ["noir/for-noir.jpg", "web/sub/for-web.thumb.png", "web/sub/for-web.webp"])
+            #expect(daemon.files(in: "archive") == ["noir/for-noir.png", "web/sub/for-web.png"])
+        }
+    }
+
+    @Test("a name that is taken gets a number; both outputs of a job get the same one")
+    func numbered() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.two]) { daemon in
+            for _ in 1...3 {
+                try daemon.drop(as: "same.png", inbox: "inbox/web")
+                try await daemon.waitForAll()
+            }
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "outbox/web")
+                    == [
+                        "same-1.thumb.png", "same-1.webp", "same-2.thumb.png", "same-2.webp", "same.thumb.png",
+                        "same.webp",
+                    ])
+            #expect(daemon.files(in: "archive/web") == ["same-1.png", "same-2.png", "same.png"])
+        }
+    }
+
+    @Test("Conflict=replace puts the new result in place of the old, Conflict=skip keeps the old", arguments: ["replace", "skip"])
+    func conflict(policy: String) async throws {
+        let recipe = "[Recipe]\nInbox=web\nConflict=\(policy)\n[Output]\nChain=resize scale=0.5 | save format=jpeg\n"
+        try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe]) { daemon in
+            try daemon.drop(Picture.png(width: 20, height: 20), as: "same.png", inbox: "inbox/web")
+            try await daemon.waitForAll()
+            try daemon.drop(Picture.png(width: 60, height: 60), as: "same.png", inbox: "inbox/web")
+            let jobs = try await daemon.waitForAll()
+            #expect(jobs.map(\.state) == ["done"])
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["web/same.jpg"])
+            let width = Picture.jpegSize(try daemon.data("outbox/web/same.jpg"))?.width
+            #expect(width == (policy == "replace" ? 30 : 10))
+        }
+    }
+
+    @Test("a mistake in a recipe is told with file, line, column and the nearest word, and the daemon doesn't start")
+    func mistakes() async throws {
+        let recipe = "[Recipe]\nInbox=web\n\n[Output]\nChain=resize scale=0.5 | niro | save format=jpeg\n"
+        let files = ["etc/recipes.d/web.recipe": recipe, "etc/pipelined.conf": "[Daemon]\nDrainTimout=5s\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            for arguments in [["--check"], []] {
+                let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path] + arguments)
+                #expect(outcome.status == 78)
+                #expect(
+                    outcome.errors.contains(
+                        "web.recipe:5: unknown stage 'niro' at column 26; did you mean 'noir'?"))
+                #expect(outcome.errors.contains("pipelined.conf:2: unknown key 'DrainTimout'"))
+            }
+        }
+    }
+
+    @Test("drop-ins are read in their order, and settings tell where they come from")
+    func dropIns() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Queues]\nPublish=2\nWindow=100\n",
+            "etc/pipelined.conf.d/10-first.conf": "[Queues]\nPublish=3\n",
+            "etc/pipelined.conf.d/20-second.conf": "[Queues]\nPublish=5\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            let settings = try daemon.call(Call.Settings()).settings
+            let publish = try #require(settings.first { $0.key == "Publish" })
+            #expect(publish.value == "5")
+            #expect(publish.source.hasSuffix("20-second.conf"))
+            #expect(settings.first { $0.key == "Window" }?.value == "100")
+            #expect(try daemon.status().queues["publish"]?.effective == 5)
+        }
+    }
+
+    @Test("an outbox in an inbox is refused at the start, also when it gets there by a link")
+    func misplaced() async throws {
+        let recipe = "[Recipe]\nInbox=web\nOutbox=LINK\n[Output]\nChain=resize scale=0.5\n"
+        try await DaemonFixture.with(started: false) { daemon in
+            let link = daemon.path("innocent")
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/web/results"), withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: link, withDestinationPath: daemon.path("inbox/web/results"))
+            try daemon.write(recipe.replacingOccurrences(of: "LINK", with: link), to: "etc/recipes.d/web.recipe")
+            let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
+            #expect(outcome.status == 78)
+            #expect(outcome.errors.contains("results would be taken in again"))
+        }
+    }
+
+    @Test("reload takes new recipes up, and with a mistake changes nothing and says what is wrong")
+    func reload() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Self.two, to: "etc/recipes.d/web.recipe")
+            #expect(try await daemon.pipectl("reload").status == 0)
+            try daemon.drop(as: "one.png", inbox: "inbox/web")
+            try await daemon.job("one.png", becomes: "done")
+            try daemon.write("[Recipe]\nInbox=web\n[Output]\nChain=rezise scale=0.5\n", to: "etc/recipes.d/web.recipe")
+            let outcome = try await daemon.pipectl("reload")
+            #expect(outcome.status == 1)
+            #expect((outcome.output + outcome.errors).contains("did you mean 'resize'?"))
+            try daemon.drop(as: "two.png", inbox: "inbox/web")
+            try await daemon.job("two.png", becomes: "done")
+            #expect(daemon.exists("outbox/web/two.webp"))
+        }
+    }
+
+    @Test("without the file of its plugin a filter is no stage")
+    func withoutPlugin() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let folder = daemon.path("programs")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in ["pipelined", "pipelined-render"] {
+                try FileManager.default.copyItem(atPath: Programs.path(name), toPath: "\(folder)/\(name)")
+            }
+            let without = try await Programs.run(
+                path: "\(folder)/pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(without.status == 78)
+            #expect(without.errors.contains("unknown stage 'noir'"))
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("plugins"), withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: Programs.path("libnoir.so"), toPath: daemon.path("plugins/noir.so"))
+            let with = try await Programs.run(path: "\(folder)/pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(with.status == 0)
+            #expect(with.output.contains("Filters: noir"))
+        }
+    }
+}
