@@ -20,8 +20,8 @@ extension Verb {
         arguments: [Argument("FILE", count: 1...Int.max, "a picture")],
         options: [.recipe, .chain, .wait],
         examples: [
-            Example("pipectl add *.jpg --wait", "through the default recipe, and see what comes of it"),
-            Example("pipectl add harbour.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
+            Example("pipectl add *.jpg --wait", "through the default recipe"),
+            Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
         ],
         run: { session in
             let invocation = session.invocation

@@ -15,7 +15,8 @@ extension Verb {
         summary: "the jobs, oldest first",
         usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N]",
         discussion: [
-            "The states: \(states.joined(separator: ", ")). A waiting job says what it waits for."
+            "The states: \(states.joined(separator: ", ")).",
+            "A waiting job says what it waits for.",
         ],
         options: [.state, .failed, .recipe, .batch, .limit],
         examples: [
