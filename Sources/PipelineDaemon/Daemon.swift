@@ -43,7 +43,7 @@ final class Daemon: @unchecked Sendable {
         for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
         let ledger = try Ledger(path: places.ledger)
         supervisor = Supervisor(places: places, ledger: ledger, pool: pool, current: loaded)
-        let service = ControlService(supervisor: supervisor, version: workerVersion)
+        let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, service: service)
         ledger.afterCommit { [server] in server.tellFollowers() }
     }
@@ -85,7 +85,7 @@ final class Daemon: @unchecked Sendable {
         handleSignals()
         let root = places.root.map { " --root \($0)" } ?? ""
         Log.notice(
-            "pipelined \(workerVersion) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them"
+            "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them"
         )
         dispatchMain()
     }

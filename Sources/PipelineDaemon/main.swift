@@ -17,7 +17,7 @@ do {
     let places = arguments.root.map(Places.below) ?? .system
     switch arguments.task {
     case .help: print(Arguments.help)
-    case .version: print("pipelined \(workerVersion)")
+    case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))
     case .run: try Daemon(places: places).run()
     }

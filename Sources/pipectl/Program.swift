@@ -5,13 +5,13 @@ enum Program {
     static func run(_ words: [String]) -> ExitCode {
         do {
             let invocation = try Parser.parse(words)
-            let session = try Session(invocation)
+            let context = try Context(invocation)
             do {
-                let code = try invocation.verb.run(session)
-                try session.output.flush()
+                let code = try invocation.verb.run(context)
+                try context.output.flush()
                 return code
             } catch {
-                try? session.output.flush()
+                try? context.output.flush()
                 throw error
             }
         } catch {

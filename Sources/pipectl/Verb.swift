@@ -10,7 +10,7 @@ struct Verb: Sendable {
     var arguments: [Argument] = []
     var options: [Option] = []
     var examples: [Example] = []
-    let run: @Sendable (Session) throws -> ExitCode
+    let run: @Sendable (Context) throws -> ExitCode
 }
 
 /// A word that is not an option.

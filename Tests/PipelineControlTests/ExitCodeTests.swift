@@ -79,8 +79,8 @@ struct ExitCodeTests {
     func limits(word: String) async throws {
         for words in [[word], ["publish", word]] {
             let failure = #expect(throws: Failure.self) {
-                let session = try Session(Parser.parse(["concurrency"] + words + ["--socket", "/nowhere"]))
-                _ = try session.invocation.verb.run(session)
+                let context = try Context(Parser.parse(["concurrency"] + words + ["--socket", "/nowhere"]))
+                _ = try context.invocation.verb.run(context)
             }
             #expect(failure?.code == .usage)
             #expect(failure?.message.contains("0 to 1024, or auto") == true)

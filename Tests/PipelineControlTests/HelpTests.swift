@@ -65,8 +65,8 @@ struct HelpTests {
         ])
     func suggestions(words: [String], message: String) throws {
         let failure = #expect(throws: Failure.self) {
-            let session = try Session(Parser.parse(words))
-            _ = try session.invocation.verb.run(session)
+            let context = try Context(Parser.parse(words))
+            _ = try context.invocation.verb.run(context)
         }
         #expect(failure?.code == .usage)
         #expect(failure?.message.hasPrefix(message) == true)
@@ -78,8 +78,8 @@ struct HelpTests {
             ["show"], ["show", "1", "2"], ["cancel", "x"], ["status", "--color", "blue"], ["list", "--state"],
         ] {
             let failure = #expect(throws: Failure.self) {
-                let session = try Session(Parser.parse(words))
-                _ = try session.invocation.verb.run(session)
+                let context = try Context(Parser.parse(words))
+                _ = try context.invocation.verb.run(context)
             }
             #expect(failure?.code == .usage)
         }

@@ -49,7 +49,7 @@ struct StatusTests {
         #expect(lines[2] == "1 running, 2 failed")
         #expect(lines.contains("render         1  auto: 2        7  paused: the CPU is needed"))
         #expect(lines.contains { $0.contains("/srv/inbox") && $0.contains("2 settling, 1 ignored") })
-        #expect(lines.last == "notes.txt    no recipe takes it")
+        #expect(lines.last == "notes.txt   no recipe takes it")
     }
 
     @Test("Colour is for terminals, for whoever asks, and for nobody who refuses")

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import SystemCalls
 import Testing
 
 /// The verbs that ask once and print the answer.

@@ -20,37 +20,37 @@ extension Verb {
         arguments: [Argument("FILE", count: 1...Int.max, "a picture")],
         options: [.recipe, .chain, .wait],
         examples: [
-            Example("pipectl add *.jpg --wait", "through the default recipe, and see what comes of it"),
-            Example("pipectl add harbour.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
+            Example("pipectl add *.jpg --wait", "through the default recipe"),
+            Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
         ],
-        run: { session in
-            let invocation = session.invocation
+        run: { context in
+            let invocation = context.invocation
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
             let files = invocation.arguments
-            let batch = files.count > 1 ? try session.call(Call.NewBatch()).batch : nil
+            let batch = files.count > 1 ? try context.call(Call.NewBatch()).batch : nil
             var added: [Int] = []
             var code = ExitCode.done
             for file in files {
                 do {
-                    let job = try session.call(
+                    let job = try context.call(
                         Call.Add(
                             name: baseName(file), recipe: invocation.value(.recipe), chain: invocation.value(.chain),
                             batch: batch),
                         descriptors: [picture(file)]
                     ).job
                     added.append(job.id)
-                    if !invocation.has(.wait) { try session.print(job) }
+                    if !invocation.has(.wait) { try context.print(job) }
                 } catch {
                     guard let failure = concerning(file, error) else { throw error }
-                    try session.complain(failure)
+                    try context.complain(failure)
                     code = .failed
                 }
             }
             guard invocation.has(.wait), !added.isEmpty else { return code }
-            try session.output.flush()
-            return try session.waitFor(added) == .done ? code : .failed
+            try context.output.flush()
+            return try context.waitFor(added) == .done ? code : .failed
         })
 
     /// A failure of one file alone leaves the others their turn.

@@ -10,8 +10,8 @@ extension Verb {
         ],
         arguments: [Argument("ID", count: 1...Int.max, "a job's number")],
         examples: [Example("pipectl cancel 12 13", "these two")],
-        run: { session in
-            for job in try session.call(Call.Cancel(ids: session.invocation.ids())).jobs { try session.print(job) }
+        run: { context in
+            for job in try context.call(Call.Cancel(ids: context.invocation.ids())).jobs { try context.print(job) }
             return .done
         })
 }

@@ -9,12 +9,12 @@ extension Verb {
             "Answers when none of them runs. The originals go to the folder `cancelled`.",
         ],
         examples: [Example("pipectl cancel-all && pipectl retry --cancelled", "stop, and think again")],
-        run: { session in
-            let reply = try session.call(Call.CancelAll())
-            if session.json {
-                try session.output.document(reply)
+        run: { context in
+            let reply = try context.call(Call.CancelAll())
+            if context.json {
+                try context.output.document(reply)
             } else {
-                try session.output.line("cancelled \(Amount.counted(reply.cancelled, "job"))")
+                try context.output.line("cancelled \(Amount.counted(reply.cancelled, "job"))")
             }
             return .done
         })

@@ -26,12 +26,12 @@ extension Verb {
             Example("pipectl concurrency 2", "two pictures at once"),
             Example("pipectl concurrency publish 8 --save", "another queue, for good"),
         ],
-        run: { session in
-            let words = session.invocation.arguments
-            let save = session.invocation.has(.save)
+        run: { context in
+            let words = context.invocation.arguments
+            let save = context.invocation.has(.save)
             guard let limit = words.last else {
                 if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
-                return try session.print(session.call(Call.Concurrency()))
+                return try context.print(context.call(Call.Concurrency()))
             }
             guard limit == "auto" || Int(limit).map(limits.contains) == true else {
                 throw Failure(
@@ -42,11 +42,11 @@ extension Verb {
                     """, .usage)
             }
             let queue = words.count > 1 ? words[0] : "render"
-            return try session.print(session.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
+            return try context.print(context.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
         })
 }
 
-extension Session {
+extension Context {
     func print(_ reply: QueuesReply) throws -> ExitCode {
         if json {
             try output.document(reply)

@@ -14,15 +14,15 @@ extension Verb {
             Example("pipectl explain inbox/harbour.jpg", "its recipe, its operations, and what it waits for"),
             Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),
         ],
-        run: { session in
-            guard let subject = session.invocation.arguments.first else { return .usage }
+        run: { context in
+            guard let subject = context.invocation.arguments.first else { return .usage }
             let call =
                 isFile(subject) ? Call.Explain(file: try absolute(subject)) : Call.Explain(chain: subject)
-            let explanation = try session.call(call).explanation
-            if session.json {
-                try session.output.document(explanation)
+            let explanation = try context.call(call).explanation
+            if context.json {
+                try context.output.document(explanation)
             } else {
-                try session.output.lines(lines(explanation))
+                try context.output.lines(lines(explanation))
             }
             return .done
         })

@@ -16,7 +16,8 @@ extension Verb {
         summary: "the jobs, oldest first",
         usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N] [--long]",
         discussion: [
-            "The states: \(states.joined(separator: ", ")). A waiting job says what it waits for."
+            "The states: \(states.joined(separator: ", ")).",
+            "A waiting job says what it waits for.",
         ],
         options: [.state, .failed, .recipe, .batch, .limit, .long],
         examples: [
@@ -24,26 +25,26 @@ extension Verb {
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
             Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
         ],
-        run: { session in
-            let invocation = session.invocation
+        run: { context in
+            let invocation = context.invocation
             var wanted = try invocation.values(.state).flatMap { try knownStates($0) }
             if invocation.has(.failed) { wanted.append("failed") }
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try invocation.number(.batch),
                 limit: try invocation.number(.limit))
-            let client = try session.client()
-            guard session.json else {
+            let client = try context.client()
+            guard context.json else {
                 let long = invocation.has(.long)
                 var table = long ? Table.ofPictures() : Table.ofJobs()
                 try client.stream(call) { reply in
                     for job in reply.jobs { if long { table.add(picturesOf: job) } else { table.add(job) } }
                     return true
                 }
-                try session.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: session.output.columns))
+                try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: context.output.columns))
                 return .done
             }
             try client.stream(call) { reply in
-                for job in reply.jobs { try session.output.object(job) }
+                for job in reply.jobs { try context.output.object(job) }
                 return true
             }
             return .done

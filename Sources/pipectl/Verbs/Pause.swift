@@ -16,9 +16,9 @@ extension Verb {
         arguments: [Argument("QUEUE", count: 0...1, "this queue only; else all of them")],
         options: [.reason],
         examples: [Example("pipectl pause render --reason 'the CPU is needed'", "one queue, and say why")],
-        run: { session in
-            let invocation = session.invocation
-            return try session.print(
-                session.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))))
+        run: { context in
+            let invocation = context.invocation
+            return try context.print(
+                context.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))))
         })
 }

@@ -11,10 +11,10 @@ extension Verb {
             Example("pipectl plugins", "all stages"),
             Example("pipectl plugins noir", "one, with its parameters"),
         ],
-        run: { session in
-            let reply = try session.call(Call.Plugins())
-            guard let name = try wanted(session.invocation.arguments) else {
-                try list(reply, session)
+        run: { context in
+            let reply = try context.call(Call.Plugins())
+            guard let name = try wanted(context.invocation.arguments) else {
+                try list(reply, context)
                 return .done
             }
             guard let stage = reply.stages.first(where: { $0.name == name }) else {
@@ -22,10 +22,10 @@ extension Verb {
                 throw Failure(
                     "NoSuchStage", "there is no stage '\(name)'\(hint)\n`pipectl plugins` lists them", .usage)
             }
-            if session.json {
-                try session.output.document(stage)
+            if context.json {
+                try context.output.document(stage)
             } else {
-                try session.output.lines(StageManual(stage: stage).lines)
+                try context.output.lines(StageManual(stage: stage).lines)
             }
             return .done
         })
@@ -36,10 +36,10 @@ extension Verb {
         return words[1]
     }
 
-    private static func list(_ reply: Call.Plugins.Reply, _ session: Session) throws {
-        if session.json {
-            for stage in reply.stages { try session.output.object(stage) }
-            for skipped in reply.skipped { try session.output.object(skipped) }
+    private static func list(_ reply: Call.Plugins.Reply, _ context: Context) throws {
+        if context.json {
+            for stage in reply.stages { try context.output.object(stage) }
+            for skipped in reply.skipped { try context.output.object(skipped) }
             return
         }
         var table = Table([
@@ -51,9 +51,9 @@ extension Verb {
                 Text(stage.name, .strong), Text(stage.version ?? ""), Text(stage.file ?? "built in", .faint),
                 Text(stage.summary))
         }
-        try session.output.lines(table.lines(width: session.output.columns))
+        try context.output.lines(table.lines(width: context.output.columns))
         for skipped in reply.skipped {
-            try session.output.line("\("skipped", .bad) \(skipped.file): \(skipped.reason)")
+            try context.output.line("\("skipped", .bad) \(skipped.file): \(skipped.reason)")
         }
     }
 }

@@ -5,13 +5,13 @@ extension Verb {
         name: "recipes",
         summary: "the recipes, with their inboxes and chains",
         examples: [Example("pipectl recipes --json | jq -r .inbox", "every inbox")],
-        run: { session in
-            let recipes = try session.call(Call.Recipes()).recipes
-            if session.json {
-                for recipe in recipes { try session.output.object(recipe) }
+        run: { context in
+            let recipes = try context.call(Call.Recipes()).recipes
+            if context.json {
+                for recipe in recipes { try context.output.object(recipe) }
             } else {
                 let pages = recipes.map(lines)
-                try session.output.lines(recipes.isEmpty ? ["no recipes"] : Array(pages.joined(separator: [""])))
+                try context.output.lines(recipes.isEmpty ? ["no recipes"] : Array(pages.joined(separator: [""])))
             }
             return .done
         })

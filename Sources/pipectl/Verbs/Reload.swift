@@ -6,10 +6,10 @@ extension Verb {
         summary: "read configuration and plugins again",
         discussion: ["Says all that is wrong; then nothing has changed, and the exit code is 1."],
         examples: [Example("pipectl reload", "after a recipe was written")],
-        run: { session in
-            let reply = try session.call(Call.Reload())
-            if session.json {
-                try session.output.document(reply)
+        run: { context in
+            let reply = try context.call(Call.Reload())
+            if context.json {
+                try context.output.document(reply)
                 return reply.problems.isEmpty ? .done : .failed
             }
             guard reply.problems.isEmpty else {
@@ -18,7 +18,7 @@ extension Verb {
                 }
                 throw Failure("BadConfiguration", "nothing was changed:\n\(lines.joined(separator: "\n"))", .failed)
             }
-            try session.output.line("configuration and plugins have been read again")
+            try context.output.line("configuration and plugins have been read again")
             return .done
         })
 }

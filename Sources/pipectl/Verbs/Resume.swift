@@ -7,7 +7,7 @@ extension Verb {
         usage: "[QUEUE]",
         arguments: [Argument("QUEUE", count: 0...1, "this queue only; else all of them")],
         examples: [Example("pipectl resume", "all queues")],
-        run: { session in
-            try session.print(session.call(Call.Resume(queue: session.invocation.arguments.first)))
+        run: { context in
+            try context.print(context.call(Call.Resume(queue: context.invocation.arguments.first)))
         })
 }

@@ -17,20 +17,20 @@ extension Verb {
             Example("pipectl retry 12", "one job"),
             Example("pipectl retry --failed", "after the disk has room again"),
         ],
-        run: { session in
-            let ids = try session.invocation.ids()
+        run: { context in
+            let ids = try context.invocation.ids()
             var states: [String] = []
-            if session.invocation.has(.failed) { states.append("failed") }
-            if session.invocation.has(.cancelled) { states.append("cancelled") }
+            if context.invocation.has(.failed) { states.append("failed") }
+            if context.invocation.has(.cancelled) { states.append("cancelled") }
             guard ids.isEmpty != states.isEmpty else {
                 throw Failure.usage("retry wants IDs, or --failed, or --cancelled\n`pipectl help retry` says more")
             }
-            let reply = try session.call(Call.Retry(ids: ids, states: states))
-            if session.json {
-                try session.output.document(reply)
+            let reply = try context.call(Call.Retry(ids: ids, states: states))
+            if context.json {
+                try context.output.document(reply)
             } else {
                 let list = reply.retried.map { "#\($0)" }.joined(separator: " ")
-                try session.output.line(
+                try context.output.line(
                     reply.retried.isEmpty
                         ? "nothing to retry" : "retrying \(Amount.counted(reply.retried.count, "job")): \(list)")
             }

@@ -8,10 +8,10 @@ extension Verb {
             "The source is a file, `default`, or `pipectl` for a change that lasts until the daemon restarts."
         ],
         examples: [Example("pipectl settings --json | jq 'select(.source != \"default\")'", "what was changed")],
-        run: { session in
-            let settings = try session.call(Call.Settings()).settings
-            if session.json {
-                for setting in settings { try session.output.object(setting) }
+        run: { context in
+            let settings = try context.call(Call.Settings()).settings
+            if context.json {
+                for setting in settings { try context.output.object(setting) }
                 return .done
             }
             var table = Table([
@@ -24,7 +24,7 @@ extension Verb {
                     "[\(setting.section)] \(setting.key, .strong)", Text(setting.value, isDefault ? .plain : .busy),
                     Text(setting.source, .faint), Text(setting.help, .faint))
             }
-            try session.output.lines(table.lines(width: session.output.columns))
+            try context.output.lines(table.lines(width: context.output.columns))
             return .done
         })
 }

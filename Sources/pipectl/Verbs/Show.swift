@@ -7,13 +7,13 @@ extension Verb {
         usage: "ID",
         arguments: [Argument("ID", "the job's number, as `pipectl list` shows it")],
         examples: [Example("pipectl show 12", "its input, results, times, sizes, chains and operations")],
-        run: { session in
-            guard let id = try session.invocation.ids().first else { return .usage }
-            let story = try session.call(Call.Show(id: id)).story
-            if session.json {
-                try session.output.document(story)
+        run: { context in
+            guard let id = try context.invocation.ids().first else { return .usage }
+            let story = try context.call(Call.Show(id: id)).story
+            if context.json {
+                try context.output.document(story)
             } else {
-                try session.output.lines(StoryPage(story: story, width: session.output.columns).lines)
+                try context.output.lines(StoryPage(story: story, width: context.output.columns).lines)
             }
             return .done
         })

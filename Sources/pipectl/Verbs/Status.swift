@@ -9,12 +9,12 @@ extension Verb {
             Example("pipectl", "the overview"),
             Example("pipectl status --json | jq .jobs.failed", "one figure, for a script"),
         ],
-        run: { session in
-            let status = try session.call(Call.Status()).status
-            if session.json {
-                try session.output.document(status)
+        run: { context in
+            let status = try context.call(Call.Status()).status
+            if context.json {
+                try context.output.document(status)
             } else {
-                try session.output.lines(Overview(status: status, width: session.output.columns).lines)
+                try context.output.lines(Overview(status: status, width: context.output.columns).lines)
             }
             return .done
         })

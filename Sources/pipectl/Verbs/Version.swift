@@ -1,17 +1,18 @@
 import PipelineControl
+import SystemCalls
 
 extension Verb {
     static let version = Verb(
         name: "version",
         summary: "the versions of pipectl and of the daemon",
         discussion: ["A daemon that does not answer is no error here."],
-        run: { session in
-            let daemon = try? session.call(Call.Status()).status.version
-            if session.json {
-                try session.output.document(Versions(daemon: daemon))
+        run: { context in
+            let daemon = try? context.call(Call.Status()).status.version
+            if context.json {
+                try context.output.document(Versions(daemon: daemon))
             } else {
-                try session.output.line("pipectl \(Release.version)")
-                try session.output.line("pipelined \(daemon ?? "does not answer at \(session.address.path)")")
+                try context.output.line("pipectl \(Release.version)")
+                try context.output.line("pipelined \(daemon ?? "does not answer at \(context.address.path)")")
             }
             return .done
         })

@@ -16,16 +16,16 @@ extension Verb {
             Example("pipectl wait", "until all that is there has ended"),
             Example("pipectl wait 12 13 --json | jq -r '.outputs[]'", "the results of two jobs"),
         ],
-        run: { session in
-            let ids = try session.invocation.ids()
-            if session.invocation.has(.all), !ids.isEmpty {
+        run: { context in
+            let ids = try context.invocation.ids()
+            if context.invocation.has(.all), !ids.isEmpty {
                 throw Failure.usage("--all and IDs exclude each other")
             }
-            return try session.waitFor(ids)
+            return try context.waitFor(ids)
         })
 }
 
-extension Session {
+extension Context {
     /// Prints the jobs as they end; none given means all there are.
     func waitFor(_ ids: [Int]) throws -> ExitCode {
         var code = ExitCode.done

@@ -20,10 +20,10 @@ extension Verb {
             Example("pipectl watch --until-idle", "until all is done"),
             Example("pipectl watch --json --since 0 | jq .job.id", "every event on record, then what follows"),
         ],
-        run: { session in
+        run: { context in
             var watching = try Watching(
-                session: session, since: session.invocation.number(.since),
-                untilIdle: session.invocation.has(.untilIdle))
+                context: context, since: context.invocation.number(.since),
+                untilIdle: context.invocation.has(.untilIdle))
             return try watching.run()
         })
 }

@@ -3,7 +3,7 @@ import PipelineControl
 /// Follows the events, and asks for the status when they say that it has changed: at most ten times a second, and once a second
 /// while something is going on, for the remaining time to count down.
 struct Watching {
-    let session: Session
+    let context: Context
     let untilIdle: Bool
     private let needsStatus: Bool
     private let events: ControlClient
@@ -17,17 +17,17 @@ struct Watching {
     private static let refreshInterval = 0.1
     private static let activeInterval = 1.0
 
-    init(session: Session, since: Int?, untilIdle: Bool) throws {
-        self.session = session
+    init(context: Context, since: Int?, untilIdle: Bool) throws {
+        self.context = context
         self.untilIdle = untilIdle
         interrupts = try Interrupts()
-        let live = session.output.isTerminal && !session.json
+        let live = context.output.isTerminal && !context.json
         needsStatus = untilIdle || live
-        view = live ? ProgressView(output: session.output) : EventLines(output: session.output, json: session.json)
-        let status = try session.call(Call.Status()).status
+        view = live ? ProgressView(output: context.output) : EventLines(output: context.output, json: context.json)
+        let status = try context.call(Call.Status()).status
         let cursor = since ?? status.cursor
         progress = Progress(status: status, since: cursor, now: Moment.now())
-        events = try session.connect()
+        events = try context.connect()
         try events.start(Call.Watch(cursor: cursor))
     }
 
@@ -68,7 +68,7 @@ struct Watching {
     private mutating func refresh() throws {
         let now = Moment.now()
         guard needsStatus, stale, now - refreshed >= Self.refreshInterval else { return }
-        progress.take(try session.call(Call.Status()).status)
+        progress.take(try context.call(Call.Status()).status)
         refreshed = now
         stale = false
         try view.draw(progress, now: now)

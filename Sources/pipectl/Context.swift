@@ -3,7 +3,7 @@ import PipelineControl
 import SystemCalls
 
 /// What a verb works with: what was asked, the daemon, and where to say the answer.
-final class Session {
+final class Context {
     let invocation: Invocation
     let output: Output
     let address: SocketAddress
