@@ -1,0 +1,48 @@
+import CVips
+import Synchronization
+
+/// The job under way was cancelled.
+struct Cancelled: Error {}
+
+/// Stops the job under way. Owned by the worker; the reading thread calls `begin` and `cancel`, the rendering one the rest.
+final class Cancellation: Sendable {
+    private struct State {
+        var cancelled = false
+        /// Held by address, because a pointer may not cross threads; alive as long as it is registered here.
+        var evaluated: UInt = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// A new picture comes: what was cancelled before is not it.
+    func begin() {
+        state.withLock { $0.cancelled = false }
+    }
+
+    func cancel() {
+        state.withLock { state in
+            state.cancelled = true
+            if let image = UnsafeMutablePointer<VipsImage>(bitPattern: state.evaluated) {
+                vips_image_set_kill(image, 1)
+            }
+        }
+    }
+
+    func check() throws {
+        if state.withLock({ $0.cancelled }) { throw Cancelled() }
+    }
+
+    /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,
+    /// return success even then: what was asked counts, not what they say.
+    func guarding<Result>(_ picture: Picture, _ body: () throws -> Result) throws -> Result {
+        let image = UInt(bitPattern: picture.image)
+        try state.withLock { state in
+            if state.cancelled { throw Cancelled() }
+            state.evaluated = image
+        }
+        defer { state.withLock { $0.evaluated = 0 } }
+        let result = Swift.Result { try body() }
+        try check()
+        return try result.get()
+    }
+}

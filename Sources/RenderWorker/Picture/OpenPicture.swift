@@ -1,0 +1,110 @@
+import CVips
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// A picture whose header has been read, and the way from it to each of its outputs.
+struct OpenPicture {
+    let header: PictureHeader
+    private let source: SourceFile
+    private let outputs: [RenderOutput]
+    private let paths: [DecoderPath]
+    private let filters: FilterLibrary
+    private let cancellation: Cancellation
+
+    /// Reads the header, and decides by it, before any pixel.
+    init(
+        _ request: OpenRequest, _ descriptor: Descriptor, filters: FilterLibrary, cancellation: Cancellation
+    ) throws {
+        source = try SourceFile(descriptor, name: request.name)
+        outputs = request.outputs
+        self.filters = filters
+        self.cancellation = cancellation
+        let picture = try source.picture()
+        // Of several pages the first alone is decoded, so it alone counts.
+        let pixels = Int64(picture.width) * Int64(picture.height)
+        guard pixels <= request.maxPixels else {
+            throw WorkerFailure(
+                stage: "open",
+                message:
+                    "\(picture.width) × \(picture.height) are \(pixels) pixels, more than MaxPixels=\(request.maxPixels)",
+                advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
+        }
+        let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
+        let facts = DecoderPath.Facts(
+            format: source.format, width: picture.width, height: picture.height,
+            isTurned: picture.orientation >= 5, hasLuma: try source.hasLuma(picture, profile))
+        paths = outputs.map { output in
+            DecoderPath.choose(facts, output.stages) { filters.filters[$0]?.description.traits ?? [] }
+        }
+        let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
+        let estimate = MemoryEstimate(
+            picture: picture, format: source.format, fileSize: source.size, isProgressive: isProgressive)
+        header = PictureHeader(
+            format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
+            bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
+            orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
+            decoderPaths: paths.map(\.description),
+            // One output is made after the other.
+            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages) }.max() ?? 0)
+    }
+
+    /// Renders one output into `target`.
+    func render(_ index: Int, into target: Descriptor) throws -> RenderedOutput {
+        var stages = outputs[index].stages[...]
+        var picture = try reading { try read(paths[index]) }
+        if let first = stages.first, let resize = ResizeStage(first) {
+            stages = stages.dropFirst()
+            // In the orientation in which it is stored: turning the smaller picture is cheaper.
+            let target = resize.target(stored: header.width, header.height, isTurned: header.orientation >= 5)
+            picture = try within(ResizeStage.name) { try resize.apply(target, to: picture) }
+        }
+        picture = try reading { try picture.upright(cancellation).inStandardColours() }
+        for stage in stages {
+            if let resize = ResizeStage(stage) {
+                let target = resize.target(picture.width, picture.height)
+                picture = try within(stage.name) { try resize.apply(target, to: picture) }
+            } else if let filter = filters.filters[stage.name] {
+                picture = try within(stage.name) { try filter.apply(stage, to: picture) }
+            } else if stage.name == SaveStage.name {
+                return try SaveStage(stage).apply(to: picture, into: target, cancellation)
+            } else {
+                throw WorkerFailure(
+                    stage: stage.name, message: "this filter is not loaded any more",
+                    advice: "put its plugin back, then pipectl retry")
+            }
+        }
+        throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
+    }
+
+    private func read(_ path: DecoderPath) throws -> Picture {
+        guard case .grey(let shrink) = path else { return try source.picture(shrink: path.shrink) }
+        try cancellation.check()
+        guard let grey = GreyJPEG.decode(try source.bytes(), shrink: shrink) else {
+            // Damaged, perhaps: libvips' own way decides whether too much so.
+            return try source.picture(shrink: shrink)
+        }
+        try cancellation.check()
+        return try Metadata.copy(from: source.picture(), to: grey)
+    }
+
+    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VipsError { throw WorkerFailure(reading: error) }
+    }
+
+    /// Gives what libvips says the name of the stage in which it said so.
+    private func within<Result>(_ stage: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VipsError {
+            throw WorkerFailure(stage: stage, message: error.reason)
+        }
+    }
+}
+
+extension SourceFile {
+    /// Whether its first component is the luma of sRGB, 8 bit: then that alone can be decoded.
+    fileprivate func hasLuma(_ picture: Picture, _ profile: ICCProfile?) throws -> Bool {
+        guard format == .jpeg, size <= GreyJPEG.largestFile, picture.format == VIPS_FORMAT_UCHAR else { return false }
+        guard profile.map(\.isSRGB) ?? !picture.hasField("icc-profile-data") else { return false }
+        return GreyJPEG.isPossible(try bytes(GreyJPEG.headerLength))
+    }
+}

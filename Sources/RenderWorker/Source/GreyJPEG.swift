@@ -1,0 +1,49 @@
+import CTurboJPEG
+import CVips
+
+/// A JPEG's own luma, decoded by TurboJPEG at a fraction of its size: no chroma, no colour conversion, no full-size pixel.
+enum GreyJPEG {
+    /// The header lies behind EXIF and profile, which rarely need more than this.
+    static let headerLength = 1 << 20
+    /// TurboJPEG wants the file in memory; libvips reads larger ones bit by bit.
+    static let largestFile = 256 << 20
+
+    /// Whether the file is stored as luma with or without chroma: CMYK and RGB ones have no luma to take.
+    static func isPossible(_ start: [UInt8]) -> Bool {
+        guard let decoder = tjInitDecompress() else { return false }
+        defer { tjDestroy(decoder) }
+        let space = Header(decoder, start)?.space
+        return space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue)
+    }
+
+    /// One band in memory; nil when the file is not whole, or anything else is odd: libvips' way decides then.
+    static func decode(_ bytes: [UInt8], shrink: Int) -> Picture? {
+        guard let decoder = tjInitDecompress() else { return nil }
+        defer { tjDestroy(decoder) }
+        guard let header = Header(decoder, bytes), let image = vips_image_new_memory() else { return nil }
+        let picture = Picture(owning: image)
+        let width = (header.width + Int32(shrink) - 1) / Int32(shrink)
+        let height = (header.height + Int32(shrink) - 1) / Int32(shrink)
+        vips_image_init_fields(
+            image, width, height, 1, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, VIPS_INTERPRETATION_B_W, 1, 1)
+        guard vips_image_write_prepare(image) == 0, let pixels = image.pointee.data else { return nil }
+        let status = tjDecompress2(
+            decoder, bytes, UInt(bytes.count), pixels, width, width, height, Int32(TJPF_GRAY.rawValue),
+            TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
+        return status == 0 ? picture : nil
+    }
+
+    private struct Header {
+        // TurboJPEG can return success with these unset.
+        var width: Int32 = 0
+        var height: Int32 = 0
+        var space: Int32 = -1
+
+        init?(_ decoder: tjhandle, _ bytes: [UInt8]) {
+            var subsampling: Int32 = -1
+            let status = tjDecompressHeader3(
+                decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &space)
+            guard status == 0, width > 0, height > 0 else { return nil }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CVips
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// The file that came in, open for reading.
+struct SourceFile {
+    let descriptor: Descriptor
+    let format: SourceFormat
+    let size: Int
+
+    init(_ descriptor: Descriptor, name: String) throws {
+        self.descriptor = descriptor
+        size = Int(try descriptor.status().st_size)
+        format = try SourceFormat(sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength))
+        if format == .tiff, CameraRaw.isRaw(tiff: { Self.exactly(descriptor, at: $0, $1) }, name: name) {
+            throw SourceFormat.cameraRaw
+        }
+    }
+
+    /// A lazy picture of it, read from top to bottom, shrunk by the decoder where it can.
+    func picture(shrink: Int = 1) throws -> Picture {
+        // Every duplicate of a descriptor shares its offset.
+        lseek(descriptor.number, 0, SEEK_SET)
+        guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw VipsError.take() }
+        defer { g_object_unref(source) }
+        // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
+        let failOn = VIPS_FAIL_ON_ERROR
+        return try Picture.made { out in
+            switch format {
+            case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
+            case .png: cvips_pngload(source, out, failOn)
+            case .webp: cvips_webpload(source, out, failOn, 1 / Double(shrink))
+            case .tiff: cvips_tiffload(source, out, failOn)
+            case .gif: cvips_gifload(source, out, failOn)
+            case .heif, .avif: cvips_heifload(source, out, failOn)
+            }
+        }
+    }
+
+    /// At most `count` bytes from the file's start.
+    func bytes(_ count: Int = .max) throws -> [UInt8] {
+        try Self.read(descriptor, at: 0, min(count, size))
+    }
+
+    private static func exactly(_ descriptor: Descriptor, at start: Int, _ count: Int) -> [UInt8]? {
+        guard let bytes = try? read(descriptor, at: start, count), bytes.count == count else { return nil }
+        return bytes
+    }
+
+    private static func read(_ descriptor: Descriptor, at start: Int, _ count: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            while used < count, let base = buffer.baseAddress {
+                let got = pread(descriptor.number, base + used, count - used, off_t(start + used))
+                if got < 0, errno == EINTR { continue }
+                guard got >= 0 else { throw SystemError("read", "the picture") }
+                if got == 0 { return }
+                used += got
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import WorkerProtocol
+
+/// A picture's kind, told by its first bytes; never by its name, and never by asking every decoder.
+enum SourceFormat: String {
+    case jpeg, png, webp, tiff, gif, heif, avif
+
+    static let prefixLength = 64
+
+    init(sniffing prefix: [UInt8]) throws(WorkerFailure) {
+        func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
+        let tiffs: [[UInt8]] = [
+            [0x49, 0x49, 0x2a, 0], [0x4d, 0x4d, 0, 0x2a], [0x49, 0x49, 0x2b, 0], [0x4d, 0x4d, 0, 0x2b],
+        ]
+        guard !prefix.isEmpty else {
+            throw WorkerFailure(stage: "open", message: "the file is empty", advice: "copy it again from where it came")
+        }
+        guard !CameraRaw.isRaw(prefix: prefix) else { throw Self.cameraRaw }
+        if prefix.starts(with: [0xff, 0xd8, 0xff]) {
+            self = .jpeg
+        } else if prefix.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) {
+            self = .png
+        } else if starts("RIFF"), starts("WEBP", at: 8) {
+            self = .webp
+        } else if tiffs.contains(where: prefix.starts(with:)) {
+            self = .tiff
+        } else if starts("GIF87a") || starts("GIF89a") {
+            self = .gif
+        } else if starts("ftyp", at: 4), let format = Self.container(prefix) {
+            self = format
+        } else {
+            throw WorkerFailure(
+                stage: "open",
+                message: "this is no picture that pipelined reads (it looks like \(Self.guess(prefix)))",
+                advice: "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read")
+        }
+    }
+
+    static let cameraRaw = WorkerFailure(
+        stage: "open", message: "this is a camera's RAW file, which pipelined does not read",
+        advice: "develop it to JPEG or TIFF, then drop that")
+
+    /// HEIF and AVIF share a container; its brands tell them apart.
+    private static func container(_ prefix: [UInt8]) -> SourceFormat? {
+        let brands = stride(from: 8, to: prefix.count - 3, by: 4).map {
+            String(decoding: prefix[$0..<$0 + 4], as: UTF8.self)
+        }
+        if brands.contains(where: ["avif", "avis"].contains) { return .avif }
+        let ofHEIF = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+        return brands.contains(where: ofHEIF.contains) ? .heif : nil
+    }
+
+    private static func guess(_ prefix: [UInt8]) -> String {
+        let signs: [(offset: Int, text: String, looks: String)] = [
+            (0, "%PDF", "a PDF document"), (0, "<svg", "an SVG drawing"), (0, "<?xml", "an SVG or XML document"),
+            (0, "<!DOC", "a web page"), (0, "<html", "a web page"), (0, "PK\u{3}\u{4}", "a ZIP archive"),
+            (0, "8BPS", "a Photoshop document"), (0, "BM", "a BMP picture"), (4, "JXL ", "a JPEG XL picture"),
+            (4, "jP  ", "a JPEG 2000 picture"), (4, "ftyp", "a film"), (0, "\u{1a}E", "a film"),
+        ]
+        if let sign = signs.first(where: { prefix.dropFirst($0.offset).starts(with: $0.text.utf8) }) {
+            return sign.looks
+        }
+        if prefix.starts(with: [0xff, 0x0a]) { return "a JPEG XL picture" }
+        let isText = prefix.allSatisfy { $0 >= 32 && $0 != 127 || [9, 10, 13].contains($0) }
+        return isText ? "text" : "something else"
+    }
+}

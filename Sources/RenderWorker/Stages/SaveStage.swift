@@ -1,0 +1,78 @@
+import CVips
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// `save`: the encoder, and what of the metadata goes with the picture.
+struct SaveStage {
+    static let name = "save"
+
+    let format: String
+    private let quality: Int32
+    private let metadata: Metadata
+    private let background: [Double]
+
+    init(_ stage: Stage) {
+        format = stage.arguments["format"]?.text ?? "jpeg"
+        let standard = ["jpeg": 85, "webp": 80, "avif": 55][format] ?? 0
+        quality = Int32(stage.arguments["quality"]?.number ?? Double(standard))
+        metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
+        background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
+    }
+
+    /// Encodes into `target`, evaluating the whole pipeline.
+    func apply(
+        to picture: Picture, into target: Descriptor, _ cancellation: Cancellation
+    ) throws -> RenderedOutput {
+        do {
+            let final = try metadata.apply(to: fittingFormat(picture))
+            guard let destination = vips_target_new_to_descriptor(target.number) else { throw VipsError.take() }
+            defer { g_object_unref(destination) }
+            try cancellation.guarding(final) {
+                guard encode(final.image, destination) == 0 else { throw VipsError.take() }
+            }
+            return RenderedOutput(
+                format: format, width: final.width, height: final.height, bands: final.bands,
+                bytes: Int64(try target.status().st_size))
+        } catch let error as VipsError {
+            // The pipeline is lazy: the picture is read only while it is written.
+            throw error.isOfWriting ? WorkerFailure(writing: error) : WorkerFailure(reading: error)
+        }
+    }
+
+    private func encode(_ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>) -> Int32 {
+        let strip: gboolean = metadata == .strip ? 1 : 0
+        return switch format {
+        case "png": cvips_pngsave(image, target, strip)
+        case "webp": cvips_webpsave(image, target, quality, strip)
+        case "tiff":
+            cvips_tiffsave(
+                image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)
+        case "avif": cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, strip)
+        default: cvips_jpegsave(image, target, quality, strip)
+        }
+    }
+
+    /// No alpha where the format has none, 8 bit where it has no more.
+    private func fittingFormat(_ picture: Picture) throws -> Picture {
+        let flat = format == "jpeg" && picture.hasAlpha ? try flattened(picture) : picture
+        guard format != "png", format != "tiff", flat.format != VIPS_FORMAT_UCHAR else { return flat }
+        let space = flat.bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        return try flat.then { cvips_colourspace($0, $1, space) }
+    }
+
+    private func flattened(_ picture: Picture) throws -> Picture {
+        let most = picture.format == VIPS_FORMAT_USHORT ? 257.0 : 1
+        let grey = zip(background, [0.299, 0.587, 0.114]).map(*).reduce(0, +)
+        let values = (picture.bands == 2 ? [grey] : background).map { $0 * most }
+        guard let array = vips_array_double_new(values, Int32(values.count)) else { throw VipsError.take() }
+        defer { vips_area_unref(UnsafeMutableRawPointer(array).assumingMemoryBound(to: VipsArea.self)) }
+        let format = picture.format
+        return try picture.then { cvips_flatten($0, $1, array) }.then { cvips_cast($0, $1, format, 0) }
+    }
+
+    private static func colour(_ text: String) -> [Double] {
+        let number = Int(text.dropFirst(), radix: 16) ?? 0xffffff
+        return [16, 8, 0].map { Double(number >> $0 & 255) }
+    }
+}

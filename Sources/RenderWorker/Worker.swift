@@ -1,0 +1,110 @@
+import CLinux
+import CVips
+import Foundation
+import Synchronization
+import SystemCalls
+import WorkerProtocol
+
+/// A worker's life: says hello, then renders one picture after the other on the thread that calls `run`. A second thread
+/// reads the messages, so that a `cancel` is heard meanwhile, and the process ends at once when its socket closes.
+final class Worker: Sendable {
+    // Constant after the start, and its plugins are called on the rendering thread alone.
+    nonisolated(unsafe) private let filters: FilterLibrary
+    private let channel: WorkerChannel
+    private let cancellation = Cancellation()
+    private let messages = Mutex<[Message]>([])
+    private let arrived = DispatchSemaphore(value: 0)
+
+    private struct Message {
+        var message: SupervisorMessage
+        var descriptors: [Descriptor]
+    }
+
+    init(channel: WorkerChannel, filters: FilterLibrary) {
+        self.channel = channel
+        self.filters = filters
+    }
+
+    func run() -> Never {
+        send(.hello(Hello(version: Release.version, filters: filters.descriptions, skipped: filters.skipped)))
+        Thread.detachNewThread { self.read() }
+        var picture: OpenPicture?
+        while true {
+            arrived.wait()
+            let answer = answer(to: messages.withLock { $0.removeFirst() }, &picture)
+            // All that the picture needed is let go before anybody hears of it.
+            vips_error_clear()
+            if let answer { send(answer) }
+            malloc_trim(0)
+        }
+    }
+
+    private func answer(to next: Message, _ picture: inout OpenPicture?) -> WorkerMessage? {
+        let opened = picture
+        picture = nil
+        do {
+            switch next.message {
+            case .open(let request):
+                let new = try open(request, next.descriptors)
+                picture = new
+                return .opened(new.header)
+            case .render:
+                return .rendered(try render(opened, into: next.descriptors))
+            case .close, .cancel:
+                return nil
+            }
+        } catch is Cancelled {
+            return .cancelled
+        } catch let failure as WorkerFailure {
+            return .failed(failure)
+        } catch let error as VipsError {
+            return .failed(WorkerFailure(reading: error))
+        } catch {
+            return .failed(WorkerFailure(stage: "open", message: "\(error)", advice: "try again: pipectl retry"))
+        }
+    }
+
+    private func open(_ request: OpenRequest, _ descriptors: [Descriptor]) throws -> OpenPicture {
+        guard let source = descriptors.first else {
+            throw WorkerFailure(stage: "open", message: "no file came with the message")
+        }
+        try cancellation.check()
+        let picture = try OpenPicture(request, source, filters: filters, cancellation: cancellation)
+        try cancellation.check()
+        return picture
+    }
+
+    private func render(_ picture: OpenPicture?, into targets: [Descriptor]) throws -> [RenderedOutput] {
+        guard let picture else { throw WorkerFailure(stage: "open", message: "no picture is open") }
+        guard targets.count == picture.header.decoderPaths.count else {
+            throw WorkerFailure(
+                stage: SaveStage.name,
+                message: "\(targets.count) files came for \(picture.header.decoderPaths.count) outputs")
+        }
+        let results = try targets.indices.map { try picture.render($0, into: targets[$0]) }
+        try cancellation.check()
+        return results
+    }
+
+    /// On the reading thread.
+    private func read() -> Never {
+        while let (message, descriptors) = (try? channel.receive(SupervisorMessage.self)).flatMap(\.self) {
+            switch message {
+            case .open: cancellation.begin()
+            case .cancel:
+                cancellation.cancel()
+                continue
+            case .render, .close: break
+            }
+            messages.withLock { $0.append(Message(message: message, descriptors: descriptors)) }
+            arrived.signal()
+        }
+        // Nobody waits for what is being made.
+        _exit(0)
+    }
+
+    private func send(_ message: WorkerMessage) {
+        // A supervisor that is gone has closed the socket, which ends this process.
+        try? channel.send(message)
+    }
+}
