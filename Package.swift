@@ -49,7 +49,7 @@ let package = Package(
             ["CLinux", "CSQLite", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol"]),
         program(
             "RenderWorker",
-            ["CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+            ["CLinux", "CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
         program("SamplePictures", ["CVips"]),
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 

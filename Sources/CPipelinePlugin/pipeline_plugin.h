@@ -25,6 +25,8 @@ extern "C" {
 #endif
 
 #ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-extension"
 #pragma clang assume_nonnull begin
 #define PIPELINE_NULLABLE _Nullable
 #else
@@ -104,6 +106,7 @@ const PipelineFilter *pipeline_filter(void);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end
+#pragma clang diagnostic pop
 #endif
 
 #ifdef __cplusplus

@@ -4,4 +4,121 @@
 
 #include <vips/vips.h>
 
+/* Loaders: sequential, from a source. */
+
+static inline int cvips_jpegload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int shrink) {
+    return vips_jpegload_source(
+        source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "shrink", shrink, NULL);
+}
+
+static inline int cvips_pngload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_pngload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+static inline int cvips_webpload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
+    return vips_webpload_source(
+        source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
+}
+
+static inline int cvips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_tiffload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+static inline int cvips_gifload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+static inline int cvips_heifload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+/* Savers: to a target. */
+
+static inline int cvips_jpegsave(VipsImage *in, VipsTarget *target, int quality, gboolean strip) {
+    return vips_jpegsave_target(in, target, "Q", quality, "strip", strip, NULL);
+}
+
+static inline int cvips_pngsave(VipsImage *in, VipsTarget *target, gboolean strip) {
+    return vips_pngsave_target(in, target, "strip", strip, NULL);
+}
+
+static inline int cvips_webpsave(VipsImage *in, VipsTarget *target, int quality, gboolean strip) {
+    return vips_webpsave_target(in, target, "Q", quality, "strip", strip, NULL);
+}
+
+static inline int cvips_tiffsave(
+    VipsImage *in, VipsTarget *target, VipsForeignTiffCompression compression,
+    VipsForeignTiffPredictor predictor, gboolean strip) {
+    return vips_tiffsave_target(
+        in, target, "compression", compression, "predictor", predictor, "strip", strip, NULL);
+}
+
+static inline int cvips_heifsave(
+    VipsImage *in, VipsTarget *target, VipsForeignHeifCompression compression, int quality, int bitdepth,
+    gboolean strip) {
+    return vips_heifsave_target(
+        in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
+}
+
+/* Operations. */
+
+static inline int cvips_copy(VipsImage *in, VipsImage **out) {
+    return vips_copy(in, out, NULL);
+}
+
+static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpretation interpretation) {
+    return vips_copy(in, out, "interpretation", interpretation, NULL);
+}
+
+static inline int cvips_resize(VipsImage *in, VipsImage **out, double scale, double vscale, VipsKernel kernel) {
+    return vips_resize(in, out, scale, "vscale", vscale, "kernel", kernel, NULL);
+}
+
+static inline int cvips_crop(VipsImage *in, VipsImage **out, int left, int top, int width, int height) {
+    return vips_extract_area(in, out, left, top, width, height, NULL);
+}
+
+static inline int cvips_autorot(VipsImage *in, VipsImage **out) {
+    return vips_autorot(in, out, NULL);
+}
+
+static inline int cvips_premultiply(VipsImage *in, VipsImage **out) {
+    return vips_premultiply(in, out, NULL);
+}
+
+static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) {
+    return vips_unpremultiply(in, out, NULL);
+}
+
+static inline int cvips_rint(VipsImage *in, VipsImage **out) {
+    return vips_rint(in, out, NULL);
+}
+
+static inline int cvips_cast(VipsImage *in, VipsImage **out, VipsBandFormat format, gboolean shift) {
+    return vips_cast(in, out, format, "shift", shift, NULL);
+}
+
+static inline int cvips_flatten(VipsImage *in, VipsImage **out, VipsArrayDouble *background) {
+    return vips_flatten(in, out, "background", background, NULL);
+}
+
+static inline int cvips_icc_transform(
+    VipsImage *in, VipsImage **out, const char *output, const char *fallback, int depth) {
+    return vips_icc_transform(
+        in, out, output, "embedded", TRUE, "input_profile", fallback, "intent", VIPS_INTENT_RELATIVE,
+        "black_point_compensation", TRUE, "depth", depth, NULL);
+}
+
+static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpretation space) {
+    return vips_colourspace(in, out, space, NULL);
+}
+
+static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
+    return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
+    return vips_bandjoin(in, out, count, NULL);
+}
+
 #endif

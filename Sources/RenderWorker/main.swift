@@ -1,1 +1,3 @@
-print("pipelined-render")
+import Foundation
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

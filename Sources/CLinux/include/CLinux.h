@@ -3,6 +3,7 @@
 #ifndef PIPELINED_CLINUX_H
 #define PIPELINED_CLINUX_H
 
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>

@@ -1,0 +1,47 @@
+import CVips
+
+/// The named fields of a picture's header.
+extension Picture {
+    var fieldNames: [String] {
+        guard let names = vips_image_get_fields(image) else { return [] }
+        defer { g_strfreev(names) }
+        return sequence(first: names) { $0 + 1 }.lazy.prefix { $0.pointee != nil }.compactMap { name in
+            name.pointee.map { String(cString: $0) }
+        }
+    }
+
+    func hasField(_ name: String) -> Bool { vips_image_get_typeof(image, name) != 0 }
+
+    func integer(_ name: String) -> Int? {
+        var value: Int32 = 0
+        guard hasField(name), vips_image_get_int(image, name, &value) == 0 else { return nil }
+        return Int(value)
+    }
+
+    func blob(_ name: String) -> [UInt8]? {
+        var bytes: UnsafeRawPointer?
+        var length = 0
+        guard hasField(name), vips_image_get_blob(image, name, &bytes, &length) == 0, let bytes else { return nil }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    func setBlob(_ name: String, _ bytes: [UInt8]) {
+        vips_image_set_blob_copy(image, name, bytes, bytes.count)
+    }
+
+    func removeField(_ name: String) {
+        vips_image_remove(image, name)
+    }
+
+    func copyField(_ name: String, from other: Picture) {
+        var value = GValue()
+        guard vips_image_get(other.image, name, &value) == 0 else { return vips_error_clear() }
+        vips_image_set(image, name, &value)
+        g_value_unset(&value)
+    }
+
+    /// A picture of the same pixels whose fields may be changed.
+    func withOwnFields() throws(VipsError) -> Picture {
+        try then { cvips_copy($0, $1) }
+    }
+}

@@ -1,0 +1,17 @@
+import CVips
+
+extension Picture {
+    /// EXIF orientation, 1 to 8.
+    var orientation: Int {
+        let value = integer("orientation") ?? 1
+        return (1...8).contains(value) ? value : 1
+    }
+
+    /// The picture as it is to be looked at; the tag is gone afterwards, so that nobody applies it again.
+    func upright(_ cancellation: Cancellation) throws -> Picture {
+        guard orientation > 1 else { return self }
+        // A mirror image needs no row before its turn; all other orientations do.
+        let source = orientation == 2 ? self : try inMemory(cancellation)
+        return try source.then { cvips_autorot($0, $1) }
+    }
+}

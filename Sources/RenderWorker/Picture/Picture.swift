@@ -1,0 +1,45 @@
+import CVips
+
+/// A reference to one of libvips' lazy pictures.
+final class Picture {
+    let image: UnsafeMutablePointer<VipsImage>
+
+    /// Takes ownership of one reference.
+    init(owning image: UnsafeMutablePointer<VipsImage>) {
+        self.image = image
+    }
+
+    deinit {
+        g_object_unref(image)
+    }
+
+    var width: Int { Int(vips_image_get_width(image)) }
+    var height: Int { Int(vips_image_get_height(image)) }
+    var bands: Int { Int(vips_image_get_bands(image)) }
+    var format: VipsBandFormat { vips_image_get_format(image) }
+    var interpretation: VipsInterpretation { vips_image_get_interpretation(image) }
+    var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
+    var bytesPerSample: Int { Int(vips_format_sizeof(format)) }
+
+    typealias Output = UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>
+
+    /// The picture that one of libvips' operations makes.
+    static func made(by operation: (Output) -> Int32) throws(VipsError) -> Picture {
+        var result: UnsafeMutablePointer<VipsImage>?
+        guard operation(&result) == 0, let result else { throw VipsError.take() }
+        return Picture(owning: result)
+    }
+
+    /// This picture, extended by one of libvips' operations.
+    func then(_ operation: (UnsafeMutablePointer<VipsImage>, Output) -> Int32) throws(VipsError) -> Picture {
+        try Self.made { operation(image, $0) }
+    }
+
+    /// All pixels at once in memory, for operations that don't go from top to bottom.
+    func inMemory(_ cancellation: Cancellation) throws -> Picture {
+        try cancellation.guarding(self) {
+            guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
+            return Picture(owning: copy)
+        }
+    }
+}

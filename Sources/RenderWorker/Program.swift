@@ -1,0 +1,51 @@
+import CVips
+import Foundation
+import SystemCalls
+import WorkerProtocol
+
+/// What happens from the start of the process to the first message.
+enum Program {
+    static func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(help)
+            return EX_OK
+        }
+        if arguments.contains("--version") {
+            print("pipelined-render \(Release.version)")
+            return EX_OK
+        }
+        guard let channel = WorkerChannel.inherited() else {
+            print(help)
+            return EX_USAGE
+        }
+        guard Vips.start() else {
+            FileHandle.standardError.write(Data("pipelined-render: libvips does not start: \(VipsError.take())\n".utf8))
+            return EX_SOFTWARE
+        }
+        let filters = FilterLibrary(folders: arguments)
+        // The place of confinement: everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        Worker(channel: channel, filters: filters).run()
+    }
+
+    private static let help = """
+        pipelined-render PLUGINFOLDER…
+
+        Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
+        descriptor 3; it is of no use alone. Filters are loaded from the folders given, the first of a name wins.
+
+          --version   the version
+          --help      this text
+
+        To render pictures start the daemon: pipelined --root FOLDER
+        """
+}
+
+extension WorkerChannel {
+    /// The channel that the daemon left at descriptor 3, if there is one.
+    fileprivate static func inherited() -> WorkerChannel? {
+        var status = stat()
+        guard fstat(workerDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        _ = fcntl(workerDescriptor, F_SETFD, FD_CLOEXEC)
+        return WorkerChannel(Descriptor(owning: workerDescriptor))
+    }
+}

@@ -1,0 +1,109 @@
+import CVips
+import PipelineModel
+
+/// `resize`: the size that is asked for, and the way there.
+struct ResizeStage {
+    static let name = "resize"
+
+    /// A size to scale to, and what is cut out of the middle of that.
+    struct Target: Equatable {
+        var width: Int
+        var height: Int
+        var cropWidth: Int
+        var cropHeight: Int
+
+        var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
+    }
+
+    private let scale: Double?
+    private let width: Double?
+    private let height: Double?
+    private let fit: String
+    private let kernel: String
+
+    init?(_ stage: Stage) {
+        guard stage.name == Self.name else { return nil }
+        scale = stage.arguments["scale"]?.number
+        width = stage.arguments["width"]?.number
+        height = stage.arguments["height"]?.number
+        fit = stage.arguments["fit"]?.text ?? "inside"
+        kernel = stage.arguments["kernel"]?.text ?? "auto"
+    }
+
+    var mayShrinkWhileDecoding: Bool { kernel == "auto" }
+
+    func target(_ sourceWidth: Int, _ sourceHeight: Int) -> Target {
+        let (w, h) = (Double(sourceWidth), Double(sourceHeight))
+        func sized(_ x: Double, _ y: Double) -> Target {
+            let (x, y) = (max(1, Int((w * x).rounded())), max(1, Int((h * y).rounded())))
+            return Target(width: x, height: y, cropWidth: x, cropHeight: y)
+        }
+        if let scale { return sized(scale, scale) }
+        switch (fit, width, height) {
+        case ("exact", let width?, let height?):
+            return sized(width / w, height / h)
+        case ("cover", let width?, let height?):
+            let factor = max(width / w, height / h)
+            var target = sized(factor, factor)
+            (target.cropWidth, target.cropHeight) = (Int(width), Int(height))
+            (target.width, target.height) = (max(target.width, Int(width)), max(target.height, Int(height)))
+            return target
+        default:
+            let factor = min(width.map { $0 / w } ?? 1, height.map { $0 / h } ?? 1, 1)
+            return sized(factor, factor)
+        }
+    }
+
+    /// The largest power of two that leaves the decoder's picture at least as large as the target.
+    func shrink(_ facts: DecoderPath.Facts) -> Int {
+        let target = target(stored: facts.width, facts.height, isTurned: facts.isTurned)
+        var shrink = 1
+        while shrink < 8, facts.width / (shrink * 2) >= target.width, facts.height / (shrink * 2) >= target.height {
+            shrink *= 2
+        }
+        // Rounding up, decoders may still hit an odd size's half exactly.
+        if shrink == 1, (facts.width + 1) / 2 >= target.width, (facts.height + 1) / 2 >= target.height { shrink = 2 }
+        return shrink
+    }
+
+    /// The target in the orientation in which the picture is stored.
+    func target(stored width: Int, _ height: Int, isTurned: Bool) -> Target {
+        isTurned ? target(height, width).turned : target(width, height)
+    }
+
+    /// Brings a picture, shrunk already or not, to the target.
+    func apply(_ target: Target, to picture: Picture) throws -> Picture {
+        var result = picture
+        if picture.width != target.width || picture.height != target.height {
+            result = try scaled(
+                picture, Double(target.width) / Double(picture.width), Double(target.height) / Double(picture.height))
+        }
+        guard result.width != target.cropWidth || result.height != target.cropHeight else { return result }
+        let (width, height) = (min(target.cropWidth, result.width), min(target.cropHeight, result.height))
+        let (left, top) = ((result.width - width) / 2, (result.height - height) / 2)
+        return try result.then { cvips_crop($0, $1, Int32(left), Int32(top), Int32(width), Int32(height)) }
+    }
+
+    private func scaled(_ picture: Picture, _ x: Double, _ y: Double) throws -> Picture {
+        let kernel = vipsKernel
+        guard picture.hasAlpha else { return try picture.then { cvips_resize($0, $1, x, y, kernel) } }
+        // What is transparent has a colour, too, which must not bleed into what is not.
+        let format = picture.format
+        return try picture.then { cvips_premultiply($0, $1) }
+            .then { cvips_resize($0, $1, x, y, kernel) }
+            .then { cvips_unpremultiply($0, $1) }
+            .then { cvips_rint($0, $1) }
+            .then { cvips_cast($0, $1, format, 0) }
+    }
+
+    private var vipsKernel: VipsKernel {
+        switch kernel {
+        case "nearest": VIPS_KERNEL_NEAREST
+        case "linear": VIPS_KERNEL_LINEAR
+        case "cubic": VIPS_KERNEL_CUBIC
+        case "mitchell": VIPS_KERNEL_MITCHELL
+        case "lanczos2": VIPS_KERNEL_LANCZOS2
+        default: VIPS_KERNEL_LANCZOS3
+        }
+    }
+}
