@@ -49,7 +49,9 @@ struct RecipeTests {
         }
     }
 
-    @Test("Conflict=replace puts the new result in place of the old, Conflict=skip keeps the old", arguments: ["replace", "skip"])
+    @Test(
+        "Conflict=replace puts the new result in place of the old, Conflict=skip keeps the old",
+        arguments: ["replace", "skip"])
     func conflict(policy: String) async throws {
         let recipe = "[Recipe]\nInbox=web\nConflict=\(policy)\n[Output]\nChain=resize scale=0.5 | save format=jpeg\n"
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe]) { daemon in

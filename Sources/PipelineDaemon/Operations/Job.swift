@@ -51,9 +51,11 @@ final class Job: @unchecked Sendable {
     /// What the picture's header said.
     func tell(_ header: PictureHeader?) {
         guard let header else { return }
-        record.story?.header = Self.describe(header)
-        record.story?.before = JobStory.Picture(
+        var story = story
+        story.header = Self.describe(header)
+        story.before = JobStory.Picture(
             format: header.format, width: header.width, height: header.height, bytes: record.file.size)
+        record.story = story
     }
 
     private static func describe(_ header: PictureHeader) -> String {
