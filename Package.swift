@@ -59,7 +59,7 @@ let package = Package(
             "PipelineDaemonTests",
             ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
         tests("RenderWorkerTests", ["CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
-        tests("EndToEndTests", ["PipelineControl", "SystemCalls"]),
+        tests("EndToEndTests", ["CLinux", "PipelineControl", "SystemCalls"]),
         tests("RoomTests", []),
     ]
         + filters.map {

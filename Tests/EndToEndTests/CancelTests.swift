@@ -37,12 +37,12 @@ struct CancelTests {
 
     @Test(
         "a job is stopped in the middle: of a decode, and of an encoder that doesn't listen",
-        arguments: ["jpeg", "webp", "avif", "png"])
-    func running(format: String) async throws {
+        arguments: [("jpeg", 16000, 16000), ("webp", 8000, 6000), ("avif", 4000, 3000), ("png", 8000, 6000)])
+    func running(format: String, width: Int, height: Int) async throws {
         let file = ["etc/recipes.d/slow.recipe": Self.recipe(format)]
         try await DaemonFixture.with(file) { daemon in
-            try daemon.drop(Picture.large, as: "large.png", inbox: "inbox/slow")
-            let id = try await daemon.job("large.png", becomes: "running")
+            try daemon.drop(Picture.tiff(width: width, height: height), as: "large.tif", inbox: "inbox/slow")
+            let id = try await daemon.job("large.tif", becomes: "running")
             let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
             #expect(cancelled.map(\.state) == ["cancelled"])
             #expect(daemon.files(in: "outbox") == [])
@@ -50,7 +50,7 @@ struct CancelTests {
             try daemon.drop(as: "next.png", inbox: "inbox/slow")
             try await daemon.job("next.png", becomes: "done")
             await daemon.stop()
-            #expect(daemon.files(in: "cancelled") == ["slow/large.png"])
+            #expect(daemon.files(in: "cancelled") == ["slow/large.tif"])
         }
     }
 
@@ -61,7 +61,8 @@ struct CancelTests {
             "etc/recipes.d/late.recipe": "[Recipe]\nInbox=late\n[Inbox]\nSettle=1h\n[Output]\nChain=resize scale=0.5\n",
         ]
         try await DaemonFixture.with(files) { daemon in
-            for number in 1...6 { try daemon.drop(Picture.large, as: "\(number).png", inbox: "inbox/slow") }
+            let large = Picture.tiff(width: 4000, height: 3000)
+            for number in 1...6 { try daemon.drop(large, as: "\(number).tif", inbox: "inbox/slow") }
             // Made in place, so that it has to settle.
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
             try await daemon.event { $0.job?.state == "running" }

@@ -111,10 +111,8 @@ struct IntakeTests {
             try await daemon.start()
             try await daemon.waitForAll()
             #expect(try daemon.list().count == 1)
-            try daemon.drop(Picture.png(width: 40, height: 40), as: "fresh.png", inbox: "inbox/kept")
-            _ = try FileManager.default.replaceItemAt(
-                URL(fileURLWithPath: daemon.path("inbox/kept/picture.png")),
-                withItemAt: URL(fileURLWithPath: daemon.path("inbox/kept/fresh.png")))
+            try daemon.write(Picture.png(width: 40, height: 40), to: "fresh.png")
+            #expect(rename(daemon.path("fresh.png"), daemon.path("inbox/kept/picture.png")) == 0)
             try await daemon.event { $0.job?.id == 2 && $0.job?.state == "done" }
         }
     }

@@ -78,7 +78,9 @@ struct RecipeTests {
                 #expect(
                     outcome.errors.contains(
                         "web.recipe:5: unknown stage 'niro' at column 26; did you mean 'noir'?"))
-                #expect(outcome.errors.contains("pipelined.conf:2: unknown key 'DrainTimout'"))
+                #expect(
+                    outcome.errors.contains(
+                        "pipelined.conf:2: unknown setting 'DrainTimout' in [Daemon]; did you mean 'DrainTimeout'?"))
             }
         }
     }

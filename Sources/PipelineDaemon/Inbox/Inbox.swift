@@ -325,7 +325,7 @@ final class Inbox: @unchecked Sendable {
 
     private func handOver() {
         guard !ready.isEmpty else { return }
-        publishReport()
+        // Reported as settling until they count as jobs: nobody finds nothing to do in between.
         let durable = DispatchSemaphore(value: 0)
         sink.accept(ready, from: self) { durable.signal() }
         ready = []

@@ -4,9 +4,6 @@ import Foundation
 enum Picture {
     /// 32 × 24, quick to render.
     static let small = png(width: 32, height: 24)
-    /// Takes a worker a while: long enough to be met in the middle.
-    static let large = png(width: 6000, height: 5000)
-
     /// A colourful gradient.
     static func png(width: Int, height: Int) -> Data {
         var rows: [UInt8] = []
@@ -37,6 +34,43 @@ enum Picture {
             at += 2 + (Int(bytes[at + 2]) << 8 | Int(bytes[at + 3]))
         }
         return nil
+    }
+
+    /// Large to look at and small on the disk: a TIFF whose strips are all the same one. It keeps a worker busy.
+    static func tiff(width: Int, height: Int) -> Data {
+        let rows = 16
+        let strips = (height + rows - 1) / rows
+        let pixels = Data((0..<width * 3 * rows).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 5) })
+        let entries = 9
+        let tables = 8 + 2 + entries * 12 + 4
+        let (offsets, counts, bits) = (tables, tables + strips * 4, tables + strips * 8)
+        let data = bits + 6
+        var file = Data("II*\0".utf8)
+        func append(_ number: Int, _ bytes: Int) {
+            for byte in 0..<bytes { file.append(UInt8(number >> (8 * byte) & 255)) }
+        }
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) {
+            append(tag, 2)
+            append(type, 2)
+            append(count, 4)
+            append(value, 4)
+        }
+        append(8, 4)
+        append(entries, 2)
+        entry(256, 4, 1, width)
+        entry(257, 4, 1, height)
+        entry(258, 3, 3, bits)
+        entry(259, 3, 1, 1)
+        entry(262, 3, 1, 2)
+        entry(273, 4, strips, offsets)
+        entry(277, 3, 1, 3)
+        entry(278, 4, 1, rows)
+        entry(279, 4, strips, counts)
+        append(0, 4)
+        for _ in 0..<strips { append(data, 4) }
+        for _ in 0..<strips { append(pixels.count, 4) }
+        for _ in 0..<3 { append(8, 2) }
+        return file + pixels
     }
 
     private static func bytes(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }

@@ -1,0 +1,159 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import Testing
+
+@Suite("The control socket and its clients")
+struct ControlTests {
+    @Test(
+        "a foreign Varlink client lists the interfaces, reads the description, asks for the status, follows Watch and cancels all"
+    )
+    func foreignClient() async throws {
+        let python = try #require(
+            ProcessInfo.processInfo.environment["PIPELINED_FOREIGN_CLIENT"],
+            "./run test installs the foreign client and names it here")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Fixture/foreign_client.py").path
+        try await DaemonFixture.with { daemon in
+            let outcome = try await Programs.run(
+                path: python, [script, daemon.path("run/control.sock"), daemon.path("inbox")])
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.lines.contains("interfaces: org.pipelined.Control org.varlink.service"))
+            #expect(outcome.lines.contains("described: yes"))
+            #expect(outcome.lines.contains("queues: announce publish render"))
+            #expect(outcome.lines.contains("watched: queued"))
+            #expect(outcome.lines.contains("cancelled: 1"))
+        }
+    }
+
+    @Test("add copies what the caller has open, answers when the copy is safe, and leaves the caller's file")
+    func add() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "mine/holiday.png")
+            let outcome = try await daemon.pipectl("add", daemon.path("mine/holiday.png"), "--json", "--wait")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let job = try JSONDecoder().decode(Control.Job.self, from: Data((outcome.lines.last ?? "").utf8))
+            #expect(job.state == "done")
+            #expect(job.outputs == [daemon.path("outbox/noir/holiday.jpg")])
+            #expect(daemon.exists("mine/holiday.png"))
+            await daemon.stop()
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+
+    @Test("add takes several files as one batch, with a chain of their own")
+    func addChain() async throws {
+        try await DaemonFixture.with { daemon in
+            for name in ["a.png", "b.png"] { try daemon.write(Picture.small, to: "mine/\(name)") }
+            let outcome = try await daemon.pipectl(
+                "add", daemon.path("mine/a.png"), daemon.path("mine/b.png"), "--chain",
+                "resize width=8 | save format=webp", "--wait")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let jobs = try daemon.list()
+            #expect(jobs.map(\.batch) == [1, 1])
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["chain/a.webp", "chain/b.webp"])
+            #expect(daemon.files(in: "archive") == [])
+        }
+    }
+
+    @Test("a chain that is wrong is refused with its column before anything is copied")
+    func badChain() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "mine/a.png")
+            let outcome = try await daemon.pipectl("add", daemon.path("mine/a.png"), "--chain", "noir contrast=9")
+            #expect(outcome.status == 2)
+            #expect(outcome.errors.contains("at column"))
+            #expect(outcome.errors.contains("3"))
+            #expect(try daemon.list() == [])
+        }
+    }
+
+    @Test("wait ends with 1 when a job has failed, and with 4 when there is no such job")
+    func waitCodes() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(Data("text".utf8), as: "bad.png")
+            try daemon.drop(as: "good.png")
+            try await daemon.waitForAll()
+            #expect(try await daemon.pipectl("wait", "1", "2").status == 1)
+            let good = try #require(try daemon.list(["done"]).first?.id)
+            #expect(try await daemon.pipectl("wait", "\(good)").status == 0)
+            #expect(try await daemon.pipectl("wait", "77").status == 4)
+            #expect(try await daemon.pipectl("show", "77").status == 4)
+            #expect(try await daemon.pipectl("cancel", "77").status == 4)
+        }
+    }
+
+    @Test("status --json has the names that are promised")
+    func statusJSON() async throws {
+        try await DaemonFixture.with { daemon in
+            let outcome = try await daemon.pipectl("status", "--json")
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+            #expect(object["version"] as? String == Release.version)
+            let jobs = try #require(object["jobs"] as? [String: Int])
+            #expect(
+                Set(jobs.keys)
+                    == ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled", "ignored"])
+            let queues = try #require(object["queues"] as? [String: [String: Any]])
+            for queue in queues.values {
+                #expect(
+                    Set(queue.keys) == ["configured", "effective", "running", "waiting", "paused", "reason"])
+            }
+        }
+    }
+
+    @Test("every change of a job is an event, in order, and a reader goes on from its cursor")
+    func events() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.event { $0.kind == "picture" }
+            let all = try daemon.call(Call.Watch(cursor: 0)).events
+            #expect(all.map(\.kind) == ["job", "job", "job", "picture"])
+            #expect(all.compactMap(\.job?.state) == ["queued", "running", "done", "done"])
+            #expect(all.map(\.cursor) == [1, 2, 3, 4])
+            #expect(try daemon.call(Call.Watch(cursor: 2)).events.map(\.cursor) == [3, 4])
+            #expect(all.last?.job?.outputs == [daemon.path("outbox/noir/one.jpg")])
+        }
+    }
+
+    @Test("explain tells which recipe takes a file, what is planned, and why it is not running")
+    func explain() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: "lunch"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "queued")
+            let held = try daemon.call(Call.Explain(file: daemon.path("inbox/one.png"))).explanation
+            #expect(held.recipe == "noir")
+            #expect(held.job?.reason == "paused: lunch")
+            #expect(held.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
+            let raw = try daemon.call(Call.Explain(file: daemon.path("inbox/DSC.NEF"))).explanation
+            #expect(raw.why.contains("RAW"))
+            #expect(throws: ControlError.self) { try daemon.call(Call.Explain(chain: "noir |")) }
+        }
+    }
+
+    @Test("calls that make no sense are answered as Varlink has it, and the next one is answered, too")
+    func nonsense() async throws {
+        try await DaemonFixture.with { daemon in
+            let socket = try Socket.connect(daemon.path("run/control.sock"))
+            func ask(_ text: String) throws -> [String: Any] {
+                try Socket.send(Array(text.utf8) + [0], to: socket)
+                var reply: [UInt8] = []
+                while reply.last != 0 { reply += try Socket.receive(room: 65536, from: socket).bytes }
+                return try #require(
+                    try JSONSerialization.jsonObject(with: Data(reply.dropLast())) as? [String: Any])
+            }
+            #expect(
+                try ask(#"{"method":"org.pipelined.Control.Fly"}"#)["error"] as? String
+                    == "org.varlink.service.MethodNotFound")
+            #expect(
+                try ask(#"{"method":"org.other.Thing"}"#)["error"] as? String
+                    == "org.varlink.service.InterfaceNotFound")
+            #expect(
+                try ask(#"{"method":"org.pipelined.Control.Show","parameters":{"id":"seven"}}"#)["error"] as? String
+                    == "org.varlink.service.InvalidParameter")
+            #expect(try ask(#"{"method":"org.pipelined.Control.Status"}"#)["parameters"] != nil)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import CLinux
+import Foundation
+
+/// The end of a process that is not our child, awaited by its descriptor.
+struct ProcessEnd: Sendable {
+    private let descriptor: Int32
+
+    init(_ process: Int32) { descriptor = clinux_pidfd_open(process) }
+
+    func wait() async {
+        guard descriptor >= 0 else { return }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&ready, 1, -1)
+                close(descriptor)
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+"""Drives the daemon with a Varlink client that is not ours: foreign_client.py SOCKET INBOX."""
+import os
+import sys
+
+import varlink
+
+socket, inbox = sys.argv[1:]
+address = "unix:" + socket
+
+with varlink.Client.new_with_address(address) as client:
+    print("interfaces:", *sorted(client.get_interfaces()))
+    with client.open("org.varlink.service") as service:
+        text = service.GetInterfaceDescription("org.pipelined.Control")["description"]
+        print("described:", "yes" if "method CancelAll()" in text else "no")
+    with client.open("org.pipelined.Control", namespaced=False) as control:
+        status = control.Status()["status"]
+        print("queues:", *sorted(status["queues"]))
+        control.Pause("render", "a foreign client looks")
+        with open(os.path.join(inbox, ".new"), "wb") as file:
+            file.write(b"not a picture; it is cancelled before anybody looks")
+        os.rename(os.path.join(inbox, ".new"), os.path.join(inbox, "foreign.png"))
+    with client.open("org.pipelined.Control") as control:
+        for reply in control.Watch(0, _more=True):
+            states = [event["job"]["state"] for event in reply["events"] if event["job"]]
+            if states:
+                print("watched:", states[0])
+                break
+    with client.open("org.pipelined.Control") as control:
+        print("cancelled:", control.CancelAll()["cancelled"])

@@ -1,0 +1,143 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("Starting, stopping and coming back")
+struct LifeTests {
+    private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
+
+    @Test(
+        "asked to stop, it lets what runs finish, gives the rest back to the queue, and exits 0; the queue is there after the restart, in order"
+    )
+    func drain() async throws {
+        try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=1\n"]) { $1 }) {
+            daemon in
+            try daemon.drop(Picture.tiff(width: 1200, height: 900), as: "first.tif", inbox: "inbox/slow")
+            try await daemon.job("first.tif", becomes: "running")
+            for number in 1...20 { try daemon.drop(as: String(format: "%02d.png", number)) }
+            try await daemon.job("20.png", becomes: "queued")
+            #expect(await daemon.stop() == 0)
+            #expect(daemon.files(in: "outbox/slow") == ["first.avif"])
+            #expect(daemon.files(in: "inbox").count == 20)
+            #expect(daemon.files(in: "outbox/noir") == [])
+
+            try await daemon.start()
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            #expect(jobs.map(\.state) == Array(repeating: "done", count: 21))
+            let finished = jobs.dropFirst().sorted { ($0.finished ?? "", $0.id) < ($1.finished ?? "", $1.id) }
+            #expect(finished.map(\.input) == (1...20).map { String(format: "%02d.png", $0) })
+        }
+    }
+
+    @Test("what is not finished within DrainTimeout goes back to the queue")
+    func drainTimeout() async throws {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=0\n"]) { $1 }
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "long.tif", inbox: "inbox/slow")
+            try await daemon.job("long.tif", becomes: "running")
+            #expect(await daemon.stop() == 0)
+            #expect(daemon.files(in: "outbox") == [])
+            _ = try await daemon.start()
+            #expect(try daemon.list().map(\.input) == ["long.tif"])
+            _ = try daemon.call(Call.CancelAll())
+        }
+    }
+
+    @Test("killed in the middle of its work, it loses nothing, and publishes nothing twice or in part")
+    func killed() async throws {
+        try await DaemonFixture.with { daemon in
+            let names = (1...60).map { String(format: "%02d.png", $0) }
+            for name in names { try daemon.drop(as: name) }
+            for round in 1...3 {
+                try await daemon.event { $0.kind == "picture" && ($0.job?.id ?? 0) >= round * 10 }
+                await daemon.stop(SIGKILL)
+                try await daemon.start()
+            }
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(daemon.files(in: "archive/noir") == names)
+            #expect(daemon.files(in: "outbox/noir") == names.map { $0.replacingOccurrences(of: ".png", with: ".jpg") })
+            #expect(daemon.files(in: "inbox") == [])
+        }
+    }
+
+    @Test("a worker that is killed costs nothing but a second try")
+    func workerKilled() async throws {
+        try await DaemonFixture.with(Self.slow) { daemon in
+            try daemon.drop(Picture.tiff(width: 2000, height: 1500), as: "long.tif", inbox: "inbox/slow")
+            let id = try await daemon.job("long.tif", becomes: "running")
+            let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
+            for line in workers.lines { kill(Int32(line.trimmingCharacters(in: .whitespaces)) ?? 0, SIGKILL) }
+            let jobs = try await daemon.wait([id])
+            #expect(jobs.map(\.state) == ["done"])
+            #expect(try daemon.call(Call.Show(id: id)).story.tries == 2)
+        }
+    }
+
+    @Test("the workers end with their daemon, however it ends")
+    func noOrphans() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.waitForAll()
+            let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
+            #expect(!workers.lines.isEmpty)
+            let ended = workers.lines.compactMap { Int32($0.trimmingCharacters(in: .whitespaces)) }.map(ProcessEnd.init)
+            await daemon.stop(SIGKILL)
+            for process in ended { await process.wait() }
+        }
+    }
+
+    @Test("a second daemon on the same root says so, and leaves the first alone")
+    func second() async throws {
+        try await DaemonFixture.with { daemon in
+            let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
+            #expect(outcome.status == 75)
+            #expect(outcome.errors.contains("another pipelined runs on"))
+            #expect(try daemon.status().stopping == false)
+        }
+    }
+
+    @Test("a pause outlives a restart, and says so")
+    func pauseOutlives() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: "the printer is away"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "queued")
+            await daemon.stop()
+            try await daemon.start()
+            #expect(daemon.log.contains("queue render is paused (the printer is away), as it was before"))
+            let status = try daemon.status()
+            #expect(status.queues["render"]?.paused == true)
+            #expect(status.queues["render"]?.reason == "the printer is away")
+            #expect(status.jobs.waiting == 1)
+            #expect(try daemon.list().map(\.reason) == ["paused: the printer is away"])
+            _ = try daemon.call(Call.Resume())
+            try await daemon.job("one.png", becomes: "done")
+        }
+    }
+
+    @Test("a limit set by pipectl holds until the restart, with --save over it")
+    func savedLimit() async throws {
+        try await DaemonFixture.with { daemon in
+            #expect(try await daemon.pipectl("concurrency", "render", "3").status == 0)
+            #expect(try await daemon.pipectl("concurrency", "publish", "7", "--save").status == 0)
+            await daemon.stop()
+            try await daemon.start()
+            let queues = try daemon.status().queues
+            #expect(queues["render"]?.configured == nil)
+            #expect(queues["publish"]?.configured == 7)
+            #expect(try await daemon.pipectl("concurrency", "banana").status == 2)
+            #expect(try await daemon.pipectl("concurrency", "render", "99999").errors.contains("1024"))
+        }
+    }
+
+    @Test("--help teaches, --version tells, and a word that is not known is refused")
+    func words() async throws {
+        let help = try await Programs.run("pipelined", ["--help"])
+        #expect(help.status == 0)
+        #expect(help.output.contains("--root DIR"))
+        #expect(try await Programs.run("pipelined", ["--version"]).output.hasPrefix("pipelined "))
+        #expect(try await Programs.run("pipelined", ["--rot", "x"]).status == 64)
+    }
+}
