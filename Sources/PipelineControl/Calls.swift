@@ -17,8 +17,8 @@ public enum Call {
         public init() {}
 
         public struct Reply: Codable, Sendable {
-            public var status: Control.Status
-            public init(status: Control.Status) { self.status = status }
+            public var status: Control.Overview
+            public init(status: Control.Overview) { self.status = status }
         }
     }
 

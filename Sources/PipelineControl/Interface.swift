@@ -40,7 +40,7 @@ public enum ControlInterface {
 
         type Ignored (path: string, reason: string)
 
-        type Status (
+        type Overview (
           version: string, started: string, root: ?string, stopping: bool,
           jobs: Jobs, queues: [string]Queue, inboxes: []Inbox, ignored: []Ignored,
           workers: int, cursor: int, problems: []string
@@ -92,7 +92,7 @@ public enum ControlInterface {
 
         type Problem (file: string, line: ?int, message: string)
 
-        method Status() -> (status: Status)
+        method Status() -> (status: Overview)
 
         # Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
         method List(states: []string, recipe: ?string, batch: ?int, limit: ?int) -> (jobs: []Job)

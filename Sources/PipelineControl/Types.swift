@@ -61,7 +61,7 @@ extension Control {
         }
     }
 
-    public struct Status: Codable, Sendable, Hashable {
+    public struct Overview: Codable, Sendable, Hashable {
         public var version: String
         public var started: String
         @Nullable public var root: String?

@@ -153,7 +153,7 @@ struct ControlTests {
             #expect(
                 try ask(#"{"method":"org.pipelined.Control.Show","parameters":{"id":"seven"}}"#)["error"] as? String
                     == "org.varlink.service.InvalidParameter")
-            #expect(try ask(#"{"method":"org.pipelined.Control.Status"}"#)["parameters"] != nil)
+            #expect(try ask(#"{"method":"org.pipelined.Control.Overview"}"#)["parameters"] != nil)
         }
     }
 }

@@ -14,7 +14,7 @@ struct InterfaceTests {
         try check(Sample.jobs(), is: "Jobs")
         try check(Sample.queues["render"], is: "Queue")
         try check(Sample.inbox, is: "Inbox")
-        try check(Sample.status(inboxes: [Sample.inbox]), is: "Status")
+        try check(Sample.status(inboxes: [Sample.inbox]), is: "Overview")
         try check(Sample.job(1), is: "Job")
         try check(Sample.operation, is: "Operation")
         try check(Sample.story, is: "Story")

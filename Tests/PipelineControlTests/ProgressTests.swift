@@ -4,7 +4,7 @@ import Testing
 @testable import pipectl
 
 struct ProgressTests {
-    private func status(open: Int, settling: Int = 0, cursor: Int = 0) -> Control.Status {
+    private func status(open: Int, settling: Int = 0, cursor: Int = 0) -> Control.Overview {
         var inbox = Sample.inbox
         inbox.settling = settling
         return Sample.status(jobs: Sample.jobs { $0.queued = open }, inboxes: [inbox], cursor: cursor)

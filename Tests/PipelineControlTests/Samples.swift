@@ -29,8 +29,8 @@ enum Sample {
 
     static func status(
         jobs: Control.Jobs = Control.Jobs(), inboxes: [Control.Inbox] = [], cursor: Int = 0, problems: [String] = []
-    ) -> Control.Status {
-        Control.Status(
+    ) -> Control.Overview {
+        Control.Overview(
             version: "0.1.0", started: "2026-03-01T09:00:00.000Z", root: "/srv", stopping: false, jobs: jobs,
             queues: queues, inboxes: inboxes,
             ignored: [Control.Ignored(path: "notes.txt", reason: "no recipe takes it")],

@@ -3,7 +3,7 @@ import PipelineControl
 import Testing
 
 struct StatusTests {
-    private func daemon(_ status: Control.Status) throws -> CannedDaemon {
+    private func daemon(_ status: Control.Overview) throws -> CannedDaemon {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: status))
         return daemon

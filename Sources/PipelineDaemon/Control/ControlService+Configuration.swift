@@ -71,10 +71,10 @@ extension Supervisor {
             let order = current.order(for: inbox.recipe, places)
             let record = try? ledger.newest(path: path)
             let present = FileSystem.exists(file)
-            if present, FileNames.isPartial(name) {
+            if FileNames.isPartial(name) {
                 return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
             }
-            if present, !inbox.recipe.matches(name) {
+            if !inbox.recipe.matches(name) {
                 return explanation(nil, order, FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name), nil)
             }
             if let ignored = inbox.report.ignoredFiles.first(where: { $0.path == file }) {

@@ -17,7 +17,7 @@ extension ControlService {
 }
 
 extension Supervisor {
-    func status(version: String) -> Control.Status {
+    func status(version: String) -> Control.Overview {
         var jobs = Control.Jobs()
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
@@ -33,7 +33,7 @@ extension Supervisor {
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         var problems: [String] = []
         if let problem = ledger.problem { problems.append("the ledger can't be written: \(problem)") }
-        return Control.Status(
+        return Control.Overview(
             version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
             queues: queueReports(),
             inboxes: reports.map { inbox, report in

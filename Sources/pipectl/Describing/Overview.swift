@@ -2,7 +2,7 @@ import PipelineControl
 
 /// The daemon at a glance.
 struct Overview {
-    let status: Control.Status
+    let status: Control.Overview
     let width: Int?
     var now = Moment.now()
 

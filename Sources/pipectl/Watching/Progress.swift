@@ -2,7 +2,7 @@ import PipelineControl
 
 /// How far the work has come since the watch began. Pure: time is handed in.
 struct Progress {
-    private(set) var status: Control.Status
+    private(set) var status: Control.Overview
     /// The jobs that ended, by ID: one that is brought back counts as open again.
     private var ended: [Int: Ending] = [:]
     private(set) var failed = 0
@@ -20,7 +20,7 @@ struct Progress {
     /// The rate is that of the last so many seconds.
     private static let rateSpan = 10.0
 
-    init(status: Control.Status, since cursor: Int, now: Double) {
+    init(status: Control.Overview, since cursor: Int, now: Double) {
         self.status = status
         self.cursor = cursor
         began = now
@@ -53,7 +53,7 @@ struct Progress {
         if ending == .cancelled { cancelled += step }
     }
 
-    mutating func take(_ status: Control.Status) {
+    mutating func take(_ status: Control.Overview) {
         self.status = status
     }
 

@@ -97,7 +97,7 @@ final class DaemonFixture {
 
     func call<Call: ControlCall>(_ call: Call) throws -> Call.Reply { try client().call(call) }
 
-    func status() throws -> Control.Status { try call(Call.Status()).status }
+    func status() throws -> Control.Overview { try call(Call.Status()).status }
 
     func list(_ states: [String] = []) throws -> [Control.Job] { try call(Call.List(states: states)).jobs }
 

@@ -21,7 +21,7 @@ with varlink.Client.new_with_address(address) as client:
         os.rename(os.path.join(inbox, ".new"), os.path.join(inbox, "foreign.png"))
     with client.open("org.pipelined.Control") as control:
         for reply in control.Watch(0, _more=True):
-            states = [event["job"]["state"] for event in reply["events"] if event["job"]]
+            states = [event["job"]["state"] for event in reply["events"] if event.get("job")]
             if states:
                 print("watched:", states[0])
                 break
