@@ -1,4 +1,5 @@
 import CVips
+import Glibc
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
