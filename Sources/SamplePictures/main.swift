@@ -1,1 +1,3 @@
-print("pipelined-samples")
+import Foundation
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

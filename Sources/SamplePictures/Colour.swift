@@ -1,0 +1,41 @@
+import Foundation
+
+/// Red, green, blue and alpha from 0 to 1, gamma-encoded, not premultiplied.
+typealias Colour = SIMD4<Float>
+
+extension SIMD4<Float> {
+    /// `0xrrggbb`, opaque.
+    init(_ hex: Int) {
+        self.init(Float(hex >> 16 & 255) / 255, Float(hex >> 8 & 255) / 255, Float(hex & 255) / 255, 1)
+    }
+
+    /// This colour at 0, the other at 1, and what lies between.
+    func mixed(_ other: Self, _ amount: Float) -> Self {
+        self + (other - self) * unit(amount)
+    }
+
+    /// Light added, alpha left alone.
+    func lit(_ light: Self, _ amount: Float) -> Self {
+        var result = self + light * amount
+        result.w = w
+        return result
+    }
+
+    func scaled(_ factor: Float) -> Self { Self(x * factor, y * factor, z * factor, w) }
+}
+
+/// A colour on a ramp of several, `position` from 0 to 1.
+func ramp(_ colours: [Colour], _ position: Float) -> Colour {
+    let place = unit(position) * Float(colours.count - 1)
+    let index = min(Int(place), colours.count - 2)
+    return colours[index].mixed(colours[index + 1], place - Float(index))
+}
+
+/// 0 below `low`, 1 above `high`, a smooth step between.
+func smoothstep(_ low: Float, _ high: Float, _ value: Float) -> Float {
+    let t = unit((value - low) / (high - low))
+    return t * t * (3 - 2 * t)
+}
+
+/// What lies outside 0 to 1 is brought to its nearer end.
+func unit(_ value: Float) -> Float { min(max(value, 0), 1) }

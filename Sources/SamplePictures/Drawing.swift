@@ -1,0 +1,87 @@
+import CVips
+
+/// A picture to draw: how large it is, how it is painted, and as what it is written.
+struct Drawing: Sendable {
+    /// A painter's colour for a pixel; made anew for each drawing, so that it may prepare columns and rows.
+    typealias Painter = @Sendable (_ x: Int, _ y: Int) -> Colour
+
+    var file: String
+    /// As it is looked at.
+    var width: Int
+    var height: Int
+    var hasAlpha = false
+    /// EXIF orientation: how the file stores it.
+    var orientation = 1
+    var copyright: String?
+    var painter: @Sendable (_ width: Int, _ height: Int) -> Painter
+
+    /// The slowest first, so that none of them is alone at the end.
+    static let all = [
+        Drawing(
+            file: "morning-hills.jpg", width: 4000, height: 2667, copyright: "2026 the makers of pipelined",
+            painter: Landscapes.hills),
+        Drawing(file: "sunset-at-sea.jpg", width: 3600, height: 2400, painter: Landscapes.sea),
+        Drawing(file: "northern-lights.jpg", width: 3000, height: 2000, painter: Landscapes.aurora),
+        Drawing(file: "poplars-upright.jpg", width: 2000, height: 3000, orientation: 6, painter: Landscapes.poplars),
+        Drawing(file: "dunes.jpg", width: 3200, height: 1800, painter: Landscapes.dunes),
+        Drawing(file: "stained-glass.png", width: 1400, height: 1000, painter: Patterns.glass),
+        Drawing(file: "seahorse-valley.png", width: 1600, height: 1200, painter: Patterns.mandelbrot),
+        Drawing(file: "triangles.jpg", width: 2400, height: 2400, painter: Patterns.triangles),
+        Drawing(file: "LIGHTHOUSE.JPG", width: 1800, height: 2400, painter: Landscapes.lighthouse),
+        Drawing(file: "plasma.webp", width: 1200, height: 800, painter: Patterns.plasma),
+        Drawing(file: "balloon.png", width: 1000, height: 1200, hasAlpha: true, painter: Patterns.balloon),
+        Drawing(file: "raindrops.webp", width: 900, height: 900, painter: Patterns.raindrops),
+    ]
+
+    func write(into folder: String) throws {
+        let pixels = painted()
+        let stored = orientation == 6 ? (width: height, height: width) : (width: width, height: height)
+        let bands = hasAlpha ? 4 : 3
+        let made = pixels.withUnsafeBytes {
+            vips_image_new_from_memory_copy(
+                $0.baseAddress, $0.count, Int32(stored.width), Int32(stored.height), Int32(bands), VIPS_FORMAT_UCHAR)
+        }
+        guard let made else { throw VipsFailure() }
+        defer { g_object_unref(made) }
+        made.pointee.Type = VIPS_INTERPRETATION_sRGB
+        if orientation != 1 { vips_image_set_int(made, "orientation", Int32(orientation)) }
+        if let copyright { vips_image_set_string(made, "exif-ifd0-Copyright", copyright) }
+        guard let target = vips_target_new_to_file("\(folder)/\(file)") else { throw VipsFailure() }
+        defer { g_object_unref(target) }
+        let status =
+            switch file.split(separator: ".").last {
+            case "png": cvips_pngsave(made, target, 0)
+            case "webp": cvips_webpsave(made, target, 88, 0)
+            default: cvips_jpegsave(made, target, 90, 0)
+            }
+        guard status == 0 else { throw VipsFailure() }
+    }
+
+    private func painted() -> [UInt8] {
+        let paint = painter(width, height)
+        let bands = hasAlpha ? 4 : 3
+        return [UInt8](unsafeUninitializedCapacity: width * height * bands) { buffer, used in
+            for y in 0..<height {
+                for x in 0..<width {
+                    // Of orientation 6 the first row as stored is the right edge as looked at.
+                    let pixel = orientation == 6 ? (width - 1 - x) * height + y : y * width + x
+                    let colour = (paint(x, y).clamped(lowerBound: .zero, upperBound: .one) * 255).rounded(
+                        .toNearestOrEven)
+                    for band in 0..<bands { buffer[pixel * bands + band] = UInt8(colour[band]) }
+                }
+            }
+            used = buffer.count
+        }
+    }
+}
+
+/// libvips' words for why a picture can't be written.
+struct VipsFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init() {
+        description =
+            String(cString: vips_error_buffer()).split(separator: "\n").first.map(String.init) ?? "no reason given"
+        vips_error_clear()
+    }
+}
