@@ -69,7 +69,9 @@ struct AddTests {
 
     @Test("A chain that is wrong is told once, and stops the rest")
     func wrongChain() async throws {
-        daemon.on(Call.Add.self) { _, _ in throw ControlError.badChain(message: "unknown stage 'niro'", column: 1) }
+        daemon.on(Call.Add.self) { _, _ in
+            throw ControlError.badChain(message: "unknown stage 'niro' at column 1", column: 1)
+        }
         let outcome = try await Pipectl.run(
             "add", file("a.jpg", "1"), file("b.jpg", "2"), "--chain", "niro", at: daemon)
         #expect(outcome.code == 2)

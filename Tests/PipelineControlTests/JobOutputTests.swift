@@ -5,6 +5,7 @@ import Testing
 struct JobOutputTests {
     private let names: Set = [
         "id", "batch", "recipe", "input", "state", "reason", "outputs", "error", "created", "finished",
+        "before", "after", "milliseconds",
     ]
 
     @Test("list --json prints one job a line, every name there")

@@ -26,7 +26,10 @@ struct RoomRule: CustomTestStringConvertible {
     static let all: [RoomRule] = [
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
         .room(
-            "pipectl", importsOnly: ["PipelineControl", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc"]),
+            "pipectl",
+            importsOnly: [
+                "PipelineControl", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
+            ]),
         .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),
         .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
         .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),
