@@ -58,7 +58,7 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
-        tests("RenderWorkerTests", ["CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+        tests("RenderWorkerTests", ["CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
         tests("EndToEndTests", ["CLinux", "PipelineControl", "SystemCalls"]),
         tests("RoomTests", []),
     ]

@@ -82,7 +82,7 @@ struct OpenPicture {
         try cancellation.check()
         guard let grey = GreyJPEG.decode(try source.bytes(), shrink: shrink) else {
             // Damaged, perhaps: libvips' own way decides whether too much so.
-            return try source.picture(shrink: shrink)
+            return try source.picture()
         }
         try cancellation.check()
         return try Metadata.copy(from: source.picture(), to: grey)

@@ -41,18 +41,20 @@ enum DecoderPath: CustomStringConvertible, Equatable {
         }
         // Who names a kernel wants every pixel to pass through it.
         guard resize.mayShrinkWhileDecoding else { return .whole }
-        let shrink = shrink(facts, for: resize)
-        if facts.hasLuma, stages.count > 1, traits(stages[1].name).contains(.lumaOnly) { return .grey(shrink) }
+        let next = stages.count > 1 ? traits(stages[1].name) : []
+        // TurboJPEG rounds up to whole pixels; libvips' loaders leave out the last part of one.
+        if facts.hasLuma, next.contains(.lumaOnly) { return .grey(shrink(facts, for: resize) { ($0 + $1 - 1) / $1 }) }
+        let shrink = shrink(facts, for: resize) { $0 / $1 }
         return shrink > 1 ? .shrunk(shrink) : .whole
     }
 
     /// The largest power of two that leaves the decoder's picture at least as large as the target.
-    private static func shrink(_ facts: Facts, for resize: ResizeStage) -> Int {
+    private static func shrink(
+        _ facts: Facts, for resize: ResizeStage, _ decoded: (_ size: Int, _ shrink: Int) -> Int
+    ) -> Int {
         let target = resize.target(stored: facts.width, facts.height, isTurned: facts.isTurned)
-        return [8, 4, 2].first { shrink in
-            // JPEG's decoders round up.
-            let more = facts.format == .jpeg ? shrink - 1 : 0
-            return (facts.width + more) / shrink >= target.width && (facts.height + more) / shrink >= target.height
+        return [8, 4, 2].first {
+            decoded(facts.width, $0) >= target.width && decoded(facts.height, $0) >= target.height
         } ?? 1
     }
 }

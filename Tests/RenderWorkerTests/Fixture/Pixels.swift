@@ -1,0 +1,95 @@
+import CVips
+import Foundation
+import Glibc
+import SystemCalls
+
+/// Samples in memory, 8 or 16 bit, and how they become a file and back.
+struct Pixels: Equatable {
+    var width: Int
+    var height: Int
+    var bands: Int
+    var samples: [UInt16]
+
+    /// `paint` gives the bands of a pixel.
+    init(_ width: Int, _ height: Int, _ paint: (_ x: Int, _ y: Int) -> [Int]) {
+        (self.width, self.height) = (width, height)
+        bands = paint(0, 0).count
+        samples = (0..<width * height).flatMap { paint($0 % width, $0 / width).map { UInt16($0) } }
+    }
+
+    subscript(x: Int, y: Int) -> [Int] {
+        let start = (y * width + x) * bands
+        return samples[start..<start + bands].map { Int($0) }
+    }
+
+    /// Soft colours, so that no encoder loses much of them.
+    static func colourful(_ width: Int, _ height: Int, alpha: Bool = false) -> Pixels {
+        var pixels = Pixels(1, 1) { _, _ in Array(repeating: 0, count: alpha ? 4 : 3) }
+        (pixels.width, pixels.height) = (width, height)
+        // Rows of plain numbers: a test's build is not optimised, and pictures are large.
+        func wave(_ count: Int, _ pace: Double, _ start: Double) -> [UInt16] {
+            (0..<count).map { UInt16(127 + 115 * sin(Double($0) / Double(count) * pace + start)) }
+        }
+        let (red, green) = (wave(width, 7, 0), wave(height, 6, 1))
+        let blue = wave(width + height, 9, 2)
+        pixels.samples = []
+        pixels.samples.reserveCapacity(width * height * pixels.bands)
+        for y in 0..<height {
+            for x in 0..<width {
+                pixels.samples.append(red[x])
+                pixels.samples.append(green[y])
+                pixels.samples.append(blue[x + y])
+                if alpha { pixels.samples.append(UInt16(x * 255 / width)) }
+            }
+        }
+        return pixels
+    }
+
+    /// How near another picture is, in dB; higher is nearer. Of different size or bands: 0.
+    func likeness(_ other: Pixels, most: Double = 255) -> Double {
+        guard width == other.width, height == other.height, bands == other.bands else { return 0 }
+        var squares = 0
+        for index in samples.indices {
+            let difference = Int(samples[index]) - Int(other.samples[index])
+            squares += difference * difference
+        }
+        let mean = Double(squares) / Double(samples.count)
+        return mean == 0 ? .infinity : 10 * log10(most * most / mean)
+    }
+}
+
+/// Files of pixels, written and read by libvips.
+extension Pixels {
+    enum Format { case jpeg, png, webp, tiff, avif }
+
+    private static let isReady = vips_init("RenderWorkerTests") == 0
+
+    /// `prepare` may set fields, or extend the picture before it is written.
+    func file(
+        _ format: Format, is16Bit: Bool = false, quality: Int32 = 95, strip: Bool = false,
+        prepare: (VipsPicture) throws -> VipsPicture = { $0 }
+    ) throws -> TemporaryFile {
+        guard Self.isReady else { throw Unexpected("libvips") }
+        let file = try TemporaryFile()
+        let picture = try prepare(VipsPicture(self, is16Bit: is16Bit))
+        guard let target = vips_target_new_to_file(file.path) else { throw Unexpected(VipsPicture.error) }
+        defer { g_object_unref(target) }
+        let strip: gboolean = strip ? 1 : 0
+        let status =
+            switch format {
+            case .jpeg: cvips_jpegsave(picture.image, target, quality, strip)
+            case .png: cvips_pngsave(picture.image, target, strip)
+            case .webp: cvips_webpsave(picture.image, target, quality, strip)
+            case .tiff:
+                cvips_tiffsave(
+                    picture.image, target, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, strip)
+            case .avif: cvips_heifsave(picture.image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, strip)
+            }
+        guard status == 0 else { throw Unexpected(VipsPicture.error) }
+        return file
+    }
+
+    init(_ file: TemporaryFile) throws {
+        self = try VipsPicture(file).pixels()
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Glibc
+import SystemCalls
+
+/// A file that goes with the last who knows it.
+final class TemporaryFile: Sendable {
+    let path: String
+
+    init(_ bytes: [UInt8] = []) throws {
+        path = NSTemporaryDirectory() + "/render-\(UUID().uuidString)"
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    deinit { unlink(path) }
+
+    /// Opened anew: descriptors made from one share an offset.
+    func reopened(_ flags: Int32 = O_RDONLY) throws -> Descriptor { try Descriptor.open(path, flags) }
+
+    var bytes: [UInt8] {
+        get throws { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+    }
+}
+
+/// A folder that goes with the last who knows it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "/render-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,107 @@
+import CLinux
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// The worker that was built with the tests, at the other end of a real socket.
+final class WorkerProcess: Sendable {
+    let channel: WorkerChannel
+    let process: pid_t
+    let hello: Hello
+
+    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    init(plugins: [String] = [WorkerProcess.programs.path]) throws {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let program = Self.programs.appendingPathComponent("pipelined-render").path
+        var arguments = ([program] + plugins).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child: pid_t = 0
+        try #require(clinux_spawn(&child, program, &arguments, environ, theirs.number) == 0)
+        process = child
+        channel = WorkerChannel(ours)
+        guard case .hello(let hello) = try channel.receive(WorkerMessage.self)?.message else {
+            throw Unexpected("no hello")
+        }
+        self.hello = hello
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+
+    func chain(_ text: String) throws -> [Stage] {
+        try Chain(parsing: text, catalog: StageCatalog(filters: hello.filters)).stages
+    }
+
+    /// Sends a message, and waits for its answer.
+    func ask(_ message: SupervisorMessage, _ descriptors: [Descriptor] = []) throws -> WorkerMessage {
+        try channel.send(message, descriptors: descriptors)
+        return try answer()
+    }
+
+    func answer() throws -> WorkerMessage {
+        guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
+        return message
+    }
+
+    func open(
+        _ file: TemporaryFile, name: String = "picture", _ chains: String..., maxPixels: Int64 = 268_000_000
+    ) throws -> PictureHeader {
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
+        let request = OpenRequest(name: name, outputs: outputs, maxPixels: maxPixels)
+        switch try ask(.open(request), [file.reopened()]) {
+        case .opened(let header): return header
+        case .failed(let failure): throw failure
+        case let other: throw Unexpected("\(other)")
+        }
+    }
+
+    func render(into files: TemporaryFile...) throws -> [RenderedOutput] {
+        switch try ask(.render, files.map { try $0.reopened(O_RDWR) }) {
+        case .rendered(let outputs): return outputs
+        case .failed(let failure): throw failure
+        case let other: throw Unexpected("\(other)")
+        }
+    }
+
+    /// Opens and renders to one output.
+    func render(_ source: TemporaryFile, _ chain: String) throws -> TemporaryFile {
+        _ = try open(source, chain)
+        let result = try TemporaryFile()
+        _ = try render(into: result)
+        return result
+    }
+
+    /// What is the matter with a picture.
+    func failure(_ source: TemporaryFile, name: String = "picture", _ chain: String) throws -> WorkerFailure {
+        do {
+            _ = try open(source, name: name, chain)
+            _ = try render(into: TemporaryFile())
+        } catch let failure as WorkerFailure {
+            return failure
+        }
+        throw Unexpected("it went well")
+    }
+
+    /// Waits for the process to end, and says how.
+    func ended() -> Int32 {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return status
+    }
+
+    var descriptorCount: Int {
+        get throws { try FileSystem.names(in: "/proc/\(process)/fd").count }
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

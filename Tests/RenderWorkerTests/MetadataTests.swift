@@ -1,0 +1,99 @@
+import CVips
+import Testing
+import WorkerProtocol
+
+struct MetadataTests {
+    private static let xmp = Array("<x:xmpmeta><rdf:Description tiff:Orientation=\"6\"/>Jörg</x:xmpmeta>".utf8)
+
+    /// A photograph as it comes from a camera.
+    private static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
+        try Pixels.colourful(320, 240).file(format) {
+            let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", 8) }
+            picture.set("exif-ifd0-Copyright", "Joe Doe 2026")
+            picture.set("exif-ifd0-Artist", "Jane")
+            picture.set("exif-ifd0-Make", "Camera Works")
+            picture.set("exif-ifd2-BodySerialNumber", "12345")
+            picture.set("exif-ifd3-GPSLatitude", "48/1 8/1 30/1")
+            picture.set("xmp-data", xmp)
+            picture.set("iptc-data", Array("Photoshop 3.0\0".utf8) + [0x1c, 2, 80, 0, 4] + Array("Jane".utf8))
+            picture.set("orientation", 6)
+            return picture
+        }
+    }
+
+    /// The reading of grey pixels, of shrunken ones, and of all.
+    private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
+
+    @Test("Kept: EXIF, XMP and IPTC, upright, and no thumbnail", arguments: chains)
+    func keep(chain: String) throws {
+        let result = try VipsPicture(WorkerProcess().render(Self.photograph(), chain))
+        #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
+        #expect(result.text("exif-ifd0-Make")?.hasPrefix("Camera Works (") == true)
+        #expect(result.text("exif-ifd3-GPSLatitude")?.hasPrefix("48/1 8/1 30/1") == true)
+        #expect(result.text("exif-ifd0-Orientation")?.hasPrefix("1 ") == true)
+        #expect(String(decoding: result.blob("xmp-data") ?? [], as: UTF8.self).contains("tiff:Orientation=\"1\"/>Jörg"))
+        #expect(result.has("iptc-data"))
+        #expect(!result.has("jpeg-thumbnail-data"))
+        #expect(result.has("icc-profile-data") == (chain == "resize scale=0.5"))
+    }
+
+    @Test("Stripped: nothing", arguments: chains)
+    func strip(chain: String) throws {
+        let result = try VipsPicture(WorkerProcess().render(Self.photograph(), chain + " | save metadata=strip"))
+        for field in ["exif-data", "xmp-data", "iptc-data", "icc-profile-data"] {
+            #expect(!result.has(field), "\(field)")
+        }
+    }
+
+    @Test(
+        "Copyright: author and copyright, and nothing else that is personal",
+        arguments: ["jpeg", "webp", "png", "avif"])
+    func copyright(format: String) throws {
+        let chain = "resize scale=0.5 | noir | save metadata=copyright format=\(format)"
+        let file = try WorkerProcess().render(Self.photograph(), chain)
+        let result = try VipsPicture(file)
+        #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
+        #expect(result.text("exif-ifd0-Artist")?.hasPrefix("Jane (") == true)
+        for field in ["exif-ifd0-Make", "exif-ifd3-GPSLatitude", "exif-ifd2-BodySerialNumber", "xmp-data", "iptc-data"]
+        {
+            #expect(!result.has(field), "\(field)")
+        }
+        let text = String(decoding: try file.bytes, as: UTF8.self)
+        #expect(!text.contains("12345") && !text.contains("Camera Works"))
+    }
+
+    @Test("Without author and copyright nothing is left")
+    func copyrightOfNone() throws {
+        let source = try Pixels.colourful(64, 64).file(.jpeg) {
+            $0.set("exif-ifd0-Make", "Camera Works")
+            return $0
+        }
+        let result = try VipsPicture(WorkerProcess().render(source, "save metadata=copyright"))
+        #expect(!result.has("exif-ifd0-Make") && !result.has("exif-ifd0-Copyright"))
+    }
+
+    @Test("The names in EXIF pass unchanged, whatever they are written in", arguments: ["keep", "copyright"])
+    func namesInUTF8(metadata: String) throws {
+        let name = Array("© Jörg (Berlin)\0".utf8)
+        // One entry, Artist, of an EXIF that nobody converted to ASCII.
+        let exif: [UInt8] =
+            Array("Exif\0\0II".utf8) + [
+                42, 0, 8, 0, 0, 0, 1, 0, 0x3b, 0x01, 2, 0, UInt8(name.count), 0, 0, 0, 26, 0, 0, 0,
+            ]
+            + [0, 0, 0, 0] + name
+        let source = try Self.withEXIF(exif, in: Pixels.colourful(64, 64).file(.jpeg, strip: true))
+        for chain in ["noir", "resize scale=0.5", "resize scale=0.5 | noir"] {
+            let result = try WorkerProcess().render(source, chain + " | save metadata=\(metadata)")
+            let text = String(decoding: try result.bytes, as: UTF8.self)
+            #expect(text.contains("© Jörg (Berlin)"), "\(chain)")
+        }
+    }
+
+    /// Behind the JPEG's first marker.
+    private static func withEXIF(_ exif: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
+        let bytes = try file.bytes
+        let length = exif.count + 2
+        return try TemporaryFile(
+            bytes.prefix(2) + [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + exif + bytes.dropFirst(2))
+    }
+}

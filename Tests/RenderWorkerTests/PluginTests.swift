@@ -1,0 +1,96 @@
+import Foundation
+import PipelineModel
+import Testing
+import WorkerProtocol
+
+/// Plugins that a C compiler makes of a few lines.
+struct PluginTests {
+    private static let noir = WorkerProcess.programs.appendingPathComponent("libnoir.so").path
+
+    @Test("Removing a filter's file removes the stage")
+    func removing() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/noir.so"
+        try FileManager.default.copyItem(atPath: Self.noir, toPath: file)
+        #expect(try WorkerProcess(plugins: [folder.path]).hello.filters.map(\.name) == ["noir"])
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try WorkerProcess(plugins: [folder.path]).hello.filters.isEmpty)
+    }
+
+    @Test("The first file of a name wins, and the other says who did")
+    func firstWins() throws {
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        for folder in [first, second] {
+            try FileManager.default.copyItem(atPath: Self.noir, toPath: folder.path + "/noir.so")
+        }
+        let hello = try WorkerProcess(plugins: [first.path, second.path]).hello
+        #expect(hello.filters.map(\.file) == [first.path + "/noir.so"])
+        #expect(hello.skipped.map(\.file) == [second.path + "/noir.so"])
+        #expect(hello.skipped.first?.reason.contains(first.path) == true)
+    }
+
+    @Test("What is no plugin is skipped, with the reason")
+    func notAPlugin() throws {
+        let folder = try TemporaryFolder()
+        try Data("text".utf8).write(to: URL(fileURLWithPath: folder.path + "/a.so"))
+        try Plugin.compile("int something_else;", to: folder.path + "/b.so")
+        let skipped = try WorkerProcess(plugins: [folder.path]).hello.skipped
+        #expect(skipped.map(\.file) == [folder.path + "/a.so", folder.path + "/b.so"])
+        #expect(skipped.first?.reason.contains("can't be loaded") == true)
+        #expect(skipped.last?.reason.contains("no symbol 'pipeline_filter'") == true)
+    }
+
+    @Test("The folder of the programs holds other libraries, too, which nobody hears of")
+    func buildFolder() throws {
+        #expect(try WorkerProcess().hello.skipped.isEmpty)
+    }
+
+    @Test(
+        "A description that makes no sense is skipped, with the reason",
+        arguments: [
+            (".abi = 7", "version 7"), (".name = \"No Ir\"", "can't be a filter's name"),
+            (".name = NULL", "name is missing"),
+            (".name = \"resize\"", "built in"), (".apply = NULL", "no function 'apply'"),
+            (".summary = NULL", "summary"),
+            (".parameters = NULL, .parameter_count = 1", "parameters are missing"),
+            (".parameters = twice, .parameter_count = 2", "two parameters 'amount'"),
+            (".parameters = wild, .parameter_count = 1", "default"),
+        ])
+    func nonsense(change: String, reason: String) throws {
+        let folder = try TemporaryFolder()
+        try Plugin(name: "odd", body: "return vips_invert(in, out, NULL);", changes: change)
+            .compile(to: folder.path + "/odd.so")
+        let hello = try WorkerProcess(plugins: [folder.path]).hello
+        #expect(hello.filters.isEmpty)
+        #expect(hello.skipped.first?.reason.contains(reason) == true, "\(hello.skipped)")
+    }
+
+    @Test(
+        "A filter that goes wrong costs its own job, under its name",
+        arguments: [
+            ("host->fail(host, \"the moon is full\"); return -1;", "the moon is full"),
+            ("vips_error(\"odd\", \"no luck\"); return -1;", "no luck"), ("return 0;", "returned no picture"),
+            ("return vips_extract_area(in, out, 0, 0, 1, 1, NULL);", "changes the size"),
+        ])
+    func goesWrong(body: String, message: String) throws {
+        let folder = try TemporaryFolder()
+        try Plugin(name: "odd", body: body).compile(to: folder.path + "/odd.so")
+        let worker = try WorkerProcess(plugins: [folder.path])
+        let source = try Pixels.colourful(40, 30).file(.png)
+        let failure = try worker.failure(source, "odd")
+        #expect(failure.stage == "odd" && failure.message.contains(message), "\(failure)")
+        _ = try worker.render(source, "resize scale=0.5")
+    }
+
+    @Test("A filter gets its arguments, and may leave floating samples behind")
+    func arguments() throws {
+        let folder = try TemporaryFolder()
+        let body = "return vips_linear1(in, out, values[0].number, 0.4, NULL);"
+        try Plugin(name: "odd", body: body, changes: ".parameters = good, .parameter_count = 1")
+            .compile(to: folder.path + "/odd.so")
+        let worker = try WorkerProcess(plugins: [folder.path])
+        let source = try Pixels(16, 16) { _, _ in [10, 20, 200] }.file(.png)
+        #expect(try Pixels(worker.render(source, "odd amount=2 | save format=png"))[3, 3] == [20, 40, 255])
+        #expect(try Pixels(worker.render(source, "odd | save format=png"))[3, 3] == [10, 20, 200])
+    }
+}

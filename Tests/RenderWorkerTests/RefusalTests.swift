@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// What can't be rendered, and what the person hears who dropped it.
+struct RefusalTests {
+    @Test("Text that is called jpg is named for what it is")
+    func text() throws {
+        let source = try TemporaryFile(Array("Dear diary, this is no picture at all.".utf8))
+        let failure = try WorkerProcess().failure(source, name: "holiday.jpg", "noir")
+        #expect(failure.stage == "open")
+        #expect(failure.message == "this is no picture that pipelined reads (it looks like text)")
+        #expect(failure.advice == "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read")
+    }
+
+    @Test("An empty file says so")
+    func empty() throws {
+        #expect(try WorkerProcess().failure(TemporaryFile(), "noir").message == "the file is empty")
+    }
+
+    @Test(
+        "Other kinds are named",
+        arguments: [("%PDF-1.7 ", "PDF"), ("<svg xmlns=", "SVG"), ("PK\u{3}\u{4} ", "ZIP"), ("BM      ", "BMP")])
+    func others(start: String, name: String) throws {
+        let failure = try WorkerProcess().failure(TemporaryFile(Array(start.utf8)), "noir")
+        #expect(failure.message.contains(name))
+    }
+
+    @Test("A camera's RAW file is told from the TIFF that it also is")
+    func raw() throws {
+        let worker = try WorkerProcess()
+        let tiff = try Pixels.colourful(32, 32).file(.tiff)
+        // IFD0 with DNGVersion, 1.4.0.0, alone.
+        let dng: [UInt8] =
+            Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0xc6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0]
+        #expect(try worker.failure(tiff, name: "DSC_0001.NEF", "noir").message.contains("RAW"))
+        #expect(try worker.failure(TemporaryFile(dng), name: "scan.tif", "noir").message.contains("RAW"))
+        #expect(try worker.failure(TemporaryFile(Array("FUJIFILMCCD-RAW ".utf8)), "noir").message.contains("RAW"))
+        _ = try worker.render(tiff, "noir")
+    }
+
+    @Test("A picture whose end is missing fails, whichever way it is read", arguments: [0.3, 0.6, 0.95])
+    func truncated(part: Double) throws {
+        let worker = try WorkerProcess()
+        let pixels = Pixels.colourful(900, 700)
+        for format in [Pixels.Format.jpeg, .png, .webp, .tiff, .avif] {
+            let whole = try pixels.file(format).bytes
+            let cut = try TemporaryFile(Array(whole.prefix(Int(Double(whole.count) * part))))
+            for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "resize scale=0.5 kernel=lanczos3 | noir"] {
+                let failure = try worker.failure(cut, chain)
+                #expect(failure.stage == "open", "\(format) \(chain): \(failure)")
+            }
+        }
+    }
+
+    @Test("More pixels than MaxPixels are refused by the header, with both numbers")
+    func maxPixels() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(400, 300).file(.png)
+        let failure = try #require(throws: WorkerFailure.self) { try worker.open(source, "noir", maxPixels: 100_000) }
+        #expect(failure.stage == "open")
+        #expect(failure.message.contains("120000") && failure.message.contains("MaxPixels=100000"))
+        #expect(try worker.open(source, "noir", maxPixels: 120_000).width == 400)
+    }
+
+    @Test("A full disk is said to be full, as a failure of save")
+    func fullDisk() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(400, 300).file(.png)
+        for format in ["jpeg", "png", "webp", "avif"] {
+            _ = try worker.open(source, "save format=\(format)")
+            let answer = try worker.ask(.render, [Descriptor.open("/dev/full", O_RDWR)])
+            guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
+            #expect(
+                failure.stage == "save" && failure.message == "the disk of the outbox is full", "\(format): \(failure)")
+        }
+    }
+
+    @Test("A render without a picture, or without its files, gets an answer")
+    func outOfTurn() throws {
+        let worker = try WorkerProcess()
+        guard case .failed = try worker.ask(.render) else { throw Unexpected("no failure") }
+        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir")
+        guard case .failed(let failure) = try worker.ask(.render) else { throw Unexpected("no failure") }
+        #expect(failure.stage == "save")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// The life of a worker.
+struct WorkerTests {
+    @Test("It says hello with its version and its filters")
+    func hello() throws {
+        let hello = try WorkerProcess().hello
+        #expect(hello.version == Release.version)
+        #expect(hello.filters.map(\.name).contains("noir"))
+    }
+
+    @Test("Without a socket it tells what it is")
+    func alone() throws {
+        let worker = Process()
+        worker.executableURL = WorkerProcess.programs.appendingPathComponent("pipelined-render")
+        let output = Pipe()
+        worker.standardOutput = output
+        try worker.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        worker.waitUntilExit()
+        #expect(worker.terminationStatus == EX_USAGE && text.contains("The daemon starts it"))
+    }
+
+    @Test("It ends when its socket closes, idle or in the middle of a picture", arguments: [false, true])
+    func endsWithItsSocket(isBusy: Bool) throws {
+        let worker = try WorkerProcess()
+        if isBusy {
+            _ = try worker.open(Pixels.colourful(1500, 1200).file(.png), "save format=avif quality=90")
+            try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
+        }
+        shutdown(worker.channel.socket.number, Int32(SHUT_RDWR))
+        #expect(worker.ended() == 0)
+    }
+
+    @Test("A cancel in the middle of decoding stops it, and the next picture is rendered")
+    func cancelWhileDecoding() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(2500, 2000).file(.png)
+        let target = try TemporaryFile()
+        _ = try worker.open(source, "resize scale=1.5 kernel=lanczos3 | save format=png")
+        let descriptor = try target.reopened(O_RDWR)
+        try worker.channel.send(SupervisorMessage.render, descriptors: [descriptor])
+        // Something has been written: pixels flow.
+        while try descriptor.status().st_size == 0 { sched_yield() }
+        guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
+        #expect(try Pixels(worker.render(source, "resize width=100")).width == 100)
+    }
+
+    @Test("A cancel in an encoder's tail, which no encoder hears, is still a cancel", arguments: ["avif", "webp"])
+    func cancelWhileEncoding(format: String) throws {
+        let worker = try WorkerProcess()
+        let file = try Pixels.colourful(1200, 900).file(.jpeg)
+        let source = try file.reopened()
+        let size = try source.status().st_size
+        let outputs = [RenderOutput(name: nil, stages: try worker.chain("save format=\(format)"))]
+        let request = OpenRequest(name: "picture", outputs: outputs, maxPixels: 100_000_000)
+        guard case .opened = try worker.ask(.open(request), [source]) else { throw Unexpected("not opened") }
+        lseek(source.number, 0, SEEK_SET)
+        try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
+        // The worker's duplicate moves this offset, too: all has been read, what follows is the encoder.
+        while lseek(source.number, 0, SEEK_CUR) < size { sched_yield() }
+        guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
+    }
+
+    @Test("A cancel between open and render counts for that picture, and for no other")
+    func cancelBetween() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(200, 100).file(.png)
+        _ = try worker.open(source, "noir")
+        try worker.channel.send(SupervisorMessage.cancel)
+        guard case .cancelled = try worker.ask(.render, [TemporaryFile().reopened(O_RDWR)]) else {
+            throw Unexpected("not cancelled")
+        }
+        try worker.channel.send(SupervisorMessage.cancel)
+        _ = try worker.render(source, "noir")
+    }
+
+    @Test("After fifty pictures, good and bad, no descriptor is left over")
+    func descriptors() throws {
+        let worker = try WorkerProcess()
+        let pixels = Pixels.colourful(300, 200)
+        let good = try [Pixels.Format.jpeg, .png, .webp, .tiff].map { try pixels.file($0) }
+        let cut = try TemporaryFile(Array(pixels.file(.jpeg).bytes.prefix(3000)))
+        _ = try worker.render(good[0], "resize scale=0.5 | noir")
+        let before = try worker.descriptorCount
+        for index in 0..<50 {
+            switch index % 5 {
+            case 4: _ = try worker.failure(cut, "resize scale=0.5 | noir")
+            case let kind: _ = try worker.render(good[kind], "resize scale=0.5 | noir")
+            }
+        }
+        #expect(try worker.descriptorCount == before)
+    }
+
+    @Test("A closed picture is let go")
+    func close() throws {
+        let worker = try WorkerProcess()
+        let before = try worker.descriptorCount
+        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir")
+        #expect(try worker.descriptorCount == before + 1)
+        try worker.channel.send(SupervisorMessage.close)
+        guard case .failed = try worker.ask(.render) else { throw Unexpected("still open") }
+        #expect(try worker.descriptorCount == before)
+    }
+}
