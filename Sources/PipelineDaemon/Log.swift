@@ -1,22 +1,29 @@
+import Foundation
 import Glibc
-import SystemCalls
 
 /// Lines for people, on standard error: time, what, which file, and what to do when it is a failure.
 enum Log {
-    static func notice(_ line: String) { write("", line) }
+    static func notice(_ line: String) { write(line) }
 
-    /// Something went wrong, and what to do about it.
+    /// Something went wrong. On a terminal it stands out.
     static func failure(_ line: String, advice: String? = nil) {
-        write("", line + (advice.map { "; \($0)" } ?? ""))
+        let whole = line + (advice.map { "; \($0)" } ?? "")
+        write(isTerminal ? "\u{1b}[31m\(escaped(whole))\u{1b}[m" : whole, escaping: !isTerminal)
     }
 
-    private static func write(_ mark: String, _ line: String) {
-        // A file's name may hold anything; a line stays a line.
-        let safe = line.unicodeScalars.map {
-            $0.value < 32 || $0.value == 127 ? "\\u{\(String($0.value, radix: 16))}" : String($0)
-        }
-        let text = "\(Timestamp.clock(Timestamp.now())) \(mark)\(safe.joined())\n"
+    private static let isTerminal =
+        isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+
+    private static func write(_ line: String, escaping: Bool = true) {
+        let text = "\(Timestamp.clock(Timestamp.now())) \(escaping ? escaped(line) : line)\n"
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// A file's name may hold anything; a line stays a line, and commands nobody's terminal.
+    private static func escaped(_ line: String) -> String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
+        guard line.utf8.contains(where: { $0 < 32 || $0 >= 127 }) else { return line }
+        return line.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 }

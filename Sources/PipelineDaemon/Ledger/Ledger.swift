@@ -21,6 +21,8 @@ final class Ledger: @unchecked Sendable {
         var pending: [Write] = []
         var scheduled = false
         var problem: String?
+        // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
+        var afterCommit: (@Sendable () -> Void)?
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
@@ -29,7 +31,6 @@ final class Ledger: @unchecked Sendable {
     private let reader: Database
     private let orders = OrderTable()
     private let state = Mutex(State())
-    private let committed = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(path: String) throws {
         writer = try Database(path: path)
@@ -39,7 +40,7 @@ final class Ledger: @unchecked Sendable {
 
     /// Called after each group, on the ledger's queue.
     func afterCommit(_ call: @escaping @Sendable () -> Void) {
-        committed.withLock { $0 = call }
+        state.withLock { $0.afterCommit = call }
     }
 
     /// Why nothing can be written at the moment, if so.
@@ -82,14 +83,14 @@ final class Ledger: @unchecked Sendable {
             fail(group, "\(error)")
             return
         }
-        let (recovered, more) = state.withLock { state in
+        let (recovered, more, told) = state.withLock { state in
             defer { state.problem = nil }
             state.scheduled = !state.pending.isEmpty
-            return (state.problem != nil, state.scheduled)
+            return (state.problem != nil, state.scheduled, state.afterCommit)
         }
         if recovered { Log.notice("the ledger can be written again") }
         for write in group { write.done?() }
-        committed.withLock { $0 }?()
+        told?()
         if more { queue.async { self.commit() } }
     }
 
