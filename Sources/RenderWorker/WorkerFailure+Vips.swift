@@ -7,7 +7,8 @@ extension WorkerFailure {
     init(reading error: VipsError) {
         let words = error.lines.joined(separator: " ").lowercased()
         let signsOfAnEnd = [
-            "premature", "truncated", "unexpected end", "end of file", "end of stream", "not enough", "eof",
+            "premature end of jpeg", "premature end of input", "truncated", "unexpected end", "end of file",
+            "end of stream", "not enough", "eof",
         ]
         if signsOfAnEnd.contains(where: words.contains) {
             self.init(

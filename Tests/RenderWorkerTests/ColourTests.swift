@@ -72,6 +72,17 @@ struct ColourTests {
         #expect(result.bands == bands && result.likeness(grey) > 45)
     }
 
+    @Test("Whole numbers of 32 bit are scaled to 16, bright ones, too")
+    func wideIntegers() throws {
+        let worker = try WorkerProcess()
+        let source = try Self.pixels.file(.tiff) { try $0.then { cvips_cast($0, $1, VIPS_FORMAT_UINT, 1) } }
+        let wide = try Pixels(worker.render(source, "resize scale=0.5 | save format=png"))
+        let plain = try Pixels(worker.render(Self.pixels.file(.png), "resize scale=0.5 | save format=png"))
+        var narrow = wide
+        narrow.samples = wide.samples.map { $0 >> 8 }
+        #expect(narrow.likeness(plain) > 45)
+    }
+
     @Test("Grey, and grey with alpha, stay what they are")
     func grey() throws {
         let worker = try WorkerProcess()

@@ -55,6 +55,29 @@ struct RefusalTests {
         }
     }
 
+    @Test("A JPEG that is damaged in its middle fails, whichever way it is read")
+    func damaged() throws {
+        let worker = try WorkerProcess()
+        var bytes = try Pixels.colourful(900, 700).file(.jpeg).bytes
+        let middle = bytes.count / 2
+        for index in stride(from: middle, to: middle + 32, by: 2) { (bytes[index], bytes[index + 1]) = (0xff, 0xd3) }
+        let source = try TemporaryFile(bytes)
+        for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "noir", "save format=png"] {
+            let failure = try worker.failure(source, chain)
+            #expect(failure.stage == "open" && failure.message.contains("damaged"), "\(chain): \(failure)")
+        }
+    }
+
+    @Test("Extra bytes between a JPEG's markers, as some cameras write them, do no harm")
+    func extraneousBytes() throws {
+        let worker = try WorkerProcess()
+        let bytes = try Pixels.colourful(400, 300).file(.jpeg).bytes
+        let source = try TemporaryFile(bytes.dropLast(2) + [0, 0, 0, 0] + bytes.suffix(2))
+        for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "noir"] {
+            #expect(try Pixels(worker.render(source, chain)).width > 0)
+        }
+    }
+
     @Test("More pixels than MaxPixels are refused by the header, with both numbers")
     func maxPixels() throws {
         let worker = try WorkerProcess()

@@ -52,7 +52,7 @@ struct OpenPicture {
     /// Renders one output into `target`.
     func render(_ index: Int, into target: Descriptor) throws -> RenderedOutput {
         var stages = outputs[index].stages[...]
-        var picture = try reading { try read(paths[index]) }
+        var picture = try reading { try read(paths[index]).withUsualIntegers() }
         if let first = stages.first, let resize = ResizeStage(first) {
             stages = stages.dropFirst()
             // In the orientation in which it is stored: turning the smaller picture is cheaper.
@@ -67,7 +67,9 @@ struct OpenPicture {
             } else if let filter = filters.filters[stage.name] {
                 picture = try within(stage.name) { try filter.apply(stage, to: picture) }
             } else if stage.name == SaveStage.name {
-                return try SaveStage(stage).apply(to: picture, into: target, cancellation)
+                let result = try SaveStage(stage).apply(to: picture, into: target, cancellation)
+                try refuseDamage()
+                return result
             } else {
                 throw WorkerFailure(
                     stage: stage.name, message: "this filter is not loaded any more",
@@ -86,6 +88,14 @@ struct OpenPicture {
         }
         try cancellation.check()
         return try Metadata.copy(from: source.picture(), to: grey)
+    }
+
+    /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a grumble. Extra bytes
+    /// between markers do no harm: some cameras write them.
+    private func refuseDamage() throws {
+        let grumble = VipsError.take()
+        let isDamage = grumble.lines.contains { $0.contains("Corrupt JPEG data") && !$0.contains("extraneous bytes") }
+        if isDamage { throw WorkerFailure(reading: grumble) }
     }
 
     private func reading<Result>(_ body: () throws -> Result) throws -> Result {

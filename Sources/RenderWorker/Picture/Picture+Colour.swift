@@ -6,6 +6,13 @@ extension Picture {
         try profileApplied().integerSamples().standardInterpretation().withoutExtraBands()
     }
 
+    /// Whole numbers of more than 16 bit, or signed, which libvips does not resize well, as 16 or 8 bit.
+    func withUsualIntegers() throws -> Picture {
+        guard vips_band_format_isint(format) != 0, format != VIPS_FORMAT_UCHAR, !is16Bit else { return self }
+        let usual = bytesPerSample == 1 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT
+        return try isAbsolute ? self : then { cvips_cast($0, $1, usual, 1) }
+    }
+
     /// What a filter left in other samples than it got: values keep their meaning, and are rounded.
     func inStandardColours(as format: VipsBandFormat) throws -> Picture {
         try then { cvips_rint($0, $1) }.then { cvips_cast($0, $1, format, 0) }.standardInterpretation()
@@ -59,11 +66,7 @@ extension Picture {
                 .then { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
             return colours == 1 ? try sRGB.firstBandAsGrey() : sRGB
         }
-        guard vips_band_format_iscomplex(format) == 0 else {
-            throw VipsError(lines: ["its samples are complex numbers"])
-        }
-        let wide: VipsBandFormat = vips_format_sizeof(format) == 1 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT
-        return try then { cvips_cast($0, $1, wide, 1) }
+        throw VipsError(lines: ["its samples are complex numbers"])
     }
 
     private func firstBandThrice() throws -> Picture {
