@@ -10,7 +10,9 @@ struct LifeTests {
         "asked to stop, it lets what runs finish, gives the rest back to the queue, and exits 0; the queue is there after the restart, in order"
     )
     func drain() async throws {
-        try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=1\n"]) { $1 }) {
+        try await DaemonFixture.with(
+            Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=1\nPublish=1\n"]) { $1 }
+        ) {
             daemon in
             try daemon.drop(Picture.tiff(width: 1200, height: 900), as: "first.tif", inbox: "inbox/slow")
             try await daemon.job("first.tif", becomes: "running")

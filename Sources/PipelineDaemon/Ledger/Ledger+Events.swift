@@ -69,6 +69,7 @@ extension Ledger {
 extension Ledger {
     func recordPause(_ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void) {
         write(
+            urgent: true,
             { database, _ in
                 if paused {
                     try database.run(

@@ -6,6 +6,7 @@ extension Ledger {
     /// New jobs, each with its event.
     func insert(_ jobs: [JobRecord], done: (@Sendable () -> Void)? = nil) {
         write(
+            urgent: true,
             { database, orders in
                 for job in jobs {
                     try database.run(
@@ -29,6 +30,7 @@ extension Ledger {
     /// A job's new state, with what goes with it, and its event.
     func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
         write(
+            urgent: job.state.isFinal,
             { database, _ in
                 try database.run(
                     """
@@ -49,6 +51,7 @@ extension Ledger {
     /// The intent to publish: from here on the job ends `done`.
     func record(intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void) {
         write(
+            urgent: true,
             { database, _ in
                 try database.run(
                     "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
@@ -71,6 +74,7 @@ extension Ledger {
         func list(_ ids: [Int]) -> String { "(\(ids.map(String.init).joined(separator: ",")))" }
         let which = (ids.map { "id IN \(list($0))" } ?? "id <= \(last)") + " AND id NOT IN \(list(except))"
         write(
+            urgent: true,
             { database, _ in
                 try database.run(
                     """
@@ -89,6 +93,7 @@ extension Ledger {
     /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue.
     func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
         write(
+            urgent: true,
             { database, orders in
                 try database.run(
                     """

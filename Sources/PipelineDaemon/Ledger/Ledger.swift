@@ -19,7 +19,9 @@ final class Ledger: @unchecked Sendable {
 
     private struct State {
         var pending: [Write] = []
+        /// A commit is on its way, at once or after a while.
         var scheduled = false
+        var lingering = false
         var problem: String?
         // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
         var afterCommit: (@Sendable () -> Void)?
@@ -46,14 +48,23 @@ final class Ledger: @unchecked Sendable {
     /// Why nothing can be written at the moment, if so.
     var problem: String? { state.withLock { $0.problem } }
 
-    /// Applies `change` with the next group; `done` is called when it is durable.
-    func write(_ change: @escaping Change, done: (@Sendable () -> Void)? = nil) {
+    /// How long a change that nobody waits for may wait for others, to share the price of one commit.
+    private static let linger = DispatchTimeInterval.milliseconds(10)
+
+    /// Applies `change` with the next group; `done` is called when it is durable. An `urgent` one begins its group at once.
+    func write(urgent: Bool = false, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil) {
         let schedule = state.withLock { state in
             state.pending.append(Write(change: change, done: done))
-            defer { state.scheduled = true }
-            return !state.scheduled
+            if urgent ? state.scheduled : state.scheduled || state.lingering { return false }
+            if urgent { state.scheduled = true } else { state.lingering = true }
+            return true
         }
-        if schedule { queue.async { self.commit() } }
+        guard schedule else { return }
+        if urgent {
+            queue.async { self.commit() }
+        } else {
+            queue.asyncAfter(deadline: .now() + Self.linger) { self.commit() }
+        }
     }
 
     /// Reads what is durable.
@@ -64,15 +75,20 @@ final class Ledger: @unchecked Sendable {
     /// Waits until everything given so far is durable, or until `seconds` have passed.
     func flush(seconds: Int) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        write({ _, _ in }, done: { semaphore.signal() })
+        write(urgent: true, { _, _ in }, done: { semaphore.signal() })
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
     private func commit() {
         let group = state.withLock { state in
-            defer { state.pending = [] }
+            defer {
+                state.pending = []
+                state.scheduled = false
+                state.lingering = false
+            }
             return state.pending
         }
+        guard !group.isEmpty else { return }
         do {
             try writer.script("BEGIN IMMEDIATE")
             for write in group { try write.change(writer, orders) }
@@ -80,27 +96,26 @@ final class Ledger: @unchecked Sendable {
         } catch {
             try? writer.script("ROLLBACK")
             orders.forget()
-            fail(group, "\(error)")
-            return
+            return tryLater(group, "\(error)")
         }
-        let (recovered, more, told) = state.withLock { state in
+        let (recovered, afterCommit) = state.withLock { state in
             defer { state.problem = nil }
-            state.scheduled = !state.pending.isEmpty
-            return (state.problem != nil, state.scheduled, state.afterCommit)
+            return (state.problem != nil, state.afterCommit)
         }
         if recovered { Log.notice("the ledger can be written again") }
         for write in group { write.done?() }
-        told?()
-        if more { queue.async { self.commit() } }
+        afterCommit?()
     }
 
-    private func fail(_ group: [Write], _ problem: String) {
-        let first = state.withLock { state in
+    private func tryLater(_ group: [Write], _ problem: String) {
+        let isNews = state.withLock { state in
             defer { state.problem = problem }
             state.pending.insert(contentsOf: group, at: 0)
+            // What is written in the meantime waits for the same attempt.
+            state.scheduled = true
             return state.problem == nil
         }
-        if first { Log.failure("can't write to the ledger: \(problem); trying again every second") }
+        if isNews { Log.failure("can't write to the ledger: \(problem); trying again every second") }
         queue.asyncAfter(deadline: .now() + .seconds(1)) { self.commit() }
     }
 }
