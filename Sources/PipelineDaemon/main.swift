@@ -4,6 +4,10 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
+// Signals get through, whatever the parent left blocked.
+var none = sigset_t()
+sigemptyset(&none)
+sigprocmask(SIG_SETMASK, &none, nil)
 // A client that goes away is an error of `send`, a broken lease (FileSystem.isOpenForWriting) is of no interest.
 signal(SIGPIPE, SIG_IGN)
 signal(SIGIO, SIG_IGN)

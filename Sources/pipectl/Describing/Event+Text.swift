@@ -4,7 +4,7 @@ extension Control.Event {
     var line: Text {
         var line: Text = "\(Moment.local(time), .faint)  "
         if let job {
-            line = line + (kind == "picture" ? "#\(job.id) \("picture", .good)" : job.line)
+            line = line + (kind == "picture" ? "#\(job.id) \("announced", .good)  \(job.input)" : job.line)
         } else {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }
