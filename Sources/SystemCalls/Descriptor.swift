@@ -36,6 +36,12 @@ public final class Descriptor: Sendable {
         return status
     }
 
+    /// The other end of a socket reads no more, either.
+    public var hasHungUp: Bool {
+        var state = pollfd(fd: number, events: 0, revents: 0)
+        return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP) != 0
+    }
+
     public func setNonblocking() throws(SystemError) {
         let flags = fcntl(number, F_GETFL)
         guard flags >= 0, fcntl(number, F_SETFL, flags | O_NONBLOCK) == 0 else {

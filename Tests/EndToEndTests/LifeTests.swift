@@ -64,6 +64,34 @@ struct LifeTests {
         }
     }
 
+    @Test("a job that takes longer than JobTimeout fails with that, and the next one has a fresh worker")
+    func jobTimeout() async throws {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nJobTimeout=1s\n"]) { $1 }
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(Picture.tiff(width: 12000, height: 10000), as: "huge.tif", inbox: "inbox/slow")
+            try await daemon.job("huge.tif", becomes: "failed")
+            #expect(try daemon.list().first?.error?.contains("JobTimeout") == true)
+            try daemon.drop(as: "next.png")
+            try await daemon.job("next.png", becomes: "done")
+        }
+    }
+
+    @Test("a worker is replaced after WorkerJobs pictures")
+    func workerJobs() async throws {
+        let files = ["etc/pipelined.conf": "[Daemon]\nWorkerJobs=2\n[Queues]\nRender=1\n"]
+        try await DaemonFixture.with(files) { daemon in
+            var seen: Set<String> = []
+            for number in 1...6 {
+                try daemon.drop(as: "\(number).png")
+                try await daemon.job("\(number).png", becomes: "running")
+                let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
+                seen.formUnion(workers.lines)
+                try await daemon.job("\(number).png", becomes: "done")
+            }
+            #expect(seen.count >= 3)
+        }
+    }
+
     @Test("a worker that is killed costs nothing but a second try")
     func workerKilled() async throws {
         try await DaemonFixture.with(Self.slow) { daemon in

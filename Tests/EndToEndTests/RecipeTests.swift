@@ -135,6 +135,25 @@ struct RecipeTests {
         }
     }
 
+    @Test("a reload under load takes no file twice, and leaves none behind")
+    func reloadUnderLoad() async throws {
+        let kept = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"
+        try await DaemonFixture.with(["etc/recipes.d/kept.recipe": kept]) { daemon in
+            for round in 1...6 {
+                for number in 1...20 {
+                    try daemon.drop(as: "\(round)-\(number).png")
+                    try daemon.drop(as: "\(round)-\(number).png", inbox: "inbox/kept")
+                }
+                #expect(try daemon.call(Call.Reload()).problems == [])
+            }
+            try await daemon.waitForAll()
+            #expect(try daemon.status().jobs.done == 240)
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox").count == 240)
+            #expect(daemon.files(in: "archive").count == 120)
+        }
+    }
+
     @Test("without the file of its plugin a filter is no stage")
     func withoutPlugin() async throws {
         try await DaemonFixture.with(started: false) { daemon in

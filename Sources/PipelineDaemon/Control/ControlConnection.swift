@@ -59,8 +59,8 @@ final class ControlConnection: @unchecked Sendable {
             guard !packet.bytes.isEmpty else {
                 ended = true
                 reading.cancel()
-                // What was asked before the end is still answered, unless it would never end.
-                if producer != nil || (!busy && outgoing.isEmpty) { close() }
+                // What was asked before the end is still answered, unless nobody reads it any more, or it would never end.
+                if producer != nil || (!busy && outgoing.isEmpty) || socket.hasHungUp { close() }
                 return
             }
             received += packet.bytes

@@ -144,7 +144,6 @@ extension Supervisor {
             queue.set(liveLimits[queue.name] ?? limit)
         }
         applyLimits()
-        for inbox in inboxes { inbox.stop() }
         openInboxes()
         disposeBacklog()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))

@@ -25,6 +25,7 @@ final class Inbox: @unchecked Sendable {
     private var kept: Set<FileStatus.Identity> = []
     private var checkAt: UInt64?
     private var stopped = false
+    private var adopts = false
 
     /// A file that is not yet quiet.
     private struct Candidate {
@@ -47,15 +48,21 @@ final class Inbox: @unchecked Sendable {
 
     var report: InboxReport { shared.withLock { $0 } }
 
-    func begin() {
-        queue.async { self.open() }
+    /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
+    func begin(adopting: Bool) {
+        queue.async { [self] in
+            adopts = adopting
+            open()
+        }
     }
 
-    /// Takes nothing more. Does not wait: a hanging inbox must not keep the daemon from stopping.
-    func stop() {
+    /// Takes nothing more; `done` when what it has claimed has been handed over. Does not wait: a hanging inbox must not keep the daemon
+    /// from stopping.
+    func stop(_ done: @escaping @Sendable () -> Void = {}) {
         queue.async { [self] in
             stopped = true
             inotify = nil
+            done()
         }
     }
 
@@ -77,7 +84,8 @@ final class Inbox: @unchecked Sendable {
             try FileSystem.makeFolders(folder)
             try FileSystem.makeFolders(Claims.folder(in: folder))
             if recipe.original == .keep { kept = sink.kept(in: folder) }
-            try adopt()
+            if adopts { try adopt() }
+            adopts = false
             let foreign = FileSystemType.polled(folder)
             polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
             if !polls { startInotify() }

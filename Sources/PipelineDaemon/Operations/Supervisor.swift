@@ -70,7 +70,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             }
             applyLimits()
             disposeBacklog()
-            openInboxes()
+            openInboxes(adopting: true)
             fill()
         }
     }
@@ -79,7 +79,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         pool.set(capacity: render.report.effective, jobsPerWorker: settings.workerJobs)
     }
 
-    func openInboxes() {
+    /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.
+    func openInboxes(adopting: Bool = false) {
+        let old = inboxes
         inboxes = current.configuration.recipes.map { recipe in
             let folder = current.inbox(of: recipe, places)
             let others = current.configuration.recipes.filter { $0.name != recipe.name }
@@ -88,7 +90,13 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 folder: folder, recipe: recipe,
                 excluded: others.filter { FileSystem.lies($0, within: folder) && $0 != folder }, sink: self)
         }
-        for inbox in inboxes { inbox.begin() }
+        for inbox in inboxes where !old.contains(where: { $0.folder == inbox.folder }) {
+            inbox.begin(adopting: adopting)
+        }
+        for former in old {
+            let successor = inboxes.first { $0.folder == former.folder }
+            former.stop { successor?.begin(adopting: false) }
+        }
     }
 
     // MARK: - Taking files in
