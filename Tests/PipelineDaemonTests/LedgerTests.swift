@@ -1,0 +1,77 @@
+import Foundation
+import PipelineModel
+import SystemCalls
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The ledger")
+struct LedgerTests {
+    private let order = WorkOrder(
+        recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
+
+    private func job(_ id: Int, _ state: JobState = .queued) -> JobRecord {
+        JobRecord(
+            id: id, position: id, order: order, path: "\(id).png", origin: .claimed,
+            source: "/in/.pipelined/0/\(id).png",
+            file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000)
+    }
+
+    @Test("jobs are there after it was opened again, in the order of their position")
+    func reopened() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            do {
+                let ledger = try Ledger(path: path)
+                ledger.insert([job(3), job(1), job(2)])
+                #expect(ledger.flush(seconds: 30))
+            }
+            let ledger = try Ledger(path: path)
+            #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [1, 2, 3])
+            #expect(try ledger.queued(after: 1, limit: 1).map(\.id) == [2])
+            #expect(try ledger.highest() == (3, 3, 0))
+            #expect(try ledger.job(2)?.order == order)
+        }
+    }
+
+    @Test("every change of a job is an event, and a bulk cancel one for each job, in order")
+    func events() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert((1...5).map { job($0) })
+            var running = job(2)
+            running.state = .running
+            ledger.record(running)
+            ledger.cancelQueued(upTo: 4, ids: nil, except: [3], at: 2000) { #expect($0 == 2) }
+            #expect(ledger.flush(seconds: 30))
+            let events = try ledger.events(after: 5, limit: 10).map(\.event)
+            #expect(events.map(\.job) == [2, 1, 4])
+            #expect(events.map(\.state) == [.running, .cancelled, .cancelled])
+            #expect(try ledger.counts() == [.queued: 2, .running: 1, .cancelled: 2])
+            #expect(try ledger.events(after: 8, limit: 10).isEmpty)
+        }
+    }
+
+    @Test("a file written by a newer version is refused with that reason")
+    func newer() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            do { try Database(path: path).script("PRAGMA user_version=99") }
+            let error = #expect(throws: LedgerError.self) { try Ledger(path: path) }
+            #expect(error?.description.contains("newer pipelined") == true)
+        }
+    }
+
+    @Test("the newest jobs of a filter can be listed without the others")
+    func newest() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert((1...10).map { job($0, $0 % 2 == 0 ? .failed : .done) })
+            #expect(ledger.flush(seconds: 30))
+            let filter = JobFilter(states: [.failed], recipe: "r")
+            let start = try ledger.start(ofNewest: 2, filter)
+            #expect(try ledger.list(filter, after: start, limit: 100).map(\.id) == [8, 10])
+            #expect(try ledger.list(JobFilter(recipe: "other"), after: 0, limit: 100).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PipelineModel
+import SystemCalls
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Names and moves")
+struct PublishingTests {
+    private func order(_ outbox: String, _ conflict: ConflictPolicy = .number) -> WorkOrder {
+        WorkOrder(
+            recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: conflict, outbox: outbox,
+            inbox: "/inbox")
+    }
+
+    private func staged(_ path: String, _ name: String? = nil) throws -> ImageHandle.Staged {
+        try FileSystem.write(Array("result".utf8), to: path)
+        return ImageHandle.Staged(name: name, suffix: "jpg", path: path, result: nil)
+    }
+
+    @Test("a result keeps subfolder and stem, gets the output's name and the encoder's suffix")
+    func names() {
+        let name = ResultName(order: order("/out"), path: "album/sun.set.png")
+        let plain = ImageHandle.Staged(name: nil, suffix: "jpg", path: "", result: nil)
+        let thumb = ImageHandle.Staged(name: "thumb", suffix: "webp", path: "", result: nil)
+        #expect(name.path(plain, number: 0) == "/out/album/sun.set.jpg")
+        #expect(name.path(thumb, number: 2) == "/out/album/sun.set-2.thumb.webp")
+    }
+
+    @Test("a name of 255 bytes is shortened at a character, not in the middle of one, and still gets its number")
+    func longName() {
+        let stem = String(repeating: "ü", count: 125)
+        let name = ResultName(order: order("/out"), path: stem + ".jpg")
+        let thumb = ImageHandle.Staged(name: "thumbnail", suffix: "webp", path: "", result: nil)
+        let file = FileSystem.name(of: name.path(thumb, number: 12))
+        #expect(file.utf8.count <= 255)
+        #expect(file.hasSuffix("ü-12.thumbnail.webp"))
+    }
+
+    @Test("two jobs that publish the same name at the same time get different ones")
+    func reservation() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let first = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            let second = try publisher.choose(
+                [staged("\(folder)/2")], order: order("\(folder)/out"), path: "same.png")
+            #expect(first.intent.steps.map(\.target) == ["\(folder)/out/same.jpg"])
+            #expect(second.intent.steps.map(\.target) == ["\(folder)/out/same-1.jpg"])
+        }
+    }
+
+    @Test("a name that a stranger takes in between is not replaced: another is recorded, then used")
+    func takenInBetween() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
+            var recorded: [String] = []
+            let published = try publisher.publish(publication) { intent, done in
+                recorded += intent.steps.map(\.target)
+                done()
+            }
+            #expect(recorded == ["\(folder)/out/same-1.jpg"])
+            #expect(published.map(\.path) == recorded)
+            #expect(try String(contentsOfFile: "\(folder)/out/same.jpg", encoding: .utf8) == "a stranger's")
+        }
+    }
+
+    @Test("an interrupted publication is finished: what was renamed counts, what was not is renamed")
+    func recovery() throws {
+        try withTemporaryFolder { folder in
+            try FileSystem.makeFolders("\(folder)/out")
+            _ = try staged("\(folder)/out/first.jpg")
+            _ = try staged("\(folder)/2")
+            let intent = PublishIntent(steps: [
+                .init(staging: "\(folder)/1", target: "\(folder)/out/first.jpg", replaces: false),
+                .init(staging: "\(folder)/2", target: "\(folder)/out/second.jpg", replaces: false),
+            ])
+            let published = try Publisher().recover(intent)
+            #expect(published.map(\.path) == ["\(folder)/out/first.jpg", "\(folder)/out/second.jpg"])
+            #expect(FileSystem.exists("\(folder)/out/second.jpg"))
+            #expect(!FileSystem.exists("\(folder)/2"))
+        }
+    }
+
+    @Test(
+        "an original is never moved over another, and keeps its time, also across file systems",
+        arguments: ["/dev/shm", NSTemporaryDirectory()])
+    func moving(parent: String) throws {
+        try withTemporaryFolder { folder in
+            try withTemporaryFolder(below: parent) { elsewhere in
+                for number in 0..<3 {
+                    let file = "\(folder)/original.jpg"
+                    try FileSystem.write(Array("number \(number)".utf8), to: file)
+                    let before = try #require(try FileSystem.status(file))
+                    let target = try Moving.move(file, into: "\(elsewhere)/archive", as: "original.jpg")
+                    #expect(FileSystem.name(of: target) == (number == 0 ? "original.jpg" : "original-\(number).jpg"))
+                    #expect(try FileSystem.status(target)?.modified == before.modified)
+                    #expect(try String(contentsOfFile: target, encoding: .utf8) == "number \(number)")
+                    #expect(!FileSystem.exists(file))
+                }
+                #expect(try FileSystem.names(in: "\(elsewhere)/archive").count == 3)
+            }
+        }
+    }
+}
