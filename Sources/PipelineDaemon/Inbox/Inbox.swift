@@ -154,6 +154,7 @@ final class Inbox: @unchecked Sendable {
                 candidates[path] = nil
                 ignored[path] = nil
             case .folderAppeared(let path): scan(path)
+            case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
                 candidates = candidates.filter { !FileSystem.lies($0.key, within: path) }
                 ignored = ignored.filter { !FileSystem.lies($0.key, within: path) }
@@ -190,7 +191,7 @@ final class Inbox: @unchecked Sendable {
             }
             for name in names {
                 guard let name else {
-                    ignore(path + "/?", "its name is not UTF-8; rename it")
+                    ignoreMisnamed(in: path)
                     continue
                 }
                 let child = FileSystem.join(path, name)
@@ -237,6 +238,10 @@ final class Inbox: @unchecked Sendable {
         if ignored.updateValue(reason, forKey: path) == nil {
             shared.withLock { $0.ignoredFiles = ($0.ignoredFiles + [(path, reason)]).suffix(5) }
         }
+    }
+
+    private func ignoreMisnamed(in folder: String) {
+        ignore("\(folder)/?", "its name is not UTF-8; rename it")
     }
 
     private func unreadable(_ path: String, _ kind: String) -> String {

@@ -13,6 +13,8 @@ final class Inotify {
         /// A file is gone.
         case gone(String)
         case folderAppeared(String)
+        /// Something in this folder has a name that is not UTF-8.
+        case misnamed(String)
         case folderGone(String)
         /// Events were lost.
         case overflow
@@ -89,8 +91,8 @@ final class Inotify {
             }
             return folder == top ? .topGone : nil
         }
-        // A name that is not UTF-8 is met, and told, by the next scan.
-        guard let name, !name.isEmpty else { return nil }
+        guard let name else { return .misnamed(folder) }
+        guard !name.isEmpty else { return nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
             if has(IN_CREATE) || has(IN_MOVED_TO) { return .folderAppeared(path) }
