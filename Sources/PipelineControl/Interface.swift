@@ -107,7 +107,7 @@ public enum ControlInterface {
         method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
         method NewBatch() -> (batch: int)
 
-        # With `more`: each job as it ends, until none of them is left. No IDs: all that are there when called.
+        # With `more`: each job as it ends, until none of them is left. No IDs: until nothing is left to do.
         method Wait(ids: []int) -> (jobs: []Job)
 
         # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.

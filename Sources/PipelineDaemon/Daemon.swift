@@ -13,7 +13,7 @@ struct StartError: Error, CustomStringConvertible {
 
 /// Puts the parts together, and takes them down again.
 ///
-/// `@unchecked`: the parts are constant and look after themselves; `signals` is touched on the main queue alone.
+/// `@unchecked`: the parts are constant and look after themselves; the rest is touched on the main queue alone.
 final class Daemon: @unchecked Sendable {
     private let places: Places
     private let pool: WorkerPool
@@ -21,18 +21,25 @@ final class Daemon: @unchecked Sendable {
     private let server: ControlServer
     private let lock: Descriptor
     private var signals: [any DispatchSourceSignal] = []
+    private var askedAt: DispatchTime?
 
-    /// Everything is read and checked before anything is touched.
+    /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
         self.places = places
+        guard places.socket.utf8.count <= Socket.longestPath else {
+            throw StartError(
+                status: 1,
+                description: "\(places.socket) is too long for a socket, whose path has at most "
+                    + "\(Socket.longestPath) bytes; use a shorter --root")
+        }
         do {
             try places.make()
-        } catch {
+            lock = try Self.lock(places)
+        } catch let error as SystemError {
             throw StartError(
                 status: 1,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
-        lock = try Self.lock(places)
         let (pool, hello, accept) = try Self.startPool(places)
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
@@ -93,11 +100,14 @@ final class Daemon: @unchecked Sendable {
     private func handleSignals() {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
-                if supervisor.queue.sync(execute: { supervisor.stopping }) {
+                // What sends a signal to a whole group often sends it twice.
+                if let askedAt, DispatchTime.now() < askedAt + .seconds(1) { return }
+                if askedAt != nil {
                     Log.notice(
                         "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
                 }
+                askedAt = .now()
                 Log.notice("stopping; once more stops at once")
                 supervisor.stop { [self] in
                     server.stop()

@@ -80,7 +80,7 @@ public enum FileSystem {
     /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
     public static func removeEmptyFolders(from folder: String, upTo top: String) {
         var path = folder
-        while path.count > top.count, path.hasPrefix(top), rmdir(path) == 0 { path = Self.folder(of: path) }
+        while path != top, lies(path, within: top), rmdir(path) == 0 { path = Self.folder(of: path) }
     }
 
     /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
@@ -166,24 +166,4 @@ public enum FileSystem {
         return above == path ? path : join(resolved(above), name(of: path))
     }
 
-    public static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    public static func name(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return path }
-        return String(path[path.index(after: slash)...])
-    }
-
-    public static func join(_ folder: String, _ rest: String) -> String {
-        if rest.isEmpty { return folder }
-        if rest.hasPrefix("/") { return rest }
-        return folder.hasSuffix("/") ? folder + rest : "\(folder)/\(rest)"
-    }
-
-    /// Whether `path` is `folder` or lies below it.
-    public static func lies(_ path: String, within folder: String) -> Bool {
-        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
-    }
 }

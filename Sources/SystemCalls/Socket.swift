@@ -11,6 +11,9 @@ public struct Received: Sendable {
 
 /// Messages with descriptors, on a Unix socket of any type.
 public enum Socket {
+    /// In bytes; a socket's address has room for no more.
+    public static let longestPath = 107
+
     /// Sends `bytes` and `descriptors`; returns how many bytes went, which on a stream can be fewer than given.
     @discardableResult
     public static func send(

@@ -77,6 +77,73 @@ struct CancelTests {
         }
     }
 
+    @Test("cancel-all under load leaves nothing queued and nothing running, however small the window")
+    func allUnderLoad() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=16\n"]) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            for number in 1...300 { try daemon.write(Picture.small, to: "outside/\(number).png") }
+            try FileManager.default.moveItem(atPath: daemon.path("outside"), toPath: daemon.path("inbox/many"))
+            try await daemon.event { $0.job?.id == 300 }
+            _ = try daemon.call(Call.Resume())
+            try await daemon.event { $0.job?.state == "done" }
+            let chosen = try daemon.call(Call.Cancel(ids: Array(100...200))).jobs
+            #expect(chosen.allSatisfy { ["done", "cancelled"].contains($0.state) })
+            _ = try daemon.call(Call.CancelAll())
+            let jobs = try daemon.status().jobs
+            #expect(jobs.queued + jobs.running + jobs.cancelling == 0)
+            #expect(jobs.done + jobs.cancelled == 300)
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled").count == jobs.cancelled)
+            #expect(daemon.files(in: "archive").count == jobs.done)
+            #expect(daemon.files(in: "outbox").count == jobs.done)
+        }
+    }
+
+    @Test(
+        "names that come again and again while others are cancelled and tried again: no original is lost or moved under another job"
+    )
+    func sameNames() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=16\n"]) { daemon in
+            for round in 1...2 {
+                _ = try daemon.call(Call.Pause(queue: "render"))
+                for number in 1...100 { try daemon.write(Picture.small, to: "round\(round)/\(number).png") }
+                for number in 1...100 {
+                    try FileManager.default.moveItem(
+                        atPath: daemon.path("round\(round)/\(number).png"), toPath: daemon.path("inbox/\(number).png"))
+                }
+                try await daemon.event { $0.job?.id == round * 100 }
+                _ = try daemon.call(Call.Resume())
+                _ = try daemon.call(Call.CancelAll())
+            }
+            let retried = try daemon.call(Call.Retry(states: ["cancelled"])).retried
+            try await daemon.wait(retried)
+            #expect(try daemon.status().jobs.done == 200)
+            await daemon.stop()
+            #expect(daemon.files(in: "archive").count == 200)
+            #expect(daemon.files(in: "outbox").count == 200)
+            #expect(daemon.files(in: "cancelled") == [])
+        }
+    }
+
+    @Test("a job named twice is tried again once, and one whose original is gone is told")
+    func retryTwice() async throws {
+        let recipe = "[Recipe]\nInbox=kept\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"
+        try await DaemonFixture.with(["etc/recipes.d/kept.recipe": recipe]) { daemon in
+            try daemon.drop(Data("text".utf8), as: "text.png", inbox: "inbox/kept")
+            let id = try await daemon.job("text.png", becomes: "failed")
+            let outcome = try await daemon.pipectl("retry", "\(id)", "\(id)")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            try await daemon.waitForAll()
+            let jobs = try daemon.status().jobs
+            #expect(jobs.failed == 1 && jobs.queued == 0)
+            try FileManager.default.removeItem(atPath: daemon.path("inbox/kept/text.png"))
+            let gone = try await daemon.pipectl("retry", "\(id)")
+            #expect(gone.status == 1)
+            #expect(gone.errors.contains("No such file"))
+            #expect(try daemon.status().jobs.failed == 1)
+        }
+    }
+
     @Test("what settles when cancel-all comes ends cancelled, and is not processed")
     func settling() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in

@@ -82,6 +82,13 @@ struct LoadedConfiguration: Sendable {
             configuration.recipes.map { ("the outbox of recipe '\($0.name)'", outbox(of: $0, places)) }
             + places.own.map { ("the daemon's own folder", $0) }
         var problems: [Problem] = []
+        if let reserved = recipe(Self.adHocName) {
+            problems.append(
+                Problem(
+                    file: reserved.file ?? Self.adHocName, line: nil,
+                    message: "'\(Self.adHocName)' stands for `pipectl add --chain`; give the recipe's file another name"
+                ))
+        }
         for (recipe, folder) in inboxes {
             for (what, raw) in written {
                 let other = FileSystem.resolved(raw)

@@ -49,7 +49,7 @@ extension Supervisor {
         settings.rows.map { row in
             var (value, source) = (row.value, row.source)
             if row.section == "Queues", let live = liveLimits[row.key.lowercased()] {
-                (value, source) = ("\(live)", "pipectl")
+                (value, source) = ("\(live)", savedLimits.contains(row.key.lowercased()) ? places.saved : "pipectl")
             }
             return Control.Setting(
                 section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
@@ -67,7 +67,7 @@ extension Supervisor {
         if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
             .max(by: { $0.folder.count < $1.folder.count })
         {
-            let path = String(file.dropFirst(inbox.folder.count).drop { $0 == "/" })
+            let path = FileSystem.relative(file, to: inbox.folder)
             let order = current.order(for: inbox.recipe, places)
             let record = try? ledger.newest(path: path)
             let present = FileSystem.exists(file)
@@ -77,9 +77,7 @@ extension Supervisor {
             if !inbox.recipe.matches(name) {
                 return explanation(nil, order, FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name), nil)
             }
-            if let ignored = inbox.report.ignoredFiles.first(where: { $0.path == file }) {
-                return explanation(inbox.recipe, order, ignored.reason, nil)
-            }
+            if let reason = inbox.reason(for: file) { return explanation(inbox.recipe, order, reason, nil) }
             let why =
                 if let problem = inbox.report.problem { "its inbox waits: \(problem)" } else if present {
                     "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle.text)"

@@ -17,7 +17,9 @@ extension ControlService {
         on(Call.Add.self) { [self] call, request in try add(call, request) }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
             for id in call.ids { _ = try supervisor.record(of: id) }
-            Log.notice("cancel of \(call.ids.count) jobs asked for by \(request.connection.peer)")
+            Log.notice(
+                "cancel of \(call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs") asked for by \(request.connection.peer)"
+            )
             supervisor.cancel(call.ids) {
                 request.reply(
                     JobsReply(jobs: call.ids.compactMap { try? supervisor.record(of: $0) }.map(supervisor.shown)))
@@ -28,7 +30,12 @@ extension ControlService {
             supervisor.cancelAll { request.reply(Call.CancelAll.Reply(cancelled: $0)) }
         }
         onSupervisor(Call.Retry.self) { [supervisor] call, request in
-            try supervisor.retry(call) { request.reply(Call.Retry.Reply(retried: $0)) }
+            try supervisor.retry(call) { result in
+                switch result {
+                case .success(let retried): request.reply(Call.Retry.Reply(retried: retried))
+                case .failure(let error): request.fail(error)
+                }
+            }
         }
     }
 

@@ -70,12 +70,14 @@ extension Supervisor {
         }
         queue.set(limit)
         liveLimits[queue.name] = limit
+        savedLimits.remove(queue.name)
         applyLimits()
         Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
         ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
         guard call.save else { return }
         do {
             try SavedSettings.save(limit, key: queue.name.capitalized, to: places.saved)
+            savedLimits.insert(queue.name)
         } catch {
             throw .refused("the limit holds until the restart, but can't be saved: \(error)")
         }

@@ -1,15 +1,18 @@
 import Dispatch
+import Glibc
 import PipelineControl
 import PipelineModel
 import SystemCalls
 
 extension Supervisor {
-    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; hands over their IDs when that is durable.
-    func retry(_ call: Call.Retry, done: @escaping @Sendable ([Int]) -> Void) throws(ControlError) {
+    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; hands over their IDs when that is durable, or
+    /// what could not be brought back.
+    func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
+    {
         var records: [JobRecord] = []
-        for id in call.ids {
+        for id in Set(call.ids).sorted() {
             let record = try record(of: id)
-            guard record.state == .failed || record.state == .cancelled else {
+            guard record.state == .failed || record.state == .cancelled, !retrying.contains(id) else {
                 throw .refused(
                     "job \(id) is \(shown(record).state); only what failed or was cancelled can be tried again")
             }
@@ -23,31 +26,43 @@ extension Supervisor {
             states.append(state)
         }
         if !states.isEmpty {
-            records += (try? ledger.list(JobFilter(states: states), after: 0, limit: Int.max)) ?? []
+            let listed = (try? ledger.list(JobFilter(states: states), after: 0, limit: Int.max)) ?? []
+            records += listed.filter { !retrying.contains($0.id) && !call.ids.contains($0.id) }
         }
         var found: [(JobRecord, WorkOrder)] = []
         for record in records { found.append((record, try orderNow(record))) }
         let wanted = found
+        retrying.formUnion(records.map(\.id))
         // Behind the moves that are under way: an original is brought back from where it has arrived.
         disposing.async { [self] in
+            // The moves just made are to be read.
+            _ = ledger.flush(seconds: 10)
             var brought: [JobRecord] = []
-            for (var record, order) in wanted {
-                guard let fresh = try? ledger.job(record.id), fresh.state == record.state else { continue }
-                record = fresh
+            var missing: [String] = []
+            for (record, order) in wanted {
                 do {
-                    record.source = try bringBack(record, order)
-                    record.order = order
-                    brought.append(record)
+                    brought.append(try bringBack(record.id, order))
                 } catch {
-                    Log.failure("job \(record.id) can't be tried again: its original can't be brought back: \(error)")
+                    missing.append("job \(record.id): \(error)")
                 }
             }
-            let ready = brought
-            queue.async { [self] in requeue(ready, done: done) }
+            let (ready, lost) = (brought, missing)
+            queue.async { [self] in
+                requeue(ready) { [self] in
+                    retrying.subtract(wanted.map(\.0.id))
+                    guard !lost.isEmpty else { return done(.success(ready.map(\.id))) }
+                    let more = lost.count > 3 ? ", and \(lost.count - 3) more" : ""
+                    done(
+                        .failure(
+                            .refused(
+                                "\(ready.count) of \(wanted.count) are tried again; the originals of the others can't be "
+                                    + "brought back: \(lost.prefix(3).joined(separator: "; "))\(more)")))
+                }
+            }
         }
     }
 
-    private func requeue(_ records: [JobRecord], done: @escaping @Sendable ([Int]) -> Void) {
+    private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for var record in records {
             record.position = nextPosition
@@ -59,7 +74,7 @@ extension Supervisor {
         }
         group.notify(queue: queue) { [self] in
             fill()
-            done(records.map(\.id))
+            done()
         }
     }
 
@@ -72,16 +87,20 @@ extension Supervisor {
     }
 
     /// From `failed/` or `cancelled/` back to where work begins.
-    private func bringBack(_ record: JobRecord, _ order: WorkOrder) throws -> String {
-        let source =
-            switch record.origin {
-            case .kept: record.source
-            case .claimed: try Claims.take(record.source, as: record.path, in: order.inbox)
-            case .spooled:
-                try Moving.move(
-                    record.source, into: "\(places.spool)/\(UUIDName.make())", as: FileSystem.name(of: record.path))
-            }
-        try? FileSystem.remove(Disposal.explanationPath(record.source))
-        return source
+    private func bringBack(_ id: Int, _ order: WorkOrder) throws -> JobRecord {
+        guard var record = try ledger.job(id) else { throw ControlError.noSuchJob(id) }
+        let old = record.source
+        guard FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
+        switch record.origin {
+        case .kept: break
+        case .claimed: record.source = try Claims.take(old, as: record.path, in: order.inbox)
+        case .spooled:
+            record.source = try Moving.move(
+                old, into: "\(places.spool)/\(UUIDName.make())", as: FileSystem.name(of: record.path))
+        }
+        if let identity = try FileSystem.status(record.source)?.identity { record.file = identity }
+        try? FileSystem.remove(Disposal.explanationPath(old))
+        record.order = order
+        return record
     }
 }

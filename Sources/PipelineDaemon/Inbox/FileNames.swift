@@ -2,10 +2,12 @@
 enum FileNames {
     /// Hidden, or on its way: left alone without a word.
     static func isPartial(_ name: String) -> Bool {
-        if name.hasPrefix(".") || name.hasSuffix("~") { return true }
+        if isHidden(name) || name.utf8.last == UInt8(ascii: "~") { return true }
         let lower = name.lowercased()
         return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
     }
+
+    static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
 
     /// Why a file that the recipe doesn't take is left alone.
     static func reasonForIgnoring(_ name: String, recipe: String) -> String {

@@ -19,8 +19,7 @@ final class Inbox: @unchecked Sendable {
 
     private var inotify: Inotify?
     private var polls = false
-    private var candidates: [String: Candidate] = [:]
-    private var ignored: [String: String] = [:]
+    private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
     private var kept: Set<FileStatus.Identity> = []
     private var checkAt: UInt64?
@@ -48,6 +47,9 @@ final class Inbox: @unchecked Sendable {
 
     var report: InboxReport { shared.withLock { $0 } }
 
+    /// Why a file in it is left alone.
+    func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
+
     /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
     func begin(adopting: Bool) {
         queue.async { [self] in
@@ -70,7 +72,7 @@ final class Inbox: @unchecked Sendable {
     func catchUp(cancelling: Bool, done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             if let inotify { handle(inotify.read()) } else if polls { scan() }
-            if cancelling { for path in candidates.keys { candidates[path]?.cancelled = true } }
+            if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
             publishReport()
             done()
         }
@@ -88,15 +90,14 @@ final class Inbox: @unchecked Sendable {
             adopts = false
             let foreign = FileSystemType.polled(folder)
             polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
-            if !polls { startInotify() }
             shared.withLock {
                 $0.problem = nil
                 $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
             }
+            if polls { pollLater() } else { startInotify() }
             scan()
             shared.withLock { $0.scanned = true }
             sink.changed(self)
-            if polls { pollLater() }
         } catch {
             broken("\(error)")
         }
@@ -115,8 +116,10 @@ final class Inbox: @unchecked Sendable {
     /// Watches are a limited thing; polling is slower, but sees everything.
     private func fallBack(_ error: SystemError) {
         inotify = nil
+        guard !polls else { return }
         polls = true
         shared.withLock { $0.watch = "poll (\(error.reason))" }
+        pollLater()
         Log.failure(
             "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval.text)",
             advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil)
@@ -151,13 +154,13 @@ final class Inbox: @unchecked Sendable {
             case .changed(let path): consider(path, quiet: false)
             case .movedIn(let path): consider(path, quiet: true)
             case .gone(let path):
-                candidates[path] = nil
-                ignored[path] = nil
+                candidates[FileSystem.Key(path)] = nil
+                forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
-                candidates = candidates.filter { !FileSystem.lies($0.key, within: path) }
-                ignored = ignored.filter { !FileSystem.lies($0.key, within: path) }
+                candidates = candidates.filter { !FileSystem.lies($0.key.path, within: path) }
+                forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
                 Log.notice("inbox \(folder): more happened than the kernel could tell; looking through it again")
                 scan()
@@ -171,8 +174,7 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Looking
 
     private func scan() {
-        ignored = [:]
-        shared.withLock { $0.ignoredFiles = [] }
+        forgetIgnored(where: { _ in true })
         scan(folder)
         handOver()
         publishReport()
@@ -183,7 +185,13 @@ final class Inbox: @unchecked Sendable {
         while let path = folders.popLast() {
             if isOthers(path) { continue }
             if path != folder, let inotify {
-                do { try inotify.add(path) } catch  where error.isMissing { continue } catch { fallBack(error) }
+                do {
+                    try inotify.add(path)
+                } catch {
+                    if error.isMissing { continue }
+                    // A folder that can't be read is ignored below; what can't be watched for want of watches is polled.
+                    if error.code != EACCES { fallBack(error) }
+                }
             }
             guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
                 ignore(path, unreadable(path, "folder"))
@@ -201,7 +209,7 @@ final class Inbox: @unchecked Sendable {
     }
 
     private func isOthers(_ path: String) -> Bool {
-        FileSystem.name(of: path).hasPrefix(".") && path != folder
+        FileNames.isHidden(FileSystem.name(of: path)) && path != folder
             || excluded.contains { FileSystem.lies(path, within: $0) }
     }
 
@@ -210,7 +218,7 @@ final class Inbox: @unchecked Sendable {
     private func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
         let name = FileSystem.name(of: path)
         guard !FileNames.isPartial(name), let status = try? FileSystem.status(path) else {
-            candidates[path] = nil
+            candidates[FileSystem.Key(path)] = nil
             return nil
         }
         switch status.kind {
@@ -234,9 +242,26 @@ final class Inbox: @unchecked Sendable {
     }
 
     private func ignore(_ path: String, _ reason: String) {
-        candidates[path] = nil
-        if ignored.updateValue(reason, forKey: path) == nil {
-            shared.withLock { $0.ignoredFiles = ($0.ignoredFiles + [(path, reason)]).suffix(5) }
+        let key = FileSystem.Key(path)
+        candidates[key] = nil
+        shared.withLock { report in
+            guard report.reasons.updateValue(reason, forKey: key) == nil else { return }
+            report.ignoredFiles = (report.ignoredFiles + [(path, reason)]).suffix(5)
+        }
+    }
+
+    private func forgetIgnored(_ path: String) {
+        shared.withLock { report in
+            guard report.reasons.removeValue(forKey: FileSystem.Key(path)) != nil else { return }
+            report.ignoredFiles.removeAll { $0.path == path }
+        }
+    }
+
+    private func forgetIgnored(where which: (FileSystem.Key) -> Bool) {
+        shared.withLock { report in
+            guard report.reasons.contains(where: { which($0.key) }) else { return }
+            report.reasons = report.reasons.filter { !which($0.key) }
+            report.ignoredFiles.removeAll { report.reasons[FileSystem.Key($0.path)] == nil }
         }
     }
 
@@ -254,11 +279,12 @@ final class Inbox: @unchecked Sendable {
     /// Any change restarts the quiet time.
     private func settle(_ path: String, _ status: FileStatus) {
         let wait = polls ? recipe.intake.settlePolled : recipe.intake.settle
-        if let known = candidates[path], polls, known.size == status.size, known.modified == status.modified { return }
+        let key = FileSystem.Key(path)
+        if let known = candidates[key], polls, known.size == status.size, known.modified == status.modified { return }
         let deadline = DispatchTime.now() + wait.dispatch
-        candidates[path] = Candidate(
+        candidates[key] = Candidate(
             size: status.size, modified: status.modified, deadline: deadline.uptimeNanoseconds,
-            cancelled: candidates[path]?.cancelled ?? false)
+            cancelled: candidates[key]?.cancelled ?? false)
         checkLater(deadline.uptimeNanoseconds)
     }
 
@@ -277,9 +303,11 @@ final class Inbox: @unchecked Sendable {
         // Nothing is asked of the files before the time has come: the events restart it.
         let due = candidates.filter { $0.value.deadline <= now }
         // First come, first taken; what came together, by name.
-        for (path, candidate) in due.sorted(by: { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }) {
+        for (key, candidate) in due.sorted(by: { ($0.value.deadline, $0.key.path) < ($1.value.deadline, $1.key.path) })
+        {
+            let path = key.path
             guard let status = try? FileSystem.status(path), status.kind == .file else {
-                candidates[path] = nil
+                candidates[key] = nil
                 continue
             }
             if status.size == candidate.size, status.modified == candidate.modified {
@@ -298,8 +326,8 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Claiming
 
     private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
-        candidates[path] = nil
-        ignored[path] = nil
+        candidates[FileSystem.Key(path)] = nil
+        forgetIgnored(path)
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // Quiet, but a writer still holds it open: a slow upload.
@@ -309,7 +337,7 @@ final class Inbox: @unchecked Sendable {
         } catch {
             return ignore(path, unreadable(path, "file"))
         }
-        let relative = String(path.dropFirst(folder.count + 1))
+        let relative = FileSystem.relative(path, to: folder)
         guard recipe.original != .keep else {
             kept.insert(status.identity)
             return add(
@@ -326,8 +354,12 @@ final class Inbox: @unchecked Sendable {
         } catch let error as SystemError where error.isMissing {
             return
         } catch {
-            let mode = String(status.mode & 0o7777, radix: 8)
-            ignore(path, "can't be claimed by user \(User.current) (mode \(mode)): \(error)")
+            let above = FileSystem.folder(of: path)
+            let mode = (try? FileSystem.status(above)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
+            ignore(
+                path,
+                "can't be taken out of its folder by user \(User.current) (\(above) has mode \(mode)): \(error); "
+                    + "allow it, and it is taken")
         }
     }
 
@@ -357,9 +389,7 @@ final class Inbox: @unchecked Sendable {
     private func publishReport() {
         shared.withLock {
             $0.settling = candidates.count
-            $0.ignored = ignored.count
-            if ignored.isEmpty { $0.ignoredFiles = [] }
-            $0.ignoredFiles.removeAll { ignored[$0.path] == nil }
+            $0.ignored = $0.reasons.count
         }
         sink.changed(self)
     }

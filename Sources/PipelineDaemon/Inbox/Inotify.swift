@@ -26,7 +26,7 @@ final class Inotify {
     private let source: any DispatchSourceRead
     private let top: String
     private var folders: [Int32: String] = [:]
-    private var watches: [String: Int32] = [:]
+    private var watches: [FileSystem.Key: Int32] = [:]
 
     /// Watches `top` alone; folders below are added as they are found.
     init(top: String, queue: DispatchQueue, events: @escaping () -> Void) throws(SystemError) {
@@ -51,13 +51,13 @@ final class Inotify {
         let watch = inotify_add_watch(descriptor.number, folder, UInt32(mask))
         guard watch >= 0 else { throw SystemError("inotify_add_watch", folder) }
         folders[watch] = folder
-        watches[folder] = watch
+        watches[FileSystem.Key(folder)] = watch
     }
 
     private func remove(below folder: String) {
-        for (path, watch) in watches where FileSystem.lies(path, within: folder) {
+        for (key, watch) in watches where FileSystem.lies(key.path, within: folder) {
             inotify_rm_watch(descriptor.number, watch)
-            watches[path] = nil
+            watches[key] = nil
             folders[watch] = nil
         }
     }
@@ -87,7 +87,7 @@ final class Inotify {
         if has(IN_DELETE_SELF) || has(IN_MOVE_SELF) || has(IN_UNMOUNT) || has(IN_IGNORED) {
             if has(IN_IGNORED) || has(IN_DELETE_SELF) {
                 folders[event.wd] = nil
-                watches[folder] = nil
+                watches[FileSystem.Key(folder)] = nil
             }
             return folder == top ? .topGone : nil
         }
@@ -95,7 +95,8 @@ final class Inotify {
         guard !name.isEmpty else { return nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
-            if has(IN_CREATE) || has(IN_MOVED_TO) { return .folderAppeared(path) }
+            // A folder that may be read now is as good as a new one.
+            if has(IN_CREATE) || has(IN_MOVED_TO) || has(IN_ATTRIB) { return .folderAppeared(path) }
             if has(IN_MOVED_FROM) || has(IN_DELETE) {
                 remove(below: path)
                 return .folderGone(path)

@@ -27,6 +27,8 @@ struct InboxReport: Sendable {
     var watch = "starting"
     var settling = 0
     var ignored = 0
+    /// Why each of them is left alone.
+    var reasons: [FileSystem.Key: String] = [:]
     /// The latest few.
     var ignoredFiles: [(path: String, reason: String)] = []
     var problem: String?

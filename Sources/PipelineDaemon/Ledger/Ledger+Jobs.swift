@@ -59,11 +59,12 @@ extension Ledger {
     }
 
     /// The original has been brought to where it belongs now.
-    func recordDisposal(of job: Int, source: String) {
-        write { database, _ in
-            try database.run(
-                "UPDATE jobs SET disposed = 1, source = ? WHERE id = ?", [.text(source), .integer(job)])
-        }
+    func recordDisposal(of job: Int, source: String, done: @escaping @Sendable () -> Void) {
+        write(
+            { database, _ in
+                try database.run(
+                    "UPDATE jobs SET disposed = 1, source = ? WHERE id = ?", [.text(source), .integer(job)])
+            }, done: done)
     }
 
     /// Cancels every queued job up to `last`, or those of `ids`, but for `except`; hands over how many there were.
@@ -97,14 +98,16 @@ extension Ledger {
             { database, orders in
                 try database.run(
                     """
-                    UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, reason = NULL, error = NULL,
+                    UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
+                        inode = ?, size = ?, modified = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0
                     WHERE id = ?
                     """,
                     [
                         .integer(job.position), .integer(try orders.row(job.order, database)), .text(job.source),
-                        .integer(job.id),
+                        .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
+                        .integer(job.file.modified), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, .queued, nil))
             }, done: done)

@@ -2,9 +2,11 @@ import SystemCalls
 import WorkerProtocol
 
 /// Why a job failed: what happened, and what the person who dropped the picture can do about it.
-struct JobFailure: Error, Sendable {
+struct JobFailure: Error, Sendable, CustomStringConvertible {
     var message: String
     var advice: String?
+
+    var description: String { message }
 
     init(_ message: String, advice: String? = nil) {
         self.message = message

@@ -50,7 +50,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             do {
                 let input = provided ?? work.source
                 let source = try Descriptor.open(input.source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-                run(try makeTask(source: source, targets: try work.staging.map(openStaging)))
+                guard let targets = openTargets() else { return }
+                run(makeTask(source: source, targets: targets))
             } catch {
                 end(.failed, JobFailure(error, during: "opening the picture"))
             }
@@ -65,12 +66,21 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         if let task { pool.cancel(task) }
     }
 
+    private func openTargets() -> [Descriptor]? {
+        do {
+            return try work.staging.map(openStaging)
+        } catch {
+            end(.failed, JobFailure(error, during: "making the result in the outbox"))
+            return nil
+        }
+    }
+
     private func openStaging(_ path: String) throws -> Descriptor {
         try FileSystem.makeFolders(FileSystem.folder(of: path))
         return try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
     }
 
-    private func makeTask(source: Descriptor, targets: [Descriptor]) throws -> RenderTask {
+    private func makeTask(source: Descriptor, targets: [Descriptor]) -> RenderTask {
         RenderTask(
             name: work.name, outputs: work.outputs.map { RenderOutput(name: $0.name, stages: $0.chain.stages) },
             limits: work.limits, source: source, targets: targets,

@@ -15,15 +15,31 @@ extension Supervisor {
 
     /// Cancels the jobs of these IDs; `done` when none of them runs any more.
     func cancel(_ ids: [Int], done: @escaping @Sendable () -> Void) {
-        let rows = ids.filter { window[$0] == nil }
-        let windowed = ids.compactMap { window[$0] }
-        for job in windowed { cancel(job) }
-        let group = DispatchGroup()
-        if !rows.isEmpty {
-            group.enter()
-            cancelRows(upTo: nextID - 1, ids: rows) { _ in group.leave() }
+        let wanted = Set(ids)
+        stopJobs(window.values.filter { wanted.contains($0.record.id) }, rows: ids, done: done)
+    }
+
+    /// Cancels everything that was accepted, claimed or settling before the call; hands over how many that are.
+    func cancelAll(done: @escaping @Sendable (Int) -> Void) {
+        catchUp(cancelling: true) { [self] in
+            let before = counts[.cancelled] ?? 0
+            let settling = inboxes.reduce(0) { $0 + $1.report.settling }
+            stopJobs(Array(window.values), rows: nil) { [self] in
+                done((counts[.cancelled] ?? 0) - before + settling)
+            }
         }
-        whenEnded(windowed.map(\.record.id)) {
+    }
+
+    /// Stops jobs of the window, and rows: those of these IDs, or all there are.
+    private func stopJobs(_ jobs: [Job], rows: [Int]?, done: @escaping @Sendable () -> Void) {
+        // What leaves the window must not be followed by rows that are about to be cancelled.
+        fillHolds += 1
+        // The newest first: a worker that gets free finds nothing left to be started.
+        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { cancel(job) }
+        let group = DispatchGroup()
+        group.enter()
+        cancelRows(rows) { group.leave() }
+        whenEnded(jobs.map(\.record.id)) {
             group.leave()
         } begin: {
             group.enter()
@@ -31,31 +47,10 @@ extension Supervisor {
         group.notify(queue: queue, execute: done)
     }
 
-    /// Cancels everything that was accepted, claimed or settling before the call.
-    func cancelAll(done: @escaping @Sendable (Int) -> Void) {
-        catchUp(cancelling: true) { [self] in
-            let before = counts[.cancelled] ?? 0
-            let last = nextID - 1
-            let windowed = Array(window.values)
-            // The newest first: what is running gets free workers only when nothing is left to be started on them.
-            for job in windowed.sorted(by: { $0.record.position > $1.record.position }) { cancel(job) }
-            let group = DispatchGroup()
-            group.enter()
-            cancelRows(upTo: last, ids: nil) { _ in group.leave() }
-            whenEnded(windowed.map(\.record.id)) {
-                group.leave()
-            } begin: {
-                group.enter()
-            }
-            group.notify(queue: queue) { [self] in done((counts[.cancelled] ?? 0) - before) }
-        }
-    }
-
     /// Rows that are not in the window, with one statement; their originals follow in the background.
-    private func cancelRows(upTo last: Int, ids: [Int]?, done: @escaping @Sendable (Int) -> Void) {
-        fillHolds += 1
+    private func cancelRows(_ ids: [Int]?, done: @escaping @Sendable () -> Void) {
         let windowed = window.values.filter { $0.record.state == .queued }.map(\.record.id)
-        ledger.cancelQueued(upTo: last, ids: ids, except: windowed, at: Timestamp.now()) { [self] count in
+        ledger.cancelQueued(upTo: nextID - 1, ids: ids, except: windowed, at: Timestamp.now()) { [self] count in
             queue.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.cancelled, default: 0] += count
@@ -63,7 +58,7 @@ extension Supervisor {
                 if count > 0 { disposeBacklog() }
                 tellWaitersOfRows()
                 fill()
-                done(count)
+                done()
             }
         }
     }

@@ -27,7 +27,7 @@ extension Supervisor {
         sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
         counts = try ledger.counts()
-        if let left = counts[.queued], left > 0 { Log.notice("\(left) jobs are in the queue from before") }
+        if let left = counts[.queued], left > 0 { Log.notice("in the queue from before: \(left)") }
     }
 
     /// Whatever lies in `.staging` belongs to nobody now: what an intent names has been published above.
@@ -62,11 +62,7 @@ extension Supervisor {
         disposing.async { [self] in
             while let jobs = try? ledger.undisposed(limit: 200), !jobs.isEmpty {
                 var moved = 0
-                for job in jobs {
-                    guard let source = try? Disposal(places: places).dispose(job) else { continue }
-                    ledger.recordDisposal(of: job.id, source: source)
-                    moved += 1
-                }
+                for job in jobs where (try? disposeOnce(job)) != nil { moved += 1 }
                 // Those that can't be moved now are tried again at the next start.
                 guard moved > 0, ledger.flush(seconds: 60) else { return }
             }

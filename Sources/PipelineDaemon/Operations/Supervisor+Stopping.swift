@@ -11,10 +11,14 @@ extension Supervisor {
             for inbox in inboxes { inbox.stop() }
             // Rendering closes; publishing and announcing go on with what has been rendered.
             render.close()
-            for job in window.values where job.record.state == .queued { giveBack(job) }
+            let isHeld = publish.report.paused || publish.report.effective == 0
+            for job in window.values {
+                let waitsForNobody = isHeld && job.render.state.isFinal && job.publish.state != .executing
+                if job.record.state == .queued || waitsForNobody { giveBack(job) }
+            }
             let running = counts[.running] ?? 0
             if running > 0 {
-                Log.notice("stopping: \(running) jobs are running, and have \(settings.drainTimeout.text) to finish")
+                Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
             }
             checkDrained()
             queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }
@@ -31,7 +35,7 @@ extension Supervisor {
     private func drainTimedOut() {
         let running = window.values.filter { !$0.publishing }
         guard !running.isEmpty else { return }
-        Log.notice("stopping: \(running.count) jobs were not finished in time, and go back to the queue")
+        Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
         for job in running { giveBack(job) }
     }
 

@@ -16,6 +16,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
     /// Originals are moved one after the other, behind everything else.
     let disposing = DispatchQueue(label: "pipelined.disposal")
+    /// Jobs whose original has been moved, until that is recorded; touched on `disposing` alone.
+    private var moved: Set<Int> = []
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
@@ -30,6 +32,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var current: LoadedConfiguration
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
+    /// Those of them that `--save` has kept for the next start.
+    var savedLimits: Set<String> = []
     var inboxes: [Inbox] = []
     var window: [Int: Job] = [:]
     var counts: [JobState: Int] = [:]
@@ -43,6 +47,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var stopping = false
     var drained: (@Sendable () -> Void)?
     var waiters: [Waiter] = []
+    /// Jobs that are being brought back.
+    var retrying: Set<Int> = []
 
     init(places: Places, ledger: Ledger, pool: WorkerPool, current: LoadedConfiguration) {
         self.places = places
@@ -320,12 +326,28 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     func dispose(_ record: JobRecord) {
         disposing.async { [self] in
             do {
-                ledger.recordDisposal(of: record.id, source: try Disposal(places: places).dispose(record))
+                // The backlog may have come first; and what has been brought back since is not to be moved.
+                guard let fresh = try ledger.job(record.id), !fresh.disposed, fresh.state.isFinal else { return }
+                try disposeOnce(fresh)
             } catch {
                 Log.failure(
                     "the original of job \(record.id) stays at \(record.source): \(error); "
                         + "it is moved at the next start, or by `pipectl reload`")
             }
+        }
+    }
+
+    /// On the disposal's queue. Once: a second move would meet another file of the same name.
+    func disposeOnce(_ record: JobRecord) throws {
+        guard moved.insert(record.id).inserted else { return }
+        do {
+            let source = try Disposal(places: places).dispose(record)
+            ledger.recordDisposal(of: record.id, source: source) { [self] in
+                disposing.async { self.moved.remove(record.id) }
+            }
+        } catch {
+            moved.remove(record.id)
+            throw error
         }
     }
 

@@ -7,13 +7,13 @@ struct Disposal: Sendable {
 
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
-        guard FileSystem.exists(job.source) else { return movedBefore(job) ?? job.source }
+        if job.origin == .kept { return job.source }
+        // The name may be another picture's by now.
+        guard try FileSystem.status(job.source)?.identity == job.file else { return movedBefore(job) ?? job.source }
         switch (job.state, job.origin) {
         case (.done, .spooled):
             try FileSystem.remove(job.source)
             removeEmptyFolders(job)
-            return job.source
-        case (_, .kept):
             return job.source
         case (.done, .claimed) where job.order.original == .delete:
             try FileSystem.remove(job.source)
@@ -46,8 +46,7 @@ struct Disposal: Sendable {
     }
 
     private func folder(_ job: JobRecord, _ place: String) -> String {
-        let subfolder = job.path.contains("/") ? FileSystem.folder(of: job.path) : ""
-        return FileSystem.join("\(place)/\(job.order.recipe)", subfolder)
+        FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
     /// Where the original went when a crash came between the move and its record.

@@ -6,8 +6,7 @@ struct ResultName {
     private let stem: String
 
     init(order: WorkOrder, path: String) {
-        let subfolder = path.contains("/") ? FileSystem.folder(of: path) : ""
-        folder = FileSystem.join(order.outbox, subfolder)
+        folder = FileSystem.join(order.outbox, FileSystem.subfolder(of: path))
         stem = Self.split(FileSystem.name(of: path)).stem
     }
 

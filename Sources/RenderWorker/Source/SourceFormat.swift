@@ -30,7 +30,8 @@ enum SourceFormat: String {
         } else {
             throw WorkerFailure(
                 stage: "open",
-                message: "this is no picture that pipelined reads (it looks like \(Self.guess(prefix)))",
+                message: "this is no picture that pipelined reads"
+                    + (Self.guess(prefix).map { " (it looks like \($0))" } ?? ""),
                 advice: "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read")
         }
     }
@@ -49,7 +50,7 @@ enum SourceFormat: String {
         return brands.contains(where: ofHEIF.contains) ? .heif : nil
     }
 
-    private static func guess(_ prefix: [UInt8]) -> String {
+    private static func guess(_ prefix: [UInt8]) -> String? {
         let signs: [(offset: Int, text: String, looks: String)] = [
             (0, "%PDF", "a PDF document"), (0, "<svg", "an SVG drawing"), (0, "<?xml", "an SVG or XML document"),
             (0, "<!DOC", "a web page"), (0, "<html", "a web page"), (0, "PK\u{3}\u{4}", "a ZIP archive"),
@@ -61,6 +62,6 @@ enum SourceFormat: String {
         }
         if prefix.starts(with: [0xff, 0x0a]) { return "a JPEG XL picture" }
         let isText = prefix.allSatisfy { $0 >= 32 && $0 != 127 || [9, 10, 13].contains($0) }
-        return isText ? "text" : "something else"
+        return isText ? "text" : nil
     }
 }

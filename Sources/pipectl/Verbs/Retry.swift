@@ -29,10 +29,11 @@ extension Verb {
             if context.json {
                 try context.output.document(reply)
             } else {
-                let list = reply.retried.map { "#\($0)" }.joined(separator: " ")
+                let few = reply.retried.count <= 10 ? reply.retried : []
+                let list = few.isEmpty ? "" : ": " + few.map { "#\($0)" }.joined(separator: " ")
                 try context.output.line(
                     reply.retried.isEmpty
-                        ? "nothing to retry" : "retrying \(Amount.counted(reply.retried.count, "job")): \(list)")
+                        ? "nothing to retry" : "retrying \(Amount.counted(reply.retried.count, "job"))\(list)")
             }
             return .done
         })

@@ -1,7 +1,8 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let all = Option("--all", "every job there is when the call comes; the same as no ID")
+    fileprivate static let all = Option(
+        "--all", "until nothing is left to do: settling, waiting, queued or running; the same as no ID")
 }
 
 extension Verb {
@@ -13,7 +14,7 @@ extension Verb {
         arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
         options: [.all],
         examples: [
-            Example("pipectl wait", "until all that is there has ended"),
+            Example("pipectl wait", "until nothing is left to do"),
             Example("pipectl wait 12 13 --json | jq -r '.outputs[]'", "the results of two jobs"),
         ],
         run: { context in

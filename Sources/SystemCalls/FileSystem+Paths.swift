@@ -1,0 +1,52 @@
+/// Paths are bytes. A combining mark after a slash makes one character of both in Swift, and two spellings of an accent are equal
+/// strings; to the kernel they are neither.
+extension FileSystem {
+    private static let slash = UInt8(ascii: "/")
+
+    public static func folder(of path: String) -> String {
+        guard let end = path.utf8.lastIndex(of: slash) else { return "." }
+        return end == path.utf8.startIndex ? "/" : String(decoding: path.utf8[..<end], as: UTF8.self)
+    }
+
+    /// The folder of a relative path, "" when it names none.
+    public static func subfolder(of path: String) -> String {
+        path.utf8.contains(slash) ? folder(of: path) : ""
+    }
+
+    public static func name(of path: String) -> String {
+        guard let end = path.utf8.lastIndex(of: slash) else { return path }
+        return String(decoding: path.utf8[path.utf8.index(after: end)...], as: UTF8.self)
+    }
+
+    public static func join(_ folder: String, _ rest: String) -> String {
+        if rest.isEmpty { return folder }
+        if rest.utf8.first == slash { return rest }
+        return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
+    }
+
+    /// Whether `path` is `folder` or lies below it.
+    public static func lies(_ path: String, within folder: String) -> Bool {
+        guard path.utf8.starts(with: folder.utf8) else { return false }
+        let rest = path.utf8.dropFirst(folder.utf8.count)
+        return rest.isEmpty || rest.first == slash || folder.utf8.last == slash
+    }
+
+    /// The part of `path` below `folder`.
+    public static func relative(_ path: String, to folder: String) -> String {
+        String(decoding: path.utf8.dropFirst(folder.utf8.count).drop { $0 == slash }, as: UTF8.self)
+    }
+
+    /// A path as the key of a set or dictionary: equal when its bytes are.
+    public struct Key: Hashable, Sendable {
+        public let path: String
+
+        public init(_ path: String) { self.path = path }
+
+        public static func == (left: Key, right: Key) -> Bool { left.path.utf8.elementsEqual(right.path.utf8) }
+
+        public func hash(into hasher: inout Hasher) {
+            var path = path
+            path.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        }
+    }
+}
