@@ -95,15 +95,15 @@ struct IntakeTests {
             try daemon.write(Picture.small, to: "second")
             try daemon.write(Picture.small, to: "third")
             // By the kernel's own call: Foundation changes the spelling of names.
-            mkdir(daemon.path("inbox/") + "\u{301}folder", 0o755)
-            #expect(rename(daemon.path("first"), daemon.path("inbox/") + "\u{e9}t.png") == 0)
-            #expect(rename(daemon.path("second"), daemon.path("inbox/") + "e\u{301}t.png") == 0)
-            #expect(rename(daemon.path("third"), daemon.path("inbox/") + "\u{301}folder/\u{301}mark.png") == 0)
+            mkdir(daemon.path("inbox") + "/\u{301}folder", 0o755)
+            #expect(rename(daemon.path("first"), daemon.path("inbox") + "/\u{e9}t.png") == 0)
+            #expect(rename(daemon.path("second"), daemon.path("inbox") + "/e\u{301}t.png") == 0)
+            #expect(rename(daemon.path("third"), daemon.path("inbox") + "/\u{301}folder/\u{301}mark.png") == 0)
             try await daemon.waitForAll()
             #expect(try daemon.status().jobs.done == 3)
             await daemon.stop()
-            #expect(daemon.files(in: "outbox/noir").count == 3)
-            #expect(access(daemon.path("outbox/noir/") + "\u{301}folder/\u{301}mark.jpg", F_OK) == 0)
+            #expect(daemon.files(in: "outbox/noir").count { $0.hasSuffix(".jpg") } == 3)
+            #expect(access(daemon.path("outbox/noir") + "/\u{301}folder/\u{301}mark.jpg", F_OK) == 0)
         }
     }
 

@@ -14,8 +14,9 @@ struct LifeTests {
             Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=1\nPublish=1\n"]) { $1 }
         ) {
             daemon in
-            try daemon.drop(Picture.tiff(width: 1200, height: 900), as: "first.tif", inbox: "inbox/slow")
+            try daemon.drop(Picture.tiff(width: 2400, height: 1800), as: "first.tif", inbox: "inbox/slow")
             try await daemon.job("first.tif", becomes: "running")
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
             for number in 1...20 { try daemon.drop(as: String(format: "%02d.png", number)) }
             try await daemon.job("20.png", becomes: "queued")
             #expect(await daemon.stop() == 0)

@@ -58,8 +58,9 @@ struct RecipeTests {
             try daemon.drop(Picture.png(width: 20, height: 20), as: "same.png", inbox: "inbox/web")
             try await daemon.waitForAll()
             try daemon.drop(Picture.png(width: 60, height: 60), as: "same.png", inbox: "inbox/web")
-            let jobs = try await daemon.waitForAll()
-            #expect(jobs.map(\.state) == ["done"])
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            #expect(jobs.map(\.state) == ["done", "done"])
             await daemon.stop()
             #expect(daemon.files(in: "outbox") == ["web/same.jpg"])
             let width = Picture.jpegSize(try daemon.data("outbox/web/same.jpg"))?.width

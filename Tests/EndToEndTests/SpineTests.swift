@@ -8,7 +8,8 @@ struct SpineTests {
     func spine() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "sunset.png")
-            let jobs = try await daemon.waitForAll()
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
             #expect(jobs.map(\.state) == ["done"])
             #expect(jobs.first?.outputs == [daemon.path("outbox/noir/sunset.jpg")])
             #expect(jobs.first?.before?.width == 32)
