@@ -120,7 +120,7 @@ public enum ControlInterface {
         # Brings back failed or cancelled jobs: those named, or all of the named states.
         method Retry(ids: []int, states: []string) -> (retried: []int)
 
-        # No queue: all of them. Answers when nothing new starts.
+        # No queue: render and publish. Answers when nothing new starts.
         method Pause(queue: ?string, reason: ?string) -> (queues: [string]Queue)
         method Resume(queue: ?string) -> (queues: [string]Queue)
 

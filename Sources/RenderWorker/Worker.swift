@@ -50,7 +50,7 @@ final class Worker: Sendable {
                 return .opened(new.header)
             case .render:
                 return .rendered(try render(opened, into: next.descriptors))
-            case .close, .cancel:
+            case .cancel:
                 return nil
             }
         } catch is Cancelled {
@@ -88,19 +88,28 @@ final class Worker: Sendable {
 
     /// On the reading thread.
     private func read() -> Never {
-        while let (message, descriptors) = (try? channel.receive(SupervisorMessage.self)).flatMap(\.self) {
+        while let (message, descriptors) = received() {
             switch message {
             case .open: cancellation.begin()
             case .cancel:
                 cancellation.cancel()
                 continue
-            case .render, .close: break
+            case .render: break
             }
             messages.withLock { $0.append(Message(message: message, descriptors: descriptors)) }
             arrived.signal()
         }
         // Nobody waits for what is being made.
         _exit(0)
+    }
+
+    private func received() -> (SupervisorMessage, [Descriptor])? {
+        do {
+            return try channel.receive(SupervisorMessage.self)
+        } catch {
+            FileHandle.standardError.write(Data("pipelined-render: a message can't be read: \(error)\n".utf8))
+            return nil
+        }
     }
 
     private func send(_ message: WorkerMessage) {

@@ -6,8 +6,6 @@ public enum SupervisorMessage: Codable, Sendable {
     case open(OpenRequest)
     /// Make the results of the opened picture. A descriptor for each output, in order, open for reading and writing.
     case render
-    /// Let go of the opened picture without making anything of it.
-    case close
     /// Stop what is being done. The answer to `open` or `render` comes all the same.
     case cancel
 }

@@ -8,6 +8,9 @@ public struct WorkerChannel: Sendable {
     /// The longest message. A socket's default send buffer holds it.
     public static let longestMessage = 128 * 1024
 
+    /// Beside one message: a job's outputs, at most.
+    public static let mostDescriptors = 64
+
     public let socket: Descriptor
 
     public init(_ socket: Descriptor) {
@@ -24,7 +27,7 @@ public struct WorkerChannel: Sendable {
     public func receive<Message: Decodable>(
         _ type: Message.Type
     ) throws -> (message: Message, descriptors: [Descriptor])? {
-        let packet = try Socket.receive(room: Self.longestMessage, from: socket)
+        let packet = try Socket.receive(room: Self.longestMessage, most: Self.mostDescriptors, from: socket)
         guard !packet.bytes.isEmpty else { return nil }
         guard !packet.truncated else { throw WorkerChannelError.tooLong(packet.bytes.count) }
         return (try JSONDecoder().decode(type, from: Data(packet.bytes)), packet.descriptors)

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import SystemCalls
 import Testing
 
 @Suite("Cancelling")
@@ -148,10 +149,16 @@ struct CancelTests {
     func settling() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
-            _ = try daemon.call(Call.CancelAll())
-            try await daemon.job("settling.png", becomes: "cancelled")
+            do {
+                // Held open over the end of its quiet time: it settles once more, and is still to be cancelled.
+                let open = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
+                #expect(try daemon.call(Call.CancelAll()).cancelled == 2)
+                try await daemon.job("settling.png", becomes: "cancelled")
+                withExtendedLifetime(open) {}
+            }
+            try await daemon.job("open.png", becomes: "cancelled")
             await daemon.stop()
-            #expect(daemon.files(in: "cancelled") == ["noir/settling.png"])
+            #expect(daemon.files(in: "cancelled") == ["noir/open.png", "noir/settling.png"])
             #expect(daemon.files(in: "outbox") == [])
         }
     }

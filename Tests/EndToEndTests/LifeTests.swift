@@ -93,6 +93,46 @@ struct LifeTests {
         }
     }
 
+    @Test(
+        "an intent of which nothing is left is rendered again; one that can't be finished fails its job, not the start")
+    func intents() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            for name in ["lost.png", "stuck.png"] { try daemon.drop(as: name) }
+            let lost = try await daemon.job("lost.png", becomes: "queued")
+            let stuck = try await daemon.job("stuck.png", becomes: "queued")
+            await daemon.stop()
+            // As a crash between intent and rename leaves it; a folder stands in the second one's way.
+            try daemon.write("half", to: "elsewhere/.staging/\(stuck)")
+            func intent(_ staging: String, _ target: String) -> String {
+                #"{"steps":[{"conflict":"replace","staging":"\#(staging)","target":"\#(target)"}]}"#
+            }
+            try daemon.write("", to: "elsewhere/folder/file")
+            for (id, text) in [
+                (lost, intent(daemon.path("nothing"), daemon.path("nowhere"))),
+                (stuck, intent(daemon.path("elsewhere/.staging/\(stuck)"), daemon.path("elsewhere/folder"))),
+            ] {
+                let sql = "UPDATE jobs SET state = 'running', intent = '\(text)' WHERE id = \(id)"
+                let outcome = try await Programs.run(
+                    path: "/usr/bin/env", ["python3", "-c", Self.execute, daemon.path("state/ledger.sqlite"), sql])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            try await daemon.start()
+            _ = try daemon.call(Call.Resume())
+            try await daemon.wait([lost, stuck])
+            #expect(
+                try daemon.list().map { [$0.input, $0.state] } == [["lost.png", "done"], ["stuck.png", "failed"]])
+            await daemon.stop()
+            #expect(daemon.files(in: "archive") == ["noir/lost.png"])
+            #expect(daemon.files(in: "failed") == ["noir/stuck.png", "noir/stuck.png.error.txt"])
+        }
+    }
+
+    private static let execute = """
+        import sqlite3, sys
+        with sqlite3.connect(sys.argv[1]) as ledger: ledger.execute(sys.argv[2])
+        """
+
     @Test("a worker that is killed costs nothing but a second try")
     func workerKilled() async throws {
         try await DaemonFixture.with(Self.slow) { daemon in

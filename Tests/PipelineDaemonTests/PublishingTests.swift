@@ -75,13 +75,51 @@ struct PublishingTests {
             _ = try staged("\(folder)/out/first.jpg")
             _ = try staged("\(folder)/2")
             let intent = PublishIntent(steps: [
-                .init(staging: "\(folder)/1", target: "\(folder)/out/first.jpg", replaces: false),
-                .init(staging: "\(folder)/2", target: "\(folder)/out/second.jpg", replaces: false),
+                .init(staging: "\(folder)/1", target: "\(folder)/out/first.jpg", conflict: .number),
+                .init(staging: "\(folder)/2", target: "\(folder)/out/second.jpg", conflict: .number),
             ])
-            let published = try Publisher().recover(intent)
+            let published = try #require(try Publisher().recover(intent))
             #expect(published.map(\.path) == ["\(folder)/out/first.jpg", "\(folder)/out/second.jpg"])
             #expect(FileSystem.exists("\(folder)/out/second.jpg"))
             #expect(!FileSystem.exists("\(folder)/2"))
+        }
+    }
+
+    @Test("an interrupted publication of which nothing is left is none")
+    func nothingLeft() throws {
+        try withTemporaryFolder { folder in
+            let intent = PublishIntent(steps: [
+                .init(staging: "\(folder)/1", target: "\(folder)/out/first.jpg", conflict: .number)
+            ])
+            let recovered = try Publisher().recover(intent)
+            #expect(recovered == nil)
+        }
+    }
+
+    @Test("of two outputs both are published or neither: a rename that fails takes the one before it back")
+    func together() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let both = [try staged("\(folder)/1"), try staged("\(folder)/2", "second")]
+            let publication = try publisher.choose(both, order: order("\(folder)/out"), path: "same.png")
+            try FileSystem.remove("\(folder)/2")
+            #expect(throws: SystemError.self) { try publisher.publish(publication) { _, done in done() } }
+            #expect(try FileSystem.names(in: "\(folder)/out") == [])
+            #expect(FileSystem.exists("\(folder)/1"))
+        }
+    }
+
+    @Test("under Conflict=skip a name that is taken in between stays, and the result is left out")
+    func skipped() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out", .skip), path: "same.png")
+            try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
+            let published = try publisher.publish(publication) { _, done in done() }
+            #expect(published.isEmpty)
+            #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
+            #expect(!FileSystem.exists("\(folder)/1"))
         }
     }
 

@@ -96,15 +96,4 @@ struct WorkerTests {
         }
         #expect(try worker.descriptorCount == before)
     }
-
-    @Test("A closed picture is let go")
-    func close() throws {
-        let worker = try WorkerProcess()
-        let before = try worker.descriptorCount
-        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir")
-        #expect(try worker.descriptorCount == before + 1)
-        try worker.channel.send(SupervisorMessage.close)
-        guard case .failed = try worker.ask(.render) else { throw Unexpected("still open") }
-        #expect(try worker.descriptorCount == before)
-    }
 }

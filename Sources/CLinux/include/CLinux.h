@@ -14,7 +14,7 @@
 ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
 
 /* recvmsg(2) with MSG_CMSG_CLOEXEC. On entry *count is the room in `descriptors`, on return how many came.
- * Descriptors beyond that room are closed by the kernel and *truncated is set. */
+ * Descriptors beyond that room are closed, and *truncated is set. */
 ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors, size_t *count, int *truncated);
 
 /* renameat2(2) with RENAME_NOREPLACE. */

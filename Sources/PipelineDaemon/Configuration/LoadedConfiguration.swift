@@ -89,7 +89,15 @@ struct LoadedConfiguration: Sendable {
                     message: "'\(Self.adHocName)' stands for `pipectl add --chain`; give the recipe's file another name"
                 ))
         }
-        for (recipe, folder) in inboxes {
+        for (index, (recipe, folder)) in inboxes.enumerated() {
+            if let other = inboxes[..<index].first(where: { $0.folder == folder }) {
+                problems.append(
+                    Problem(
+                        file: recipe.file ?? other.recipe.file ?? recipe.name, line: nil,
+                        message:
+                            "the inbox \(folder) is also that of recipe '\(other.recipe.name)'; give one of them another Inbox="
+                    ))
+            }
             for (what, raw) in written {
                 let other = FileSystem.resolved(raw)
                 let file = recipe.file ?? "built-in recipe \(recipe.name)"

@@ -16,7 +16,8 @@ final class ControlConnection: @unchecked Sendable {
     let queue: DispatchQueue
     /// For the log: who is at the other end.
     let peer: String
-    private let socket: Descriptor
+    /// Until it is closed: whoever still has an answer to give holds the connection, and must not hold the descriptor.
+    private var socket: Descriptor?
     private let service: ControlService
     private let closed: (ControlConnection) -> Void
     private let reading: any DispatchSourceRead
@@ -53,6 +54,7 @@ final class ControlConnection: @unchecked Sendable {
     }
 
     private func receive() {
+        guard let socket else { return }
         do {
             let packet = try Socket.receive(room: 64 * 1024, from: socket)
             descriptors += packet.descriptors
@@ -134,7 +136,7 @@ final class ControlConnection: @unchecked Sendable {
     }
 
     private func flush() {
-        while !outgoing.isEmpty, !isClosed {
+        while !outgoing.isEmpty, let socket {
             do {
                 let sent = try Socket.send(outgoing, to: socket)
                 outgoing.removeFirst(sent)
@@ -153,11 +155,10 @@ final class ControlConnection: @unchecked Sendable {
     }
 
     private func waitForRoom() {
-        guard writing == nil else { return }
-        let keep = socket
+        guard writing == nil, let socket else { return }
         let source = DispatchSource.makeWriteSource(fileDescriptor: socket.number, queue: queue)
         source.setEventHandler { [weak self] in self?.flush() }
-        source.setCancelHandler { withExtendedLifetime(keep) {} }
+        source.setCancelHandler { withExtendedLifetime(socket) {} }
         source.activate()
         writing = source
     }
@@ -169,6 +170,7 @@ final class ControlConnection: @unchecked Sendable {
         outgoing = []
         reading.cancel()
         writing?.cancel()
+        socket = nil
         closed(self)
     }
 }

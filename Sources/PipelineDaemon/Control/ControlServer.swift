@@ -44,8 +44,22 @@ final class ControlServer: @unchecked Sendable {
         queue.async { [self] in for connection in connections.values { connection.pump() } }
     }
 
+    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and again.
+    private func rest(_ error: any Error) {
+        Log.failure("the control socket takes no connection for a second: \(error)")
+        source?.suspend()
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in source?.resume() }
+    }
+
     private func acceptAll() {
-        while let listener, let socket = try? Socket.accept(listener) {
+        while let listener {
+            let accepted: Descriptor?
+            do {
+                accepted = try Socket.accept(listener)
+            } catch {
+                return rest(error)
+            }
+            guard let socket = accepted else { return }
             let connection = ControlConnection(socket, queue: queue, service: service) { [unowned self] connection in
                 connections[ObjectIdentifier(connection)] = nil
             }

@@ -19,8 +19,19 @@ extension ControlService {
         onSupervisor(Call.Settings.self) { [supervisor] _, request in
             request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
         }
-        onSupervisor(Call.Explain.self) { [supervisor] call, request in
-            request.reply(Call.Explain.Reply(explanation: try supervisor.explain(call)))
+        on(Call.Explain.self) { [supervisor] call, request in
+            // A file is looked for where a mount may hang.
+            supervisor.files.async {
+                let isPresent = call.file.map(FileSystem.exists) ?? false
+                supervisor.queue.async {
+                    do {
+                        let explanation = try supervisor.explain(call, isPresent: isPresent)
+                        request.reply(Call.Explain.Reply(explanation: explanation))
+                    } catch {
+                        request.fail(error)
+                    }
+                }
+            }
         }
         onSupervisor(Call.Reload.self) { [supervisor] _, request in
             Log.notice("reload asked for by \(request.connection.peer)")
@@ -57,7 +68,7 @@ extension Supervisor {
     }
 
     /// Which recipe would take a file, what would be done, and why it is not being done.
-    func explain(_ call: Call.Explain) throws(ControlError) -> Control.Explanation {
+    func explain(_ call: Call.Explain, isPresent present: Bool) throws(ControlError) -> Control.Explanation {
         if let text = call.chain {
             let order = current.order(for: try parse(text), places)
             return explanation(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
@@ -70,7 +81,6 @@ extension Supervisor {
             let path = FileSystem.relative(file, to: inbox.folder)
             let order = current.order(for: inbox.recipe, places)
             let record = try? ledger.newest(path: path)
-            let present = FileSystem.exists(file)
             if FileNames.isPartial(name) {
                 return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
             }
@@ -110,8 +120,24 @@ extension Supervisor {
             }, job: job)
     }
 
-    /// Reads configuration and plugins again: all of it counts, or, with problems, none.
+    /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other.
     func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
+        reloads.append(done)
+        if reloads.count == 1 { reloadNext() }
+    }
+
+    private func reloadNext() {
+        guard let next = reloads.first else { return }
+        reloadNow { [self] problems in
+            queue.async { [self] in
+                reloads.removeFirst()
+                next(problems)
+                reloadNext()
+            }
+        }
+    }
+
+    private func reloadNow(_ done: @escaping @Sendable ([Problem]) -> Void) {
         pool.trial { [self] result in
             switch result {
             case .failure(let error):

@@ -8,7 +8,9 @@ extension ControlService {
     func addJobCalls() {
         on(Call.List.self) { [self] call, request in try list(call, request) }
         onSupervisor(Call.Show.self) { [supervisor] call, request in
-            request.reply(Call.Show.Reply(story: try supervisor.story(of: call.id)))
+            let record = try supervisor.record(of: call.id)
+            // It looks for the original, where a mount may hang.
+            supervisor.files.async { request.reply(Call.Show.Reply(story: supervisor.story(of: record))) }
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
             defer { supervisor.nextBatch += 1 }
@@ -118,8 +120,7 @@ extension Supervisor {
         return record
     }
 
-    func story(of id: Int) throws(ControlError) -> Control.Story {
-        let record = try record(of: id)
+    func story(of record: JobRecord) -> Control.Story {
         let planned = Planner.plan(outputs: record.order.outputs).operations
         let chapters = record.story?.chapters ?? []
         let operations = planned.map { operation in

@@ -26,7 +26,11 @@ extension ControlService {
 
 extension Supervisor {
     func queues(named name: String?) throws(ControlError) -> [PipelineQueue] {
-        guard let name else { return queues }
+        // Announcing only tells what has happened; it is never held back.
+        guard let name else { return [render, publish] }
+        guard name != announce.name else {
+            throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
+        }
         guard let queue = queues.first(where: { $0.name == name }) else {
             throw .noSuchQueue(name, known: queues.map(\.name))
         }
@@ -61,9 +65,6 @@ extension Supervisor {
     func limit(_ call: Call.Concurrency, by peer: String) throws(ControlError) {
         guard let text = call.limit else { return }
         let queue = try queues(named: call.queue ?? render.name)[0]
-        guard queue !== announce else {
-            throw .refused("the queue announce is serial: events are told in the order they happen")
-        }
         guard let limit = QueueLimit(text) else {
             throw .badValue(
                 "'\(text)' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is")

@@ -22,6 +22,8 @@ final class Inbox: @unchecked Sendable {
     private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
     private var kept: Set<FileStatus.Identity> = []
+    /// Files that this inbox itself is renaming back: no arrivals.
+    private var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
     private var stopped = false
     private var adopts = false
@@ -69,8 +71,12 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Looks at everything that has happened before the call; with `cancelling`, what still settles is to end cancelled.
-    func catchUp(cancelling: Bool, done: @escaping @Sendable () -> Void) {
+    func catchUp(
+        cancelling: Bool, wanted: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void
+    ) {
         queue.async { [self] in
+            // Too late: whoever asked has gone on, and what settles now came after the call.
+            guard wanted() else { return }
             if let inotify { handle(inotify.read()) } else if polls { scan() }
             if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
             publishReport()
@@ -152,7 +158,8 @@ final class Inbox: @unchecked Sendable {
         for event in events {
             switch event {
             case .changed(let path): consider(path, quiet: false)
-            case .movedIn(let path): consider(path, quiet: true)
+            case .movedIn(let path):
+                consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
                 candidates[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
@@ -164,7 +171,9 @@ final class Inbox: @unchecked Sendable {
             case .overflow:
                 Log.notice("inbox \(folder): more happened than the kernel could tell; looking through it again")
                 scan()
-            case .topGone: return broken("the folder is gone")
+            case .topGone:
+                handOver()
+                return broken("the folder is gone")
             }
         }
         handOver()
@@ -232,9 +241,9 @@ final class Inbox: @unchecked Sendable {
             ignore(path, FileNames.reasonForIgnoring(name, recipe: recipe.name))
             return nil
         }
-        if recipe.original == .keep, kept.contains(status.identity) { return .file }
+        if recipe.original == .keep, kept.contains(status.identity.onAnyDevice) { return .file }
         if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
-            take(path, status, cancelled: false)
+            take(path, status, cancelled: candidates[FileSystem.Key(path)]?.cancelled ?? false)
         } else {
             settle(path, status)
         }
@@ -277,14 +286,14 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Settling
 
     /// Any change restarts the quiet time.
-    private func settle(_ path: String, _ status: FileStatus) {
+    private func settle(_ path: String, _ status: FileStatus, cancelled: Bool = false) {
         let wait = polls ? recipe.intake.settlePolled : recipe.intake.settle
         let key = FileSystem.Key(path)
         if let known = candidates[key], polls, known.size == status.size, known.modified == status.modified { return }
         let deadline = DispatchTime.now() + wait.dispatch
         candidates[key] = Candidate(
             size: status.size, modified: status.modified, deadline: deadline.uptimeNanoseconds,
-            cancelled: candidates[key]?.cancelled ?? false)
+            cancelled: cancelled || candidates[key]?.cancelled ?? false)
         checkLater(deadline.uptimeNanoseconds)
     }
 
@@ -326,12 +335,12 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Claiming
 
     private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
-        candidates[FileSystem.Key(path)] = nil
         forgetIgnored(path)
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // Quiet, but a writer still holds it open: a slow upload.
-            if FileSystem.isOpenForWriting(file) == true { return settle(path, status) }
+            if FileSystem.isOpenForWriting(file) == true { return settle(path, status, cancelled: cancelled) }
+            candidates[FileSystem.Key(path)] = nil
         } catch  where error.isMissing {
             return
         } catch {
@@ -339,7 +348,7 @@ final class Inbox: @unchecked Sendable {
         }
         let relative = FileSystem.relative(path, to: folder)
         guard recipe.original != .keep else {
-            kept.insert(status.identity)
+            kept.insert(status.identity.onAnyDevice)
             return add(
                 Claim(path: relative, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
         }
@@ -347,8 +356,8 @@ final class Inbox: @unchecked Sendable {
             let source = try Claims.claim(relative, in: folder)
             // Nobody may have written to it in the meantime: it would be read half-way.
             if let now = try FileSystem.status(source), now.identity != status.identity {
-                try Claims.giveBack(source, as: relative, in: folder)
-                return settle(path, now)
+                guard giveBack(source, as: relative) else { return }
+                return settle(path, now, cancelled: cancelled)
             }
             add(Claim(path: relative, source: source, origin: .claimed, file: status.identity, cancelled: cancelled))
         } catch let error as SystemError where error.isMissing {
@@ -360,6 +369,21 @@ final class Inbox: @unchecked Sendable {
                 path,
                 "can't be taken out of its folder by user \(User.current) (\(above) has mode \(mode)): \(error); "
                     + "allow it, and it is taken")
+        }
+    }
+
+    /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
+    private func giveBack(_ source: String, as path: String) -> Bool {
+        let back = FileSystem.Key(FileSystem.join(folder, path))
+        givenBack.insert(back)
+        do {
+            try Claims.giveBack(source, as: path, in: folder)
+            return true
+        } catch {
+            givenBack.remove(back)
+            guard let status = try? FileSystem.status(source) else { return false }
+            add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
+            return false
         }
     }
 

@@ -45,6 +45,9 @@ extension FileStatus {
         var inode: Int
         var size: Int
         var modified: Int
+
+        /// The number of a device may change with a reboot.
+        var onAnyDevice: Identity { Identity(device: 0, inode: inode, size: size, modified: modified) }
     }
 
     var identity: Identity {
@@ -59,7 +62,8 @@ struct PublishIntent: Codable, Sendable, Hashable {
     struct Step: Codable, Sendable, Hashable {
         var staging: String
         var target: String
-        var replaces: Bool
+        /// What happens when the target is taken.
+        var conflict: ConflictPolicy
     }
 
     var steps: [Step]

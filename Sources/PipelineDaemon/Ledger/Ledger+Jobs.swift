@@ -72,21 +72,25 @@ extension Ledger {
         upTo last: Int, ids: [Int]?, except: [Int], at time: Double, done: @escaping @Sendable (Int) -> Void
     ) {
         let count = Counter()
-        func list(_ ids: [Int]) -> String { "(\(ids.map(String.init).joined(separator: ",")))" }
-        let which = (ids.map { "id IN \(list($0))" } ?? "id <= \(last)") + " AND id NOT IN \(list(except))"
         write(
             urgent: true,
             { database, _ in
+                // Lists travel as JSON, so that the statements are the same for any number of IDs.
+                let which = """
+                    state = 'queued' AND id <= ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
+                        AND id NOT IN (SELECT value FROM json_each(?3))
+                    """
+                let values: [Database.Value] = [
+                    .integer(last), .optional(try ids.map(JSONText.encode)), .text(try JSONText.encode(except)),
+                    .real(time),
+                ]
                 try database.run(
                     """
-                    INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'cancelled' FROM jobs
-                    WHERE state = 'queued' AND \(which) ORDER BY position
-                    """, [.real(time)])
+                    INSERT INTO events (time, kind, job, state) SELECT ?4, 'job', id, 'cancelled' FROM jobs
+                    WHERE \(which) ORDER BY position
+                    """, values)
                 try database.run(
-                    """
-                    UPDATE jobs SET state = 'cancelled', reason = NULL, finished = ?
-                    WHERE state = 'queued' AND \(which)
-                    """, [.real(time)])
+                    "UPDATE jobs SET state = 'cancelled', reason = NULL, finished = ?4 WHERE \(which)", values)
                 count.value = database.changes
             }, done: { done(count.value) })
     }
@@ -224,7 +228,7 @@ extension Ledger {
         var kept: Set<FileStatus.Identity> = []
         try read { database in
             try database.rows(
-                "SELECT device, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
+                "SELECT 0, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
                 [.text(inbox.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*")]
             ) {
                 kept.insert(

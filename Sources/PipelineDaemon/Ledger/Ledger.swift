@@ -22,6 +22,8 @@ final class Ledger: @unchecked Sendable {
         /// A commit is on its way, at once or after a while.
         var scheduled = false
         var lingering = false
+        /// A group could not be written, and waits for its next attempt; everything else waits behind it.
+        var retrying = false
         var problem: String?
         // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
         var afterCommit: (@Sendable () -> Void)?
@@ -79,9 +81,11 @@ final class Ledger: @unchecked Sendable {
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
-    private func commit() {
+    private func commit(again: Bool = false) {
         let group = state.withLock { state in
+            if state.retrying, !again { return [Write]() }
             defer {
+                state.retrying = false
                 state.pending = []
                 state.scheduled = false
                 state.lingering = false
@@ -111,11 +115,10 @@ final class Ledger: @unchecked Sendable {
         let isNews = state.withLock { state in
             defer { state.problem = problem }
             state.pending.insert(contentsOf: group, at: 0)
-            // What is written in the meantime waits for the same attempt.
-            state.scheduled = true
+            state.retrying = true
             return state.problem == nil
         }
         if isNews { Log.failure("can't write to the ledger: \(problem); trying again every second") }
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { self.commit() }
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { self.commit(again: true) }
     }
 }

@@ -51,6 +51,8 @@ enum Schema {
         CREATE INDEX jobs_by_state ON jobs(state, position);
         CREATE INDEX jobs_by_batch ON jobs(batch) WHERE batch IS NOT NULL;
         CREATE INDEX jobs_undisposed ON jobs(id) WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled');
+        CREATE INDEX jobs_by_source ON jobs(source) WHERE disposed = 0;
+        CREATE INDEX jobs_by_path ON jobs(path);
         CREATE INDEX jobs_kept ON jobs(device, inode) WHERE origin = 'kept';
 
         CREATE TABLE events (

@@ -75,9 +75,6 @@ class AsyncOperation: Operation, @unchecked Sendable {
     /// Stops what `execute` began. Overridden; `finish` is still called when it has stopped.
     func interrupt() {}
 
-    /// Lets go of everything that only the work needed: a finished operation lives as long as its last dependent.
-    func discard() {}
-
     final override func cancel() {
         super.cancel()
         if change(to: .cancelled, from: [.pending, .ready]) {
@@ -97,7 +94,6 @@ class AsyncOperation: Operation, @unchecked Sendable {
             return true
         }
         guard ends else { return }
-        discard()
         willChangeValue(for: \.isExecuting)
         willChangeValue(for: \.isFinished)
         box.withLock {

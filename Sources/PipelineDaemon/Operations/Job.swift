@@ -14,6 +14,8 @@ final class Job: @unchecked Sendable {
     var returning = false
     /// The intent to publish is recorded, or on its way: it ends `done`.
     var publishing = false
+    /// Its staging files are being removed.
+    var discarding = false
     var ended = false
 
     init(record: JobRecord, render: RenderOperation, publish: PublishOperation, announce: AnnounceOperation) {

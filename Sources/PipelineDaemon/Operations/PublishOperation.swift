@@ -61,8 +61,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             box.withLock { $0.image = image }
             steps.conclude(published) { [self] in finish(.finished) }
         } catch {
-            publisher.release(publication)
-            fail(image, error)
+            // The intent is recorded: the staging files go only when the failure is recorded in its place.
+            end(error)
         }
     }
 
@@ -74,6 +74,10 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func fail(_ image: ImageHandle, _ error: any Error) {
         publisher.discard(image.staged)
+        end(error)
+    }
+
+    private func end(_ error: any Error) {
         box.withLock { $0.failure = JobFailure(error, during: "publishing") }
         finish(.failed)
     }

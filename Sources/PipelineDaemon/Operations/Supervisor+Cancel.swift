@@ -74,11 +74,11 @@ extension Supervisor {
     /// Lets every inbox look at what has happened before now; `done` on the supervisor's queue. One that hangs is not waited for.
     func catchUp(cancelling: Bool, done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
+        let once = Once(done)
         for inbox in inboxes {
             group.enter()
-            inbox.catchUp(cancelling: cancelling) { group.leave() }
+            inbox.catchUp(cancelling: cancelling, wanted: { !once.isOver }, done: { group.leave() })
         }
-        let once = Once(done)
         group.notify(queue: queue) { once.call() }
         queue.asyncAfter(deadline: .now() + .seconds(2)) { once.call() }
     }
@@ -89,6 +89,8 @@ private final class Once: Sendable {
     private let body: Mutex<(@Sendable () -> Void)?>
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
+
+    var isOver: Bool { body.withLock { $0 == nil } }
 
     func call() {
         let taken = body.withLock { body in

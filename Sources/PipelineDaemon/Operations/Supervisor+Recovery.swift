@@ -1,19 +1,17 @@
 import Dispatch
 import PipelineModel
+import Synchronization
 import SystemCalls
 
 /// What a crash, or a stop, has left in the middle is put right before anything new begins.
 extension Supervisor {
     func recover() throws {
+        var announcing: [Int] = []
         let highest = try ledger.highest()
         (nextID, nextPosition, nextBatch) = (highest.id + 1, highest.position + 1, highest.batch + 1)
         for var job in try ledger.interrupted() {
             if let intent = job.intent {
-                // The intent was recorded: its job ends done.
-                let published = try publisher.recover(intent)
-                job.state = .done
-                job.outputs = published.map(\.path)
-                job.finished = Timestamp.now()
+                if recover(&job, intent) { announcing.append(job.id) }
             } else if job.state == .cancelling {
                 job.state = .cancelled
                 job.finished = Timestamp.now()
@@ -23,25 +21,51 @@ extension Supervisor {
             }
             ledger.record(job)
         }
-        try sweepStaging()
+        for id in announcing { ledger.append(LoggedEvent(kind: "picture", job: id, state: .done)) }
+        sweepStaging()
         sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
         counts = try ledger.counts()
         if let left = counts[.queued], left > 0 { Log.notice("in the queue from before: \(left)") }
     }
 
-    /// Whatever lies in `.staging` belongs to nobody now: what an intent names has been published above.
-    private func sweepStaging() throws {
-        for recipe in current.configuration.recipes {
-            try sweep(current.outbox(of: recipe, places) + "/.staging")
+    /// The intent was recorded: its job ends done, if what it speaks of is there.
+    private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
+        defer { if job.state.isFinal { job.finished = Timestamp.now() } }
+        job.intent = nil
+        do {
+            guard let published = try publisher.recover(intent) else {
+                // Neither made nor published is left of it: once more from the original.
+                job.state = .queued
+                job.started = nil
+                return false
+            }
+            job.state = .done
+            job.outputs = published.map(\.path)
+            return true
+        } catch {
+            let failure = JobFailure(error, during: "publishing after a crash")
+            job.state = .failed
+            (job.error, job.advice) = (failure.message, failure.advice)
+            Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))")
+            return false
         }
-        try sweep(current.adHocOutbox(places) + "/.staging")
     }
 
-    private func sweep(_ staging: String) throws {
+    /// Whatever lies in `.staging` belongs to nobody now: what an intent names has been published above.
+    private func sweepStaging() {
+        for recipe in current.configuration.recipes { sweep(current.outbox(of: recipe, places) + "/.staging") }
+        sweep(current.adHocOutbox(places) + "/.staging")
+    }
+
+    private func sweep(_ staging: String) {
         guard FileSystem.exists(staging) else { return }
-        for name in try FileSystem.names(in: staging).compactMap(\.self) {
-            try FileSystem.remove(FileSystem.join(staging, name))
+        do {
+            for name in try FileSystem.names(in: staging).compactMap(\.self) {
+                try FileSystem.remove(FileSystem.join(staging, name))
+            }
+        } catch {
+            Log.failure("\(staging) can't be swept: \(error), ignoring")
         }
     }
 
@@ -62,7 +86,11 @@ extension Supervisor {
         disposing.async { [self] in
             while let jobs = try? ledger.undisposed(limit: 200), !jobs.isEmpty {
                 var moved = 0
-                for job in jobs where (try? disposeOnce(job)) != nil { moved += 1 }
+                for job in jobs {
+                    // What is left is moved at the next start.
+                    if timeIsUp.withLock({ $0 }) { return }
+                    if (try? disposeOnce(job)) != nil { moved += 1 }
+                }
                 // Those that can't be moved now are tried again at the next start.
                 guard moved > 0, ledger.flush(seconds: 60) else { return }
             }

@@ -1,5 +1,6 @@
 import Dispatch
 import PipelineModel
+import Synchronization
 
 /// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
 extension Supervisor {
@@ -22,6 +23,9 @@ extension Supervisor {
             }
             checkDrained()
             queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }
+            queue.asyncAfter(deadline: .now() + (settings.drainTimeout + settings.cancelGrace + .seconds(5)).dispatch) {
+                self.giveUp()
+            }
         }
     }
 
@@ -33,10 +37,20 @@ extension Supervisor {
     }
 
     private func drainTimedOut() {
+        timeIsUp.withLock { $0 = true }
         let running = window.values.filter { !$0.publishing }
         guard !running.isEmpty else { return }
         Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
         for job in running { giveBack(job) }
+    }
+
+    /// Something hangs, a mount for example: what it holds up is put right at the next start.
+    private func giveUp() {
+        guard let drained else { return }
+        self.drained = nil
+        Log.failure("stopping: \(window.count) jobs can't be brought to an end; they are put right at the next start")
+        _ = ledger.flush(seconds: 2)
+        drained()
     }
 
     func checkDrained() {

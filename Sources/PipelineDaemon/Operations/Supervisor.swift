@@ -45,8 +45,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
     var stopping = false
+    /// DrainTimeout has passed: what is not urgent is left for the next start.
+    let timeIsUp = Mutex(false)
     var drained: (@Sendable () -> Void)?
     var waiters: [Waiter] = []
+    /// Who asked for a reload and has not been answered; the first one's is under way.
+    var reloads: [@Sendable ([Problem]) -> Void] = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
 
@@ -253,7 +257,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.outputs = published.map(\.path)
         job.record.story?.after = published.compactMap(\.picture)
         job.end("PublishOperation", "finished", nil)
-        if published.isEmpty { job.record.reason = "nothing was published: the name is taken, and Conflict=skip" }
+        if published.count < job.record.order.outputs.count {
+            job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
+        }
         finish(job, .done, done: done)
         Log.notice(Self.line(job.record, places))
     }
@@ -274,6 +280,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.render.state.isFinal, job.publish.state.isFinal
         else { return }
         guard let image = job.render.image else { return stopped(job) }
+        guard !job.discarding else { return }
+        job.discarding = true
         files.async { [self] in
             publisher.discard(image.staged)
             queue.async { self.stopped(job) }
@@ -311,6 +319,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let record = job.record
         ledger.record(record) { [self] in
             done()
+            // Once the failure is recorded nobody asks any more what has been published of it.
+            if state == .failed, let image = job.render.image { files.async { self.publisher.discard(image.staged) } }
             queue.async { [self] in
                 if state.isFinal {
                     dispose(record)

@@ -8,8 +8,11 @@ struct Disposal: Sendable {
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
         if job.origin == .kept { return job.source }
-        // The name may be another picture's by now.
-        guard try FileSystem.status(job.source)?.identity == job.file else { return movedBefore(job) ?? job.source }
+        guard let there = try FileSystem.status(job.source) else { return movedBefore(job) ?? job.source }
+        // The inode alone: a device's number may change with a reboot, the size with a writer that had it open.
+        guard there.identity.inode == job.file.inode else {
+            throw JobFailure("\(job.source) is not the file that was claimed")
+        }
         switch (job.state, job.origin) {
         case (.done, .spooled):
             try FileSystem.remove(job.source)
@@ -54,8 +57,12 @@ struct Disposal: Sendable {
         let places = [JobState.done: places.archive, .failed: places.failed, .cancelled: places.cancelled]
         guard let place = places[job.state] else { return nil }
         let target = FileSystem.join(folder(job, place), FileSystem.name(of: job.path))
-        guard let there = try? FileSystem.status(target)?.identity, there == job.file else { return nil }
-        return target
+        for number in 0..<100 {
+            let path = number == 0 ? target : ResultName.numbered(target, number)
+            guard let there = try? FileSystem.status(path)?.identity else { return nil }
+            if (there.size, there.modified) == (job.file.size, job.file.modified) { return path }
+        }
+        return nil
     }
 
     private func removeEmptyFolders(_ job: JobRecord) {

@@ -17,6 +17,7 @@ enum Moving {
             let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
             do {
                 try FileSystem.renameWithoutReplacing(from, target)
+                try FileSystem.sync(folder)
                 return target
             } catch {
                 if error.isTaken { continue }

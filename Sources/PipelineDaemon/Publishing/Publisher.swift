@@ -11,11 +11,9 @@ final class Publisher: Sendable {
     struct Publication: Sendable {
         var intent: PublishIntent
         var results: [ImageHandle.Staged]
-        /// Outputs that `Conflict=skip` left out, because their name is taken.
-        var skipped: [String]
     }
 
-    struct Published: Sendable {
+    struct Published: Sendable, Equatable {
         var path: String
         var picture: JobStory.Picture?
     }
@@ -33,15 +31,11 @@ final class Publisher: Sendable {
         let name = ResultName(order: order, path: path)
         try FileSystem.makeFolders(name.folder)
         if order.conflict != .number {
-            let targets = staged.map { name.path($0, number: 0) }
-            let free = targets.map { order.conflict == .replace || !FileSystem.exists($0) }
-            let kept = zip(zip(staged, targets), free).filter(\.1).map(\.0)
-            for (file, isFree) in zip(staged, free) where !isFree { try FileSystem.remove(file.path) }
-            return Publication(
-                intent: PublishIntent(
-                    steps: kept.map {
-                        .init(staging: $0.0.path, target: $0.1, replaces: order.conflict == .replace)
-                    }), results: kept.map(\.0), skipped: zip(targets, free).filter { !$0.1 }.map(\.0))
+            // A name that is taken under `skip` is met at the rename, and left out there.
+            let steps = staged.map {
+                PublishIntent.Step(staging: $0.path, target: name.path($0, number: 0), conflict: order.conflict)
+            }
+            return Publication(intent: PublishIntent(steps: steps), results: staged)
         }
         let steps = reserved.withLock { reserved in
             for number in 0... {
@@ -49,46 +43,59 @@ final class Publisher: Sendable {
                 if targets.allSatisfy({ !reserved.contains($0) && !FileSystem.exists($0) }) {
                     reserved.formUnion(targets)
                     return zip(staged, targets).map {
-                        PublishIntent.Step(staging: $0.path, target: $1, replaces: false)
+                        PublishIntent.Step(staging: $0.path, target: $1, conflict: .number)
                     }
                 }
             }
             return []
         }
-        return Publication(intent: PublishIntent(steps: steps), results: staged, skipped: [])
+        return Publication(intent: PublishIntent(steps: steps), results: staged)
     }
 
     /// Steps 3 and 4: the renames, and the outbox folders made durable. When somebody else has taken a name in the meantime, another is
-    /// chosen, and recorded by `rerecord` before it is used.
+    /// chosen, and recorded by `rerecord` before it is used. One that fails takes back those before it.
     func publish(
         _ publication: Publication, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void
     ) throws -> [Published] {
         defer { release(publication) }
         var intent = publication.intent
-        for index in intent.steps.indices {
-            while try !Self.rename(intent.steps[index]) {
-                intent.steps[index].target = Self.numbered(intent.steps[index].target)
-                let recorded = DispatchSemaphore(value: 0)
-                rerecord(intent) { recorded.signal() }
-                recorded.wait()
+        var published: [Published] = []
+        do {
+            for (index, result) in publication.results.enumerated() {
+                while try !Self.rename(intent.steps[index]), intent.steps[index].conflict == .number {
+                    intent.steps[index].target = Self.numbered(intent.steps[index].target)
+                    let recorded = DispatchSemaphore(value: 0)
+                    rerecord(intent) { recorded.signal() }
+                    recorded.wait()
+                }
+                if FileSystem.exists(intent.steps[index].staging) {
+                    try FileSystem.remove(intent.steps[index].staging)
+                    continue
+                }
+                published.append(Published(path: intent.steps[index].target, picture: result.picture))
             }
+            for folder in Set(published.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
+        } catch {
+            for step in intent.steps
+            where step.conflict != .replace && published.contains(where: { $0.path == step.target }) {
+                try? FileSystem.renameWithoutReplacing(step.target, step.staging)
+            }
+            throw error
         }
-        for folder in Set(intent.steps.map { FileSystem.folder(of: $0.target) }) { try FileSystem.sync(folder) }
-        return zip(intent.steps, publication.results).map {
-            Published(
-                path: $0.target,
-                picture: $1.result.map {
-                    JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes))
-                })
-        }
+        return published
     }
 
-    /// Finishes what a crash interrupted: a staging file that is gone was published, one that is there is renamed now.
-    func recover(_ intent: PublishIntent) throws -> [Published] {
+    /// Finishes what a crash interrupted: a staging file that is gone was published, one that is there is renamed now. Nil when one is
+    /// gone and what it became is gone as well.
+    func recover(_ intent: PublishIntent) throws -> [Published]? {
+        let isLost = intent.steps.contains { !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
+        if isLost { return nil }
         var published: [Published] = []
         for var step in intent.steps {
             if FileSystem.exists(step.staging) {
-                while try !Self.rename(step) { step.target = Self.numbered(step.target) }
+                while try !Self.rename(step), step.conflict == .number { step.target = Self.numbered(step.target) }
+                // Left out by `skip`; the sweep removes it.
+                if FileSystem.exists(step.staging) { continue }
             }
             published.append(Published(path: step.target))
         }
@@ -107,7 +114,7 @@ final class Publisher: Sendable {
 
     /// False when the name is taken.
     private static func rename(_ step: PublishIntent.Step) throws -> Bool {
-        if step.replaces {
+        if step.conflict == .replace {
             try FileSystem.rename(step.staging, step.target)
             return true
         }
@@ -123,5 +130,11 @@ final class Publisher: Sendable {
         var number = 1
         while FileSystem.exists(ResultName.numbered(target, number)) { number += 1 }
         return ResultName.numbered(target, number)
+    }
+}
+
+extension ImageHandle.Staged {
+    fileprivate var picture: JobStory.Picture? {
+        result.map { JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes)) }
     }
 }

@@ -68,8 +68,14 @@ final class Worker: @unchecked Sendable {
     var task: RenderTask? { if case .busy(let task) = state { task } else { nil } }
 
     func send(_ message: SupervisorMessage, descriptors: [Descriptor] = []) {
-        // One that can't be sent goes to a worker that is gone; its exit is told apart.
-        try? channel?.send(message, descriptors: descriptors)
+        do {
+            try channel?.send(message, descriptors: descriptors)
+        } catch is SystemError {
+            // The worker is gone; its exit is told apart.
+        } catch {
+            Log.failure("worker \(process): \(error)")
+            terminate()
+        }
     }
 
     /// Closing the channel ends the worker.
@@ -112,9 +118,7 @@ final class Worker: @unchecked Sendable {
     }
 
     private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
-        var environment = ["MALLOC_ARENA_MAX=2", "VIPS_CONCURRENCY=1", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"]
-        // libvips spills big pictures to a file above this; a worker holds them in memory, which is budgeted.
-        environment.append("VIPS_DISC_THRESHOLD=64g")
+        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"]
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }

@@ -9,6 +9,9 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone.
 final class WorkerPool: @unchecked Sendable {
+    /// A plugin may hang while it is loaded.
+    private static let startTimeout = DispatchTimeInterval.seconds(15)
+
     private let queue = DispatchQueue(label: "pipelined.workers")
     private let program: String
     private let plugins: [String]
@@ -142,6 +145,9 @@ final class WorkerPool: @unchecked Sendable {
                 program: program, plugins: plugins, generation: generation, queue: queue,
                 message: { [unowned self] in received($1, from: $0) }, ended: { [unowned self] in ended($0, $1) })
             workers.append(worker)
+            queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
+                if let worker, case .starting = worker.state { worker.terminate() }
+            }
             return worker
         } catch {
             Log.failure("can't start a render worker: \(error)")
@@ -169,8 +175,9 @@ final class WorkerPool: @unchecked Sendable {
             .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
             descriptors: [source])
         task.source = nil
-        let timer = DispatchWorkItem { [weak worker] in
-            guard let worker, worker.task === task else { return }
+        // A cancelled work item is kept until its time; the task must not be.
+        let timer = DispatchWorkItem { [weak worker, weak task] in
+            guard let worker, let task, worker.task === task else { return }
             self.finish(worker, .failure(.timedOut))
             worker.terminate()
         }
@@ -181,7 +188,6 @@ final class WorkerPool: @unchecked Sendable {
     private func received(_ message: WorkerMessage, from worker: Worker) {
         switch (message, worker.state) {
         case (.hello(let hello), .starting):
-            failedStarts = 0
             worker.state = .idle
             if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
             balance()
@@ -206,6 +212,7 @@ final class WorkerPool: @unchecked Sendable {
 
     private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
         guard let task = worker.task else { return }
+        failedStarts = 0
         worker.state = .leaving
         task.timer?.cancel()
         task.timer = nil
@@ -237,6 +244,7 @@ final class WorkerPool: @unchecked Sendable {
             finish(worker, .failure(task.cancelled ? .cancelled : .workerLost(how)))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
+            if worker.jobs == 0 { startFailed() }
         case .leaving:
             break
         }

@@ -1,5 +1,8 @@
 /// Goes through the sections of a recipe's file and collects what they say, and all that is wrong with them.
 struct RecipeReader {
+    /// A worker is handed an open file for each.
+    private static let mostOutputs = 32
+
     private let file: ConfigurationText
     private let catalog: StageCatalog
     private let inherited: RecipeDraft
@@ -45,6 +48,9 @@ struct RecipeReader {
             report(section.line, "[\(section.header)] for the second time; give each output a name of its own")
         }
         outputNames.append(name)
+        if outputNames.count == Self.mostOutputs + 1 {
+            report(section.line, "more than \(Self.mostOutputs) outputs; put the others into a second recipe")
+        }
 
         draft.chain = nil
         let problemsBefore = problems.count
