@@ -9,7 +9,7 @@ import WorkerProtocol
 ///
 /// The window: only so many jobs have operations; the rest wait as rows of the ledger, and follow in the order of their position.
 ///
-/// `@unchecked`: all state is touched on `queue` alone. Nothing on it waits for a disk, but for short reads of the ledger.
+/// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
 final class Supervisor: @unchecked Sendable, IntakeSink {
     let queue = DispatchQueue(label: "pipelined.supervisor")
     /// For what may wait for a disk.
