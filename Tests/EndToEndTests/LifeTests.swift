@@ -142,7 +142,8 @@ struct LifeTests {
             for line in workers.lines { kill(Int32(line.trimmingCharacters(in: .whitespaces)) ?? 0, SIGKILL) }
             let jobs = try await daemon.wait([id])
             #expect(jobs.map(\.state) == ["done"])
-            #expect(try daemon.call(Call.Show(id: id)).story.tries == 2)
+            // One, when the worker was killed before the picture had been handed to it.
+            #expect([1, 2].contains(try daemon.call(Call.Show(id: id)).story.tries))
         }
     }
 
