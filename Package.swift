@@ -53,14 +53,20 @@ let package = Package(
         program("SamplePictures", ["CVips"]),
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 
+        .target(
+            name: "ChildProcess", dependencies: ["CLinux", "SystemCalls"], path: "Tests/ChildProcess",
+            swiftSettings: strict),
         tests("PipelineModelTests", ["PipelineModel"]),
-        tests("PipelineControlTests", ["PipelineControl", "SystemCalls", "pipectl"]),
+        tests("PipelineControlTests", ["ChildProcess", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
-        tests("RenderWorkerTests", ["CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
         tests(
-            "EndToEndTests", ["CLinux", "PipelineControl", "SystemCalls"], exclude: ["Fixture/foreign_client.py"]),
+            "RenderWorkerTests",
+            ["ChildProcess", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+        tests(
+            "EndToEndTests", ["ChildProcess", "CLinux", "PipelineControl", "SystemCalls"],
+            exclude: ["Fixture/foreign_client.py"]),
         tests("RoomTests", []),
     ]
         + filters.map {

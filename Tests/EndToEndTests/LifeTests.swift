@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import Testing
@@ -81,12 +82,11 @@ struct LifeTests {
     func workerJobs() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nWorkerJobs=2\n[Queues]\nRender=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            var seen: Set<String> = []
+            var seen: Set<Int32> = []
             for number in 1...6 {
                 try daemon.drop(as: "\(number).png")
                 try await daemon.job("\(number).png", becomes: "running")
-                let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
-                seen.formUnion(workers.lines)
+                seen.formUnion(try daemon.workers())
                 try await daemon.job("\(number).png", becomes: "done")
             }
             #expect(seen.count >= 3)
@@ -138,12 +138,10 @@ struct LifeTests {
         try await DaemonFixture.with(Self.slow) { daemon in
             try daemon.drop(Picture.tiff(width: 2000, height: 1500), as: "long.tif", inbox: "inbox/slow")
             let id = try await daemon.job("long.tif", becomes: "running")
-            let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
-            for line in workers.lines { kill(Int32(line.trimmingCharacters(in: .whitespaces)) ?? 0, SIGKILL) }
+            kill(try await daemon.worker(holding: "long.tif"), SIGKILL)
             let jobs = try await daemon.wait([id])
             #expect(jobs.map(\.state) == ["done"])
-            // One, when the worker was killed before the picture had been handed to it.
-            #expect([1, 2].contains(try daemon.call(Call.Show(id: id)).story.tries))
+            #expect(try daemon.call(Call.Show(id: id)).story.tries == 2)
         }
     }
 
@@ -152,9 +150,9 @@ struct LifeTests {
         try await DaemonFixture.with { daemon in
             try daemon.drop(as: "one.png")
             try await daemon.waitForAll()
-            let workers = try await Programs.run(path: "/bin/sh", ["-c", "ps -o pid= --ppid \(daemon.process)"])
-            #expect(!workers.lines.isEmpty)
-            let ended = workers.lines.compactMap { Int32($0.trimmingCharacters(in: .whitespaces)) }.map(ProcessEnd.init)
+            let workers = try daemon.workers()
+            #expect(!workers.isEmpty)
+            let ended = workers.map(ProcessEnd.init)
             await daemon.stop(SIGKILL)
             for process in ended { await process.wait() }
         }

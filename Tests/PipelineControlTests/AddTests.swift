@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import PipelineControl
@@ -49,7 +50,7 @@ struct AddTests {
         let outcome = try await Pipectl.run(
             "add", file("a.jpg", "1"), daemon.root + "/missing.jpg", daemon.root, file("b.jpg", "2"), "--json",
             at: daemon)
-        #expect(outcome.code == 1)
+        #expect(outcome.status == 1)
         #expect(try outcome.objects().map { $0["batch"] as? Int } == [7, 7])
         let complaints = outcome.errors.split(separator: "\n")
         #expect(complaints.count == 2)
@@ -62,7 +63,7 @@ struct AddTests {
     func waiting() async throws {
         daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1, "failed", error: "truncated")]))
         let outcome = try await Pipectl.run("add", file("a.jpg", "1"), "--wait", at: daemon)
-        #expect(outcome.code == 1)
+        #expect(outcome.status == 1)
         #expect(outcome.output == "#1 failed  harbour.jpg  truncated\n")
         #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[1]])
     }
@@ -74,7 +75,7 @@ struct AddTests {
         }
         let outcome = try await Pipectl.run(
             "add", file("a.jpg", "1"), file("b.jpg", "2"), "--chain", "niro", at: daemon)
-        #expect(outcome.code == 2)
+        #expect(outcome.status == 2)
         #expect(outcome.errors == "pipectl: unknown stage 'niro' at column 1\n")
         #expect(try daemon.heard(Call.Add.self).count == 1)
     }
@@ -82,6 +83,6 @@ struct AddTests {
     @Test("A recipe and a chain at once are refused")
     func both() async throws {
         let outcome = try await Pipectl.run("add", "a.jpg", "--recipe", "noir", "--chain", "noir", at: daemon)
-        #expect(outcome.code == 2)
+        #expect(outcome.status == 2)
     }
 }

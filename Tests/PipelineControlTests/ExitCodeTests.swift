@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import SystemCalls
@@ -9,10 +10,10 @@ struct ExitCodeTests {
     @Test("Without a daemon it is 3, and the message says how to start one")
     func unreachable() async throws {
         let system = try await Pipectl.run("status", "--socket", "/nowhere/control.sock")
-        #expect(system.code == 3)
+        #expect(system.status == 3)
         #expect(system.errors.contains("no daemon answers at /nowhere/control.sock (No such file or directory)"))
         let root = try await Pipectl.run("--root", "/nowhere", "status", "--json")
-        #expect(root.code == 3)
+        #expect(root.status == 3)
         #expect(root.output.isEmpty)
         let error = try #require(
             try JSONSerialization.jsonObject(with: Data(root.errors.utf8)) as? [String: String])
@@ -42,7 +43,7 @@ struct ExitCodeTests {
         daemon.answer(Call.Status.self, .init(status: Sample.status()))
         let outcome = try await Pipectl.run(
             "status", "--root", daemon.root, environment: ["PIPELINED_SOCKET": "/nowhere"])
-        #expect(outcome.code == 0)
+        #expect(outcome.status == 0)
     }
 
     @Test("A daemon that dies in the middle is 3")
@@ -53,7 +54,7 @@ struct ExitCodeTests {
             conversation.hangUp()
         }
         let outcome = try await Pipectl.run("wait", at: daemon)
-        #expect(outcome.code == 3)
+        #expect(outcome.status == 3)
         #expect(outcome.lines.count == 1)
     }
 
@@ -68,7 +69,7 @@ struct ExitCodeTests {
         let daemon = try CannedDaemon()
         daemon.on(Call.Cancel.self) { _, _ in throw error }
         let outcome = try await Pipectl.run("cancel", "7", "--json", at: daemon)
-        #expect(outcome.code == code)
+        #expect(outcome.status == code)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains(name))
     }
@@ -91,17 +92,8 @@ struct ExitCodeTests {
     func fullDisk() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: Sample.status()))
-        let process = Pipectl.process(["status"], socket: daemon.path)
-        let errors = Pipe()
-        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
-        process.standardError = errors
-        let text = try await onThread {
-            try process.run()
-            let text = errors.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: text, as: UTF8.self)
-        }
-        #expect(process.terminationStatus == 1)
-        #expect(text.contains("No space left on device"))
+        let outcome = try await Pipectl.run(["status"], at: daemon, output: Descriptor.open("/dev/full", O_WRONLY))
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("No space left on device"))
     }
 }

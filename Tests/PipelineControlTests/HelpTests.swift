@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ struct HelpTests {
     @Test("help lists every verb with its summary, every option and every exit code")
     func overview() async throws {
         let outcome = try await Pipectl.run("help")
-        #expect(outcome.code == 0)
+        #expect(outcome.status == 0)
         #expect(outcome.errors.isEmpty)
         for verb in Verb.all {
             #expect(outcome.lines.contains { $0.hasPrefix("    \(verb.name) ") && $0.hasSuffix(verb.summary) })
@@ -19,7 +20,7 @@ struct HelpTests {
     @Test("Every verb has a page, by help and by --help alike", arguments: Verb.all.map(\.name))
     func pages(name: String) async throws {
         let page = try await Pipectl.run("help", name)
-        #expect(page.code == 0)
+        #expect(page.status == 0)
         #expect(page.output.contains("usage: pipectl \(name)"))
         #expect(try await Pipectl.run(name, "--help").output == page.output)
     }
@@ -84,7 +85,7 @@ struct HelpTests {
             #expect(failure?.code == .usage)
         }
         let outcome = try await Pipectl.run("retry", "--json")
-        #expect(outcome.code == 2)
+        #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.hasPrefix(#"{"error":"Usage","message":"retry wants"#))
     }

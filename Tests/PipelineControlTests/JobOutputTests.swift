@@ -1,5 +1,7 @@
+import ChildProcess
 import Foundation
 import PipelineControl
+import SystemCalls
 import Testing
 
 struct JobOutputTests {
@@ -97,11 +99,11 @@ struct JobOutputTests {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1)]), JobsReply(jobs: [Sample.job(2)]))
         let good = try await Pipectl.run("wait", "--all", "--json", at: daemon)
-        #expect(good.code == 0)
+        #expect(good.status == 0)
         #expect(try good.objects().map { $0["id"] as? Int } == [1, 2])
         for state in ["failed", "cancelled"] {
             daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, state)]))
-            #expect(try await Pipectl.run("wait", "1", "2", at: daemon).code == 1)
+            #expect(try await Pipectl.run("wait", "1", "2", at: daemon).status == 1)
         }
         #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[], [1, 2], [1, 2]])
     }
@@ -111,18 +113,13 @@ struct JobOutputTests {
         let daemon = try CannedDaemon()
         let many = JobsReply(jobs: (0..<5000).map { Sample.job($0) })
         daemon.answer(Call.List.self, many)
-        let process = Pipectl.process(["list", "--json"], socket: daemon.path)
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try output.fileHandleForReading.close()
-        let complained = try await onThread {
-            try process.run()
-            let text = errors.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return text
-        }
-        #expect(complained.isEmpty)
-        #expect(process.terminationReason == .uncaughtSignal)
+        let outcome = try await Pipectl.run(["list", "--json"], at: daemon, output: Self.closedPipe())
+        #expect(outcome.errors.isEmpty)
+        #expect(outcome.status == -SIGPIPE)
+    }
+
+    private static func closedPipe() throws -> Descriptor {
+        let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        return withExtendedLifetime(reading) { writing }
     }
 }

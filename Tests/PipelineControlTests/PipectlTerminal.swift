@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import SystemCalls
@@ -5,7 +6,7 @@ import SystemCalls
 /// pipectl on a terminal: a real one, whose other end the test reads.
 final class PipectlTerminal {
     private let screen: Descriptor
-    private let process: Process
+    private let process: ChildProcess
     private(set) var seen = ""
 
     init(_ words: String..., at daemon: CannedDaemon, environment: [String: String] = [:]) throws {
@@ -13,11 +14,8 @@ final class PipectlTerminal {
         var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
         guard openpty(&ours, &theirs, nil, nil, &size) == 0 else { throw SystemError("openpty", "terminal") }
         screen = Descriptor(owning: ours)
-        let end = Descriptor(owning: theirs)
-        process = Pipectl.process(words, socket: daemon.path, environment: environment)
-        process.standardOutput = FileHandle(fileDescriptor: end.number)
-        process.standardError = FileHandle.nullDevice
-        try withExtendedLifetime(end) { try process.run() }
+        process = try Pipectl.start(
+            words, at: daemon, environment: environment, output: Descriptor(owning: theirs))
     }
 
     /// Reads until the screen has shown this, or the program has ended.
@@ -25,13 +23,12 @@ final class PipectlTerminal {
         while !seen.contains(text), more() {}
     }
 
-    func interrupt() { process.interrupt() }
+    func interrupt() { process.signal(SIGINT) }
 
     /// Reads to the end, and returns the exit code.
     func finish() -> Int32 {
         while more() {}
-        process.waitUntilExit()
-        return process.terminationStatus
+        return process.wait().status
     }
 
     private func more() -> Bool {

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import Testing
@@ -32,7 +33,7 @@ struct StatusTests {
         let daemon = try daemon(Sample.status())
         let bare = try await Pipectl.run("--json", at: daemon)
         #expect(try await Pipectl.run("--json", "status", at: daemon).output == bare.output)
-        #expect(bare.code == 0)
+        #expect(bare.status == 0)
     }
 
     @Test("The overview says what keeps the daemon from its work before anything else")

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import SystemCalls
@@ -30,7 +31,7 @@ struct VerbTests {
         daemon.answer(Call.Concurrency.self, QueuesReply(queues: Sample.queues))
         for words in [["concurrency"], ["concurrency", "0"], ["concurrency", "publish", "auto", "--save"]] {
             let outcome = try await Pipectl.run(words, at: daemon)
-            #expect(outcome.code == 0)
+            #expect(outcome.status == 0)
         }
         let calls = try daemon.heard(Call.Concurrency.self)
         #expect(calls.map(\.queue) == [nil, "render", "publish"])
@@ -51,7 +52,7 @@ struct VerbTests {
     func retrying() async throws {
         daemon.answer(Call.Retry.self, .init(retried: [4, 5]))
         #expect(try await Pipectl.run("retry", "4", "5", at: daemon).output == "retrying 2 jobs: #4 #5\n")
-        #expect(try await Pipectl.run("retry", "--failed", "--cancelled", at: daemon).code == 0)
+        #expect(try await Pipectl.run("retry", "--failed", "--cancelled", at: daemon).status == 0)
         let calls = try daemon.heard(Call.Retry.self)
         #expect(calls.map(\.ids) == [[4, 5], []])
         #expect(calls.map(\.states) == [[], ["failed", "cancelled"]])
@@ -99,20 +100,20 @@ struct VerbTests {
         #expect(manual.output.contains("contrast   number 0 to 1  0.5      how steep the curve is"))
         #expect(try await Pipectl.run("plugins", "show", "noir", at: daemon).output == manual.output)
         let missing = try await Pipectl.run("plugins", "nior", at: daemon)
-        #expect(missing.code == 2)
+        #expect(missing.status == 2)
         #expect(missing.errors.hasPrefix("pipectl: there is no stage 'nior'; did you mean 'noir'?"))
     }
 
     @Test("reload says what is wrong, and that nothing has changed")
     func reloading() async throws {
         daemon.answer(Call.Reload.self, .init(problems: []))
-        #expect(try await Pipectl.run("reload", at: daemon).code == 0)
+        #expect(try await Pipectl.run("reload", at: daemon).status == 0)
         daemon.answer(Call.Reload.self, .init(problems: [Sample.problem]))
         let refused = try await Pipectl.run("reload", at: daemon)
-        #expect(refused.code == 1)
+        #expect(refused.status == 1)
         #expect(refused.errors == "pipectl: nothing was changed:\nnoir.recipe:7: unknown stage 'niro'\n")
         let document = try await Pipectl.run("reload", "--json", at: daemon)
-        #expect(document.code == 1)
+        #expect(document.status == 1)
         #expect(try (document.document()["problems"] as? [Any])?.count == 1)
     }
 

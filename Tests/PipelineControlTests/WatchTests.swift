@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import Synchronization
@@ -31,7 +32,7 @@ struct WatchTests {
     func events() async throws {
         twoJobs()
         let outcome = try await Pipectl.run("watch", "--json", "--since", "5", "--until-idle", at: daemon)
-        #expect(outcome.code == 0)
+        #expect(outcome.status == 0)
         let events = try outcome.objects()
         #expect(events.map { $0["cursor"] as? Int } == [11, 12])
         #expect(Set(try #require(events.first).keys) == ["cursor", "time", "kind", "job", "queue", "text"])
@@ -42,7 +43,7 @@ struct WatchTests {
     func lines() async throws {
         twoJobs(second: "failed")
         let outcome = try await Pipectl.run("watch", "--until-idle", at: daemon)
-        #expect(outcome.code == 1)
+        #expect(outcome.status == 1)
         #expect(outcome.lines.first == "2026-03-01 09:30  #1 done  picture-1.jpg → /srv/outbox/noir/picture-1.jpg")
         #expect(outcome.lines.count == 2)
     }

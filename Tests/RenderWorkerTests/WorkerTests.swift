@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Glibc
 import PipelineModel
@@ -16,14 +17,9 @@ struct WorkerTests {
 
     @Test("Without a socket it tells what it is")
     func alone() throws {
-        let worker = Process()
-        worker.executableURL = WorkerProcess.programs.appendingPathComponent("pipelined-render")
-        let output = Pipe()
-        worker.standardOutput = output
-        try worker.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        worker.waitUntilExit()
-        #expect(worker.terminationStatus == EX_USAGE && text.contains("The daemon starts it"))
+        let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
+        let outcome = try ChildProcess(program).wait()
+        #expect(outcome.status == EX_USAGE && outcome.output.contains("The daemon starts it"))
     }
 
     @Test("It ends when its socket closes, idle or in the middle of a picture", arguments: [false, true])

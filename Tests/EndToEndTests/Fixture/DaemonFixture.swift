@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import PipelineControl
 import Testing
@@ -49,6 +50,35 @@ final class DaemonFixture {
     }
 
     var process: Int32 { daemon?.identifier ?? -1 }
+
+    /// The daemon's workers.
+    func workers() throws -> [Int32] {
+        // The kernel lists a child below the thread that has started it.
+        let tasks = "/proc/\(process)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
+            let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
+            return (children ?? "").split(separator: " ").compactMap { Int32($0) }
+        }
+    }
+
+    /// The worker that has been handed the picture of this name.
+    func worker(holding name: String) async throws -> Int32 {
+        while true {
+            for worker in try workers() where holds(worker, name) { return worker }
+            if try !list(["queued", "running"]).contains(where: { $0.input.hasSuffix(name) }) { break }
+            await Task.yield()
+        }
+        throw Missing("no worker has ever held \(name)")
+    }
+
+    private func holds(_ process: Int32, _ name: String) -> Bool {
+        let folder = "/proc/\(process)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.contains { number in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")
+            return target?.hasSuffix("/\(name)") ?? false
+        }
+    }
 
     private func remove() { try? FileManager.default.removeItem(at: root) }
 
@@ -157,4 +187,10 @@ final class DaemonFixture {
 /// `@unchecked`: handed to one thread, and used by it alone.
 private struct Unshared<Value>: @unchecked Sendable {
     let body: () throws -> Value
+}
+
+struct Missing: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

@@ -1,3 +1,4 @@
+import ChildProcess
 import Foundation
 import Testing
 
@@ -33,19 +34,11 @@ struct Plugin {
     static func compile(_ source: String, to path: String) throws {
         let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Sources/CPipelinePlugin").path
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/bin/sh")
-        compiler.arguments = [
-            "-c", "exec clang -w -x c -fPIC -shared -o \"$1\" -I \"$2\" $(pkg-config --cflags --libs vips) -", "sh",
-            path,
-            contract,
-        ]
-        let input = Pipe()
-        compiler.standardInput = input
-        try compiler.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(source.utf8))
-        try input.fileHandleForWriting.close()
-        compiler.waitUntilExit()
-        try #require(compiler.terminationStatus == 0)
+        let text = "\(path).c"
+        try Data(source.utf8).write(to: URL(fileURLWithPath: text))
+        defer { try? FileManager.default.removeItem(atPath: text) }
+        let command = #"exec clang -w -fPIC -shared -o "$1" -I "$2" "$1.c" $(pkg-config --cflags --libs vips)"#
+        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, contract]).wait()
+        try #require(compiler.status == 0, "\(compiler.errors)")
     }
 }

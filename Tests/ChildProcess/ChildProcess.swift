@@ -1,0 +1,156 @@
+import CLinux
+public import Foundation
+import Glibc
+import Synchronization
+public import SystemCalls
+
+/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits
+/// stays open, and its reader waiting, until that child has ended as well.
+public final class ChildProcess: Sendable {
+    private struct State {
+        var output = Data()
+        var errors = Data()
+        var status: Int32?
+        var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
+    }
+
+    public let identifier: Int32
+    private let state = Mutex(State())
+    private let over = DispatchGroup()
+
+    /// Starts it. What it writes is kept, but for an `output` that goes elsewhere.
+    public init(
+        _ path: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
+        input: String = "/dev/null", output: Descriptor? = nil
+    ) throws {
+        let input = try Descriptor.open(input, O_RDONLY)
+        let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        identifier = try Self.spawn(
+            [path] + arguments, environment, streams: [input, output ?? writing, writingErrors])
+        over.enter()
+        Thread.detachNewThread { [self] in
+            follow([reading, readingErrors])
+            over.leave()
+        }
+    }
+
+    public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
+    public var errors: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+    /// Once it has ended: its exit status, or the number of the signal that ended it, negative.
+    public var status: Int32? { state.withLock { $0.status } }
+
+    public func signal(_ number: Int32) {
+        state.withLock { if $0.status == nil { kill(identifier, number) } }
+    }
+
+    /// Returns when it has satisfied `condition`, which is asked again whenever it has written something or ended.
+    public func until(_ condition: () -> Bool) async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let key = UUID()
+        state.withLock { $0.followers[key] = continuation }
+        defer { state.withLock { $0.followers[key] = nil } }
+        continuation.yield()
+        for await _ in stream where condition() { return }
+    }
+
+    /// Its end, and all that it has written.
+    public func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            over.notify(queue: .global()) { continuation.resume() }
+        }
+        return Outcome(status: status ?? 0, output: output, errors: errors)
+    }
+
+    /// The same for a test that is not asynchronous.
+    public func wait() -> Outcome {
+        over.wait()
+        return Outcome(status: status ?? 0, output: output, errors: errors)
+    }
+
+    // MARK: - On a thread of its own
+
+    /// Reads the streams to their ends, and awaits the process: three descriptors, none of which waits for another.
+    private func follow(_ streams: [Descriptor]) {
+        let process = Descriptor(owning: clinux_pidfd_open(identifier))
+        var open = (streams + [process]).map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+        while open.contains(where: { $0.fd >= 0 }) {
+            guard poll(&open, nfds_t(open.count), -1) > 0 else { continue }
+            for index in open.indices where open[index].revents != 0 {
+                let goesOn = index < streams.count ? read(streams[index], isOutput: index == 0) : reap()
+                if !goesOn { open[index].fd = -1 }
+            }
+            for follower in state.withLock({ Array($0.followers.values) }) { follower.yield() }
+        }
+    }
+
+    private func read(_ stream: Descriptor, isOutput: Bool) -> Bool {
+        var room = [UInt8](repeating: 0, count: 65536)
+        let got = Glibc.read(stream.number, &room, room.count)
+        guard got > 0 else { return got < 0 && errno == EINTR }
+        state.withLock {
+            isOutput ? $0.output.append(contentsOf: room[..<got]) : $0.errors.append(contentsOf: room[..<got])
+        }
+        return true
+    }
+
+    private func reap() -> Bool {
+        state.withLock { state in
+            var status: Int32 = 0
+            waitpid(identifier, &status, 0)
+            state.status = status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
+        }
+        return false
+    }
+
+    // MARK: - Starting
+
+    private static func spawn(_ words: [String], _ environment: [String: String], streams: [Descriptor]) throws -> Int32
+    {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (number, stream) in streams.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, stream.number, Int32(number))
+        }
+        var all = sigset_t()
+        var none = sigset_t()
+        sigfillset(&all)
+        sigemptyset(&none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var arguments = words.map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var process: pid_t = 0
+        let error = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &variables)
+        guard error == 0 else { throw SystemError("start", words[0], code: error) }
+        return process
+    }
+}
+
+/// What a program said, and how it ended.
+public struct Outcome: Sendable {
+    /// Its exit status, or the number of the signal that ended it, negative.
+    public var status: Int32
+    public var output: String
+    public var errors: String
+
+    public var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// The one document on standard output.
+    public func document() throws -> [String: Any] {
+        try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
+    }
+
+    /// One document a line.
+    public func objects() throws -> [[String: Any]] {
+        try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
+    }
+}
