@@ -54,18 +54,18 @@ let package = Package(
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 
         .target(
-            name: "ChildProcess", dependencies: ["CLinux", "SystemCalls"], path: "Tests/ChildProcess",
+            name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
             swiftSettings: strict),
         tests("PipelineModelTests", ["PipelineModel"]),
-        tests("PipelineControlTests", ["ChildProcess", "PipelineControl", "SystemCalls", "pipectl"]),
+        tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
         tests(
             "RenderWorkerTests",
-            ["ChildProcess", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+            ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
         tests(
-            "EndToEndTests", ["ChildProcess", "CLinux", "PipelineControl", "SystemCalls"],
+            "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/foreign_client.py"]),
         tests("RoomTests", []),
     ]

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -120,6 +121,15 @@ int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const e
     posix_spawn_file_actions_destroy(&actions);
     errno = error;
     return error == 0 ? 0 : -1;
+}
+
+int clinux_data_limit(pid_t pid, const struct rlimit *limit, struct rlimit *before) {
+    return prlimit(pid, RLIMIT_DATA, limit, before);
+}
+
+int clinux_stopped(pid_t pid) {
+    siginfo_t info = {0};
+    return waitid(P_PID, pid, &info, WSTOPPED | WNOHANG) < 0 ? -1 : info.si_status;
 }
 
 int clinux_peer(int socket, uid_t *user, pid_t *process) {

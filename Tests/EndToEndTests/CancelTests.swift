@@ -1,7 +1,7 @@
-import ChildProcess
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("Cancelling")

@@ -1,6 +1,6 @@
-import ChildProcess
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 @Suite("Starting, stopping and coming back")
@@ -132,18 +132,6 @@ struct LifeTests {
         import sqlite3, sys
         with sqlite3.connect(sys.argv[1]) as ledger: ledger.execute(sys.argv[2])
         """
-
-    @Test("a worker that is killed costs nothing but a second try")
-    func workerKilled() async throws {
-        try await DaemonFixture.with(Self.slow) { daemon in
-            try daemon.drop(Picture.tiff(width: 2000, height: 1500), as: "long.tif", inbox: "inbox/slow")
-            let id = try await daemon.job("long.tif", becomes: "running")
-            kill(try await daemon.worker(holding: "long.tif"), SIGKILL)
-            let jobs = try await daemon.wait([id])
-            #expect(jobs.map(\.state) == ["done"])
-            #expect(try daemon.call(Call.Show(id: id)).story.tries == 2)
-        }
-    }
 
     @Test("the workers end with their daemon, however it ends")
     func noOrphans() async throws {

@@ -1,9 +1,9 @@
-import ChildProcess
 import Foundation
 import Glibc
 import PipelineControl
 import Synchronization
 import SystemCalls
+import TestTools
 import Testing
 
 struct AddTests {

@@ -1,5 +1,5 @@
-import ChildProcess
 import Foundation
+import TestTools
 import Testing
 
 @testable import pipectl

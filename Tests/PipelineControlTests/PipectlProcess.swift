@@ -1,6 +1,6 @@
-import ChildProcess
 import Foundation
 import SystemCalls
+import TestTools
 
 /// The real pipectl.
 enum Pipectl {

@@ -1,7 +1,7 @@
-import ChildProcess
 import Foundation
 import Glibc
 import SystemCalls
+import TestTools
 
 /// pipectl on a terminal: a real one, whose other end the test reads.
 final class PipectlTerminal {

@@ -1,6 +1,6 @@
-import ChildProcess
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 struct StatusTests {

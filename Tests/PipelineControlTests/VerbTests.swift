@@ -1,7 +1,7 @@
-import ChildProcess
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 /// The verbs that ask once and print the answer.

@@ -1,7 +1,7 @@
-import ChildProcess
 import Foundation
 import PipelineControl
 import Synchronization
+import TestTools
 import Testing
 
 struct WatchTests {

@@ -15,7 +15,8 @@ struct SettingsTests {
         #expect(
             rows.map { "\($0.section) \($0.key)=\($0.default)" } == [
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
-                "Daemon JobTimeout=5min", "Daemon MaxPixels=268M", "Daemon WorkerJobs=500", "Queues Render=auto",
+                "Daemon JobTimeout=5min", "Daemon MaxPixels=268M", "Daemon MemoryBudget=75%",
+                "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Queues Render=auto",
                 "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
                 "Inbox PollInterval=5s", "Inbox SettlePolled=5s",
             ])
@@ -100,6 +101,19 @@ struct SettingsTests {
                     "1.conf:8: JobTimeout=soon is not a time; write it like 500ms, 5s, 10min or 1h",
                     "1.conf:5: unknown setting 'DrainTimout' in [Daemon]; did you mean 'DrainTimeout'?",
                 ].sorted { $0.count < $1.count })
+    }
+
+    @Test(
+        "A memory budget is a size or a share, within its range",
+        arguments: [
+            ("1%", 10), ("100%", 1000), ("0%", nil), ("101%", nil), ("64M", 64 << 20), ("65535K", nil),
+            ("1024T", 1 << 50),
+            ("1025T", nil), ("half", nil), ("-5%", nil),
+        ] as [(String, Int64?)])
+    func memoryBudget(text: String, bytes: Int64?) {
+        let loaded = load("[Daemon]\nMemoryBudget=\(text)")
+        #expect(loaded.problems.isEmpty == (bytes != nil))
+        if let bytes { #expect(loaded.settings.memoryBudget.bytes(of: 1000) == bytes) }
     }
 
     @Test("A live change is checked like a file's, and its source is shown")

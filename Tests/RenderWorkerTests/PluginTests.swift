@@ -1,5 +1,6 @@
 import Foundation
 import PipelineModel
+import TestTools
 import Testing
 import WorkerProtocol
 

@@ -1,8 +1,8 @@
-import ChildProcess
 import Foundation
 import Glibc
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 import WorkerProtocol
 

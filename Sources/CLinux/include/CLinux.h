@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/vfs.h>
 
@@ -30,6 +31,12 @@ int clinux_pidfd_open(pid_t pid);
 
 /* Starts `path` with `channel` as its descriptor 3, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const envp[], int channel);
+
+/* prlimit(2) on RLIMIT_DATA; either of the two may be NULL. */
+int clinux_data_limit(pid_t pid, const struct rlimit *limit, struct rlimit *before);
+
+/* waitid(2): the signal that has stopped a child and not been told before, or 0. */
+int clinux_stopped(pid_t pid);
 
 /* The user and process at the other end of a Unix socket. */
 int clinux_peer(int socket, uid_t *user, pid_t *process);

@@ -59,7 +59,6 @@ extension ControlService {
         let held = supervisor.render.report.paused
         if held, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if held, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if !held, filter.states == [.waiting] { return request.reply(JobsReply(jobs: [])) }
         if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }

@@ -23,7 +23,7 @@ extension Supervisor {
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = max(0, counts[.queued] ?? 0)
         let held = render.report.paused
-        jobs.waiting = settling + (held ? queued : 0)
+        jobs.waiting = settling + (counts[.waiting] ?? 0) + (held ? queued : 0)
         jobs.queued = held ? 0 : queued
         jobs.running = counts[.running] ?? 0
         jobs.cancelling = counts[.cancelling] ?? 0
@@ -69,7 +69,7 @@ extension Supervisor {
         let held = record.state == .queued && report.paused
         return record.shown(
             state: held ? .waiting : record.state,
-            reason: held ? "paused" + (report.reason.map { ": \($0)" } ?? "") : record.reason)
+            reason: held ? report.pauseText : record.reason)
     }
 }
 

@@ -171,7 +171,7 @@ extension Ledger {
 
     /// Jobs that a crash or a stop has left in the middle.
     func interrupted() throws -> [JobRecord] {
-        try jobs("WHERE j.state IN ('running', 'cancelling') ORDER BY j.position")
+        try jobs("WHERE j.state IN ('waiting', 'running', 'cancelling') ORDER BY j.position")
     }
 
     /// Ended jobs whose original has still to be moved.

@@ -34,6 +34,9 @@ final class PipelineQueue: Sendable {
         var running: Int
         var paused: Bool
         var reason: String?
+
+        /// Why a job behind the pause waits.
+        var pauseText: String { "paused" + (reason.map { ": \($0)" } ?? "") }
     }
 
     let name: String

@@ -16,6 +16,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// Where the results are made, one for each output.
         var staging: [String]
         var limits: RenderTask.Limits
+        /// It was in work when the daemon crashed: nothing else is in work beside it now.
+        var suspect: Bool
     }
 
     private struct Box {
@@ -30,10 +32,13 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let work: Work
     private let pool: WorkerPool
     private let files: DispatchQueue
+    /// Told why it waits in the middle, and nil when it goes on.
+    private let held: @Sendable (String?) -> Void
     private let box = Mutex(Box())
 
     /// `files` runs what may wait for a disk.
-    init(_ work: Work, pool: WorkerPool, files: DispatchQueue) {
+    init(_ work: Work, pool: WorkerPool, files: DispatchQueue, held: @escaping @Sendable (String?) -> Void) {
+        self.held = held
         self.work = work
         self.pool = pool
         self.files = files
@@ -83,7 +88,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private func makeTask(source: Descriptor, targets: [Descriptor]) -> RenderTask {
         RenderTask(
             name: work.name, outputs: work.outputs.map { RenderOutput(name: $0.name, stages: $0.chain.stages) },
-            limits: work.limits, source: source, targets: targets,
+            limits: work.limits, alone: work.suspect || tries > 1, source: source, targets: targets, held: held,
             opened: { [self] header in box.withLock { $0.header = header } },
             done: { [self] result in files.async { self.answered(result) } })
     }
@@ -118,6 +123,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
                 JobFailure(
                     "rendering took longer than JobTimeout",
                     advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
+        case .failure(.tooHeavy(let words)):
+            end(.failed, JobFailure(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller"))
         case .failure(.workerLost) where tries < 2 && !box.withLock({ $0.interrupted }):
             execute()
         case .failure(.workerLost(let how)):

@@ -8,7 +8,7 @@ extension Supervisor {
     private func cancel(_ job: Job) {
         guard !job.cancelRequested, !job.publishing, !job.ended else { return }
         job.cancelRequested = true
-        if job.record.state == .running { move(job, to: .cancelling) }
+        if [.running, .waiting].contains(job.record.state) { move(job, to: .cancelling) }
         job.cancelOperations()
         settleCancelling(job)
     }

@@ -16,8 +16,7 @@ extension Supervisor {
                 job.state = .cancelled
                 job.finished = Timestamp.now()
             } else {
-                job.state = .queued
-                job.started = nil
+                again(&job)
             }
             ledger.record(job)
         }
@@ -27,6 +26,21 @@ extension Supervisor {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
         counts = try ledger.counts()
         if let left = counts[.queued], left > 0 { Log.notice("in the queue from before: \(left)") }
+    }
+
+    /// What was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take the daemon down, it
+    /// would at every start.
+    private func again(_ job: inout JobRecord) {
+        if job.state == .running { job.tries += 1 }
+        job.reason = nil
+        job.started = nil
+        job.state = .queued
+        guard job.tries >= settings.crashTries else { return }
+        job.state = .failed
+        job.finished = Timestamp.now()
+        job.error = "the daemon has crashed \(job.tries) times while this picture was in work"
+        job.advice = "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit"
+        Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))")
     }
 
     /// The intent was recorded: its job ends done, if what it speaks of is there.

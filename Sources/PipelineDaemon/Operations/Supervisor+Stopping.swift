@@ -15,7 +15,7 @@ extension Supervisor {
             let isHeld = publish.report.paused || publish.report.effective == 0
             for job in window.values {
                 let waitsForNobody = isHeld && job.render.state.isFinal && job.publish.state != .executing
-                if job.record.state == .queued || waitsForNobody { giveBack(job) }
+                if [.queued, .waiting].contains(job.record.state) || waitsForNobody { giveBack(job) }
             }
             let running = counts[.running] ?? 0
             if running > 0 {

@@ -86,7 +86,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     func applyLimits() {
-        pool.set(capacity: render.report.effective, jobsPerWorker: settings.workerJobs)
+        pool.set(
+            capacity: render.report.effective, memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
+            jobsPerWorker: settings.workerJobs)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.
@@ -187,8 +189,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
                 },
                 limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace)),
-            pool: pool, files: files)
+                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace),
+                suspect: record.tries > 0),
+            pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,
             steps: PublishOperation.Steps(
@@ -218,6 +221,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         case .finished:
             job.tell(job.render.header)
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
+            showHeld(job)
             settleCancelling(job)
         case .failed:
             job.tell(job.render.header)
@@ -236,7 +240,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func publishing(_ job: Job, _ state: OperationState) {
         switch state {
-        case .executing: job.begin("PublishOperation", "publish")
+        case .executing:
+            job.begin("PublishOperation", "publish")
+            hold(job.record.id, nil)
         case .failed:
             job.end("PublishOperation", "failed", job.publish.failure?.message)
             fail(job, job.publish.failure ?? JobFailure("publishing failed"))
@@ -298,10 +304,30 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     // MARK: - States
 
-    func move(_ job: Job, to state: JobState) {
+    /// A job in work waits, or goes on when there is no reason any more.
+    func hold(_ id: Int, _ reason: String?) {
+        guard let job = window[id] else { return }
+        switch (job.record.state, reason) {
+        case (.running, .some), (.waiting, .some): move(job, to: .waiting, reason: reason)
+        case (.waiting, nil): move(job, to: .running)
+        default: break
+        }
+    }
+
+    /// What is rendered, and not yet being published, waits behind a pause of that queue.
+    func showHeld(_ job: Job) {
+        guard job.render.state == .finished, job.publish.state == .pending || job.publish.state == .ready else {
+            return
+        }
+        let report = publish.report
+        hold(job.record.id, report.paused ? report.pauseText : nil)
+    }
+
+    func move(_ job: Job, to state: JobState, reason: String? = nil) {
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
         job.record.state = state
+        job.record.reason = reason
         ledger.record(job.record)
     }
 
@@ -311,7 +337,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[job.record.id] = nil
         // One that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued { return checkDrained() }
-        job.record.tries = job.render.tries
+        if state.isFinal { job.record.tries += job.render.tries }
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
         job.record.state = state

@@ -13,6 +13,8 @@ final class RenderTask: @unchecked Sendable {
         /// The worker ended in the middle, in these words.
         case workerLost(String)
         case timedOut
+        /// It needs more memory than may ever be used, in these words.
+        case tooHeavy(String)
         case cancelled
     }
 
@@ -25,6 +27,10 @@ final class RenderTask: @unchecked Sendable {
     let name: String
     let outputs: [RenderOutput]
     let limits: Limits
+    /// Nothing else is in work beside it: it is under suspicion.
+    let alone: Bool
+    /// It waits in the middle, for this reason, or goes on.
+    let held: @Sendable (String?) -> Void
     let opened: @Sendable (PictureHeader) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
@@ -32,16 +38,20 @@ final class RenderTask: @unchecked Sendable {
     var source: Descriptor?
     var targets: [Descriptor]
     var cancelled = false
+    var isHeld = false
     var timer: DispatchWorkItem?
 
     init(
-        name: String, outputs: [RenderOutput], limits: Limits, source: Descriptor, targets: [Descriptor],
+        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, source: Descriptor, targets: [Descriptor],
+        held: @escaping @Sendable (String?) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
     ) {
         self.name = name
         self.outputs = outputs
         self.limits = limits
+        self.alone = alone
+        self.held = held
         self.source = source
         self.targets = targets
         self.opened = opened

@@ -13,6 +13,8 @@ final class Worker: @unchecked Sendable {
         case starting
         case idle
         case busy(RenderTask)
+        /// Has read the header, which says that it needs so much memory; there is no room yet.
+        case held(RenderTask, Int64)
         /// Told to go; its exit is awaited.
         case leaving
     }
@@ -23,6 +25,7 @@ final class Worker: @unchecked Sendable {
     var jobs = 0
     /// Whether the kill was ours.
     var killed = false
+    private var stoppedBy: Int32?
 
     private var channel: WorkerChannel?
     private let messages: any DispatchSourceRead
@@ -65,7 +68,12 @@ final class Worker: @unchecked Sendable {
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
     var isLeaving: Bool { if case .leaving = state { true } else { false } }
-    var task: RenderTask? { if case .busy(let task) = state { task } else { nil } }
+    var task: RenderTask? {
+        switch state {
+        case .busy(let task), .held(let task, _): task
+        default: nil
+        }
+    }
 
     func send(_ message: SupervisorMessage, descriptors: [Descriptor] = []) {
         do {
@@ -90,6 +98,25 @@ final class Worker: @unchecked Sendable {
         kill(process, SIGKILL)
     }
 
+    /// Ends it when it stands still: a stopped process ends by nothing else, and its picture would wait for JobTimeout.
+    func endIfStopped() {
+        let signal = clinux_stopped(process)
+        guard signal > 0 else { return }
+        stoppedBy = signal
+        kill(process, SIGKILL)
+    }
+
+    /// The most that it may allocate from now on. What is beyond the estimate of a header is a decoder gone wild.
+    func allow(memory: Int64) {
+        var limit = rlimit()
+        guard clinux_data_limit(process, nil, &limit) == 0 else { return }
+        limit.rlim_cur = min(rlim_t(clamping: Self.ownMemory + 4 * memory), limit.rlim_max)
+        _ = clinux_data_limit(process, &limit, nil)
+    }
+
+    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
+    private static let ownMemory: Int64 = 1 << 30
+
     private func receive(_ handle: (Worker, WorkerMessage) -> Void) {
         while let channel {
             do {
@@ -112,13 +139,19 @@ final class Worker: @unchecked Sendable {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         let signal = status & 0x7f
-        return signal != 0
-            ? "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
-            : "ended by itself with status \((status >> 8) & 0xff)"
+        if let stoppedBy { return "was stopped by \(Self.name(stoppedBy))" }
+        guard signal != 0 else { return "ended by itself with status \((status >> 8) & 0xff)" }
+        let hint = signal == SIGKILL && !killed ? "; the system may have run out of memory" : ""
+        return "was ended by \(Self.name(signal))\(hint)"
+    }
+
+    private static func name(_ signal: Int32) -> String {
+        "signal \(signal) (\(String(cString: strsignal(signal))))"
     }
 
     private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
-        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"]
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SystemCalls
 import WorkerProtocol
 
@@ -25,10 +26,20 @@ final class WorkerPool: @unchecked Sendable {
     private var stopped = false
     private var trials: [Int32: (Result<Hello, WorkerStartError>) -> Void] = [:]
     private var emptied: (@Sendable () -> Void)?
+    private var room = MemoryRoom(budget: .max)
+    /// Workers whose picture waits for room, as they came.
+    private var held: [Worker] = []
+    private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
 
     init(program: String, plugins: [String]) {
         self.program = program
         self.plugins = plugins
+        children.setEventHandler { [weak self] in self?.endStopped() }
+        children.activate()
+    }
+
+    private func endStopped() {
+        queue.async { [self] in for worker in workers { worker.endIfStopped() } }
     }
 
     /// Starts one worker of a new generation and hands over what it said. `accept(true)` makes its generation the current one.
@@ -61,11 +72,14 @@ final class WorkerPool: @unchecked Sendable {
         balance()
     }
 
-    /// How many pictures may be worked on at once, and how many a worker does before it is replaced.
-    func set(capacity: Int, jobsPerWorker: Int) {
+    /// How many pictures may be worked on at once, how much memory they may need together, and how many a worker does before it is
+    /// replaced.
+    func set(capacity: Int, memory: Int64, jobsPerWorker: Int) {
         queue.async { [self] in
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
+            room.budget = memory
+            admit()
             balance()
         }
     }
@@ -96,6 +110,10 @@ final class WorkerPool: @unchecked Sendable {
                 return task.done(.failure(.cancelled))
             }
             guard let worker = workers.first(where: { $0.task === task }) else { return }
+            if case .held = worker.state {
+                finish(worker, .failure(.cancelled))
+                return release(worker, replace: false)
+            }
             worker.send(.cancel)
             queue.asyncAfter(deadline: .now() + task.limits.cancelGrace.dispatch) {
                 if worker.task === task { worker.terminate() }
@@ -124,10 +142,17 @@ final class WorkerPool: @unchecked Sendable {
     /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
     private func balance() {
         guard !stopped else { return }
-        while !waiting.isEmpty,
+        while let task = waiting.first, mayBegin(task),
             let worker = workers.first(where: { $0.isIdle && $0.generation == generation })
         {
             begin(waiting.removeFirst(), on: worker)
+        }
+        for task in waiting where !task.isHeld && !mayBegin(task) {
+            task.isHeld = true
+            task.held(
+                task.alone
+                    ? "the others in work: it runs alone, because its worker, or the daemon, was lost with it"
+                    : "a job that runs alone, because its worker, or the daemon, was lost with it")
         }
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
         // A task that is waiting is worked on even when the limit has just been lowered below it.
@@ -137,6 +162,11 @@ final class WorkerPool: @unchecked Sendable {
         } else if generation > 0, !restarting {
             for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation) }
         }
+    }
+
+    /// One that is to run alone waits for the others to end, and those behind it for its own end.
+    private func mayBegin(_ task: RenderTask) -> Bool {
+        workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
     private func start(generation: Int) -> Worker? {
@@ -171,10 +201,16 @@ final class WorkerPool: @unchecked Sendable {
         guard let source = task.source else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
+        goOn(task)
         worker.send(
             .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
             descriptors: [source])
         task.source = nil
+        restartTimer(worker, task)
+    }
+
+    private func restartTimer(_ worker: Worker, _ task: RenderTask) {
+        task.timer?.cancel()
         // A cancelled work item is kept until its time; the task must not be.
         let timer = DispatchWorkItem { [weak worker, weak task] in
             guard let worker, let task, worker.task === task else { return }
@@ -185,6 +221,53 @@ final class WorkerPool: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + task.limits.timeout.dispatch, execute: timer)
     }
 
+    // MARK: - Memory
+
+    /// The header is known: the picture goes on, waits for room, or fails because it will never have any.
+    private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: Worker) {
+        task.opened(header)
+        guard !room.canNeverHold(header.memory) else {
+            finish(
+                worker,
+                .failure(
+                    .tooHeavy(
+                        "it needs about \(header.memory.memoryText) of memory, and MemoryBudget allows "
+                            + room.budget.memoryText)))
+            return release(worker, replace: false)
+        }
+        task.timer?.cancel()
+        worker.state = .held(task, header.memory)
+        held.append(worker)
+        admit()
+        guard case .held = worker.state else { return }
+        task.isHeld = true
+        task.held(
+            "memory: it needs about \(header.memory.memoryText), which others use (MemoryBudget allows "
+                + "\(room.budget.memoryText))")
+    }
+
+    private func goOn(_ task: RenderTask) {
+        guard task.isHeld else { return }
+        task.isHeld = false
+        task.held(nil)
+    }
+
+    private func admit() {
+        while let worker = held.first, case .held(let task, let need) = worker.state,
+            room.enter(task, needing: need)
+        {
+            held.removeFirst()
+            worker.state = .busy(task)
+            goOn(task)
+            worker.allow(memory: need)
+            worker.send(.render, descriptors: task.targets)
+            task.targets = []
+            restartTimer(worker, task)
+        }
+    }
+
+    // MARK: - What workers say
+
     private func received(_ message: WorkerMessage, from worker: Worker) {
         switch (message, worker.state) {
         case (.hello(let hello), .starting):
@@ -192,9 +275,7 @@ final class WorkerPool: @unchecked Sendable {
             if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
             balance()
         case (.opened(let header), .busy(let task)):
-            task.opened(header)
-            worker.send(.render, descriptors: task.targets)
-            task.targets = []
+            weigh(header, task, on: worker)
         case (.rendered(let outputs), .busy(let task)):
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)
@@ -214,11 +295,14 @@ final class WorkerPool: @unchecked Sendable {
         guard let task = worker.task else { return }
         failedStarts = 0
         worker.state = .leaving
+        held.removeAll { $0 === worker }
+        room.leave(task)
         task.timer?.cancel()
         task.timer = nil
         task.source = nil
         task.targets = []
         task.done(result)
+        admit()
     }
 
     private func release(_ worker: Worker, replace: Bool) {
@@ -239,7 +323,7 @@ final class WorkerPool: @unchecked Sendable {
                 trial(.failure(WorkerStartError(program: program, how: how)))
             }
             startFailed()
-        case .busy(let task):
+        case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
             finish(worker, .failure(task.cancelled ? .cancelled : .workerLost(how)))
         case .idle:

@@ -5,6 +5,8 @@ public struct Settings: Sendable, Hashable {
     public var cancelGrace = Duration.milliseconds(250)
     public var jobTimeout = Duration.seconds(300)
     public var maxPixels: Int64 = 268_000_000
+    public var memoryBudget = MemoryBudget.share(percent: 75)
+    public var crashTries = 5
     public var workerJobs = 500
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(4)
@@ -34,6 +36,12 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),
+            Setting(
+                "Daemon", "MemoryBudget", \.memoryBudget, .memory,
+                "what the pictures in work may need together, of the memory that the service may use; others wait"),
+            Setting(
+                "Daemon", "CrashTries", \.crashTries, .count(1...100),
+                "a picture that was in work at so many crashes of the daemon itself fails"),
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
                 "a worker is replaced after so many jobs"),

@@ -1,6 +1,6 @@
-import ChildProcess
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 /// A real daemon on a root of its own, with real workers, taken down and removed at the end.
@@ -63,9 +63,10 @@ final class DaemonFixture {
 
     /// The worker that has been handed the picture of this name.
     func worker(holding name: String) async throws -> Int32 {
+        try await job(name, becomes: "running")
         while true {
             for worker in try workers() where holds(worker, name) { return worker }
-            if try !list(["queued", "running"]).contains(where: { $0.input.hasSuffix(name) }) { break }
+            if try !list(["queued", "waiting", "running"]).contains(where: { $0.input.hasSuffix(name) }) { break }
             await Task.yield()
         }
         throw Missing("no worker has ever held \(name)")
@@ -165,6 +166,21 @@ final class DaemonFixture {
                 return found == nil
             }
             return try #require(found)
+        }
+    }
+
+    /// The events from the cursor on, to the first that `ends` them.
+    func events(
+        since cursor: Int, until ends: @escaping @Sendable (Control.Event) -> Bool
+    ) async throws -> [Control.Event] {
+        let client = try client()
+        return try await elsewhere {
+            var events: [Control.Event] = []
+            try client.stream(Call.Watch(cursor: cursor)) { reply in
+                events += reply.events
+                return !reply.events.contains(where: ends)
+            }
+            return events
         }
     }
 

@@ -1,5 +1,5 @@
-import ChildProcess
 import Foundation
+import TestTools
 
 /// One run of `pipelined`.
 final class DaemonProcess: Sendable {

@@ -1,5 +1,5 @@
-import ChildProcess
 import Foundation
+import TestTools
 
 /// The programs that were built with the tests.
 enum Programs {

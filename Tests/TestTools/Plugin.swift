@@ -1,17 +1,24 @@
-import ChildProcess
 import Foundation
-import Testing
 
 /// A filter of a few lines of C.
-struct Plugin {
-    var name: String
-    /// Of `apply(host, values, in, out)`.
-    var body: String
-    /// Initialisers that come after, and win over, those of a good description.
-    var changes = ""
+public struct Plugin {
+    private let name: String
+    private let body: String
+    private let changes: String
+
+    /// `body` is that of `apply(host, values, in, out)`; `changes` are initialisers that come after, and win over, those of a good
+    /// description.
+    public init(name: String, body: String, changes: String = "") {
+        self.name = name
+        self.body = body
+        self.changes = changes
+    }
 
     private var source: String {
         """
+        #include <signal.h>
+        #include <stdlib.h>
+        #include <string.h>
         #include <vips/vips.h>
         #include <pipeline_plugin.h>
         static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
@@ -29,16 +36,20 @@ struct Plugin {
         """
     }
 
-    func compile(to path: String) throws { try Self.compile(source, to: path) }
+    public func compile(to path: String) throws { try Self.compile(source, to: path) }
 
-    static func compile(_ source: String, to path: String) throws {
+    public static func compile(_ source: String, to path: String) throws {
         let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/CPipelinePlugin").path
+            .appendingPathComponent("../../Sources/CPipelinePlugin").path
         let text = "\(path).c"
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))
         defer { try? FileManager.default.removeItem(atPath: text) }
         let command = #"exec clang -w -fPIC -shared -o "$1" -I "$2" "$1.c" $(pkg-config --cflags --libs vips)"#
         let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, contract]).wait()
-        try #require(compiler.status == 0, "\(compiler.errors)")
+        guard compiler.status == 0 else { throw DoesNotCompile(description: compiler.errors) }
     }
+}
+
+struct DoesNotCompile: Error, CustomStringConvertible {
+    let description: String
 }

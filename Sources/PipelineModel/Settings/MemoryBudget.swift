@@ -1,0 +1,55 @@
+/// How much memory the pictures in work may need together: a size, or a share of what the service may use.
+public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
+    case share(percent: Int)
+    case bytes(Int64)
+
+    static let sizes: ClosedRange<Int64> = (64 << 20)...(1 << 50)
+
+    /// Reads `75%` or `4G`; nil when it is neither.
+    public init?(_ text: String) {
+        if text.hasSuffix("%") {
+            guard let percent = Int(text.dropLast()) else { return nil }
+            self = .share(percent: percent)
+        } else if let bytes = Magnitude.bytes.number(text) {
+            self = .bytes(bytes)
+        } else {
+            return nil
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .share(let percent): "\(percent)%"
+        case .bytes(let bytes): Magnitude.bytes.text(bytes)
+        }
+    }
+
+    /// In bytes, where the service may use so many.
+    public func bytes(of usable: Int64) -> Int64 {
+        switch self {
+        case .share(let percent): usable / 100 * Int64(percent)
+        case .bytes(let bytes): bytes
+        }
+    }
+
+    fileprivate var isAllowed: Bool {
+        switch self {
+        case .share(let percent): (1...100).contains(percent)
+        case .bytes(let bytes): Self.sizes.contains(bytes)
+        }
+    }
+}
+
+extension SettingType<MemoryBudget> {
+    static let memory = Self { text, _ throws(Refusal) in
+        guard let budget = MemoryBudget(text) else {
+            throw Refusal("is no amount of memory", advice: "write it like 75% or 4G")
+        }
+        guard budget.isAllowed else {
+            throw Refusal.outOfRange("1% to 100%, or \(Magnitude.bytes.text(MemoryBudget.sizes.lowerBound)) and more")
+        }
+        return budget
+    } write: {
+        $0.description
+    }
+}

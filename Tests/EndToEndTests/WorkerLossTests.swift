@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("When a worker is lost, or the memory")
+struct WorkerLossTests {
+    /// A worker is busy for a second and more with what goes through here.
+    private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
+    private static let long = Picture.tiff(width: 1200, height: 900)
+
+    @Test(
+        "a worker that is killed in the middle costs nothing but a second try, and no other job notices",
+        arguments: [SIGSEGV, SIGKILL, SIGSTOP, SIGABRT])
+    func lostOnce(signal: Int32) async throws {
+        try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
+            daemon in
+            try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
+            try daemon.drop(Self.long, as: "beside.tif", inbox: "inbox/slow")
+            let lost = try await daemon.worker(holding: "long.tif")
+            let beside = try await daemon.worker(holding: "beside.tif")
+            #expect(lost != beside)
+            kill(lost, signal)
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            #expect(jobs.map(\.state) == ["done", "done"])
+            for job in jobs {
+                let tries = try daemon.call(Call.Show(id: job.id)).story.tries
+                #expect(tries == (job.input == "long.tif" ? 2 : 1), "\(job.input)")
+            }
+        }
+    }
+
+    @Test(
+        "a picture that takes its worker down fails at the second time, and the reason names the signal",
+        arguments: [
+            ("raise(SIGSEGV); return 0;", "Segmentation fault"), ("raise(SIGSTOP); return 0;", "Stopped"),
+            ("abort();", "Aborted"),
+            // More than any estimate: the worker may not allocate so much.
+            ("for (;;) { char *p = malloc(1 << 26); memset(p, 1, 1 << 26); }", "Segmentation fault"),
+        ])
+    func lostTwice(body: String, reason: String) async throws {
+        let recipe = ["etc/recipes.d/fatal.recipe": "[Recipe]\nInbox=fatal\n[Output]\nChain=fatal | save\n"]
+        try await DaemonFixture.with(recipe, started: false) { daemon in
+            try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
+            try Plugin(name: "fatal", body: body).compile(to: daemon.path("plugins/fatal.so"))
+            try await daemon.start()
+            try daemon.drop(as: "bad.png", inbox: "inbox/fatal")
+            for number in 1...5 { try daemon.drop(as: "good-\(number).png") }
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            let bad = try #require(jobs.first { $0.input == "bad.png" })
+            #expect(bad.state == "failed")
+            #expect(bad.error?.hasPrefix("took its worker down twice") == true)
+            #expect(bad.error?.contains(reason) == true, "\(bad.error ?? "")")
+            #expect(try daemon.call(Call.Show(id: bad.id)).story.tries == 2)
+            #expect(jobs.filter { $0.state == "done" }.count == 5)
+            await daemon.stop()
+            #expect(daemon.files(in: "failed") == ["fatal/bad.png", "fatal/bad.png.error.txt"])
+            #expect(daemon.files(in: "outbox/fatal") == [])
+        }
+    }
+
+    @Test("a worker that dies while it reads the header is no different")
+    func lostAtOpen() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            // Whatever a worker reads of this one file kills it; the daemon itself never reads it.
+            try await daemon.start(under: [
+                "/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-P", daemon.path("inbox/.pipelined/0/bad.png"),
+                "-e", "inject=read,pread64,lseek,mmap:signal=SEGV",
+            ])
+            try daemon.drop(as: "bad.png")
+            try daemon.drop(as: "good.png")
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            #expect(Set(jobs.map { "\($0.input) \($0.state)" }) == ["bad.png failed", "good.png done"])
+            #expect(jobs.contains { $0.error?.hasPrefix("took its worker down twice") == true })
+        }
+    }
+
+    @Test("what was in work at a crash of the daemon is tried one by one")
+    func oneByOne() async throws {
+        try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
+            daemon in
+            let names = ["one.tif", "two.tif"]
+            for name in names { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
+            for name in names { _ = try await daemon.worker(holding: name) }
+            await daemon.stop(SIGKILL)
+            try await daemon.start()
+            let crashed = try daemon.status().cursor
+            try await daemon.waitForAll()
+            let events = try await daemon.events(
+                since: crashed, until: { $0.job?.input == "two.tif" && $0.job?.state == "done" })
+            let second = events.filter { $0.kind == "job" && $0.job?.input == "two.tif" }.map { $0.job?.state }
+            #expect(second.contains("waiting"), "\(second)")
+            #expect(try daemon.list().map(\.state) == ["done", "done"])
+        }
+    }
+
+    @Test(
+        "a picture that was in work at CrashTries crashes fails, and not before",
+        arguments: [(1, "done"), (2, "failed")])
+    func crashTries(crashes: Int, state: String) async throws {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nCrashTries=2\n"]) { $1 }
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
+            for _ in 1...crashes {
+                _ = try await daemon.worker(holding: "long.tif")
+                await daemon.stop(SIGKILL)
+                try await daemon.start()
+            }
+            try await daemon.waitForAll()
+            let job = try #require(try daemon.list().first)
+            #expect(job.state == state)
+            #expect(job.error?.contains("has crashed 2 times") == (state == "failed" ? true : nil))
+        }
+    }
+
+    @Test("a picture that needs more than MemoryBudget fails with that; two that fit one by one wait for each other")
+    func memory() async throws {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=96M\n[Queues]\nRender=2\n"]) {
+            $1
+        }
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "large.tif", inbox: "inbox/slow")
+            try await daemon.job("large.tif", becomes: "failed")
+            let error = try #require(try daemon.list().first?.error)
+            #expect(error.contains("MemoryBudget allows 101 MB"), "\(error)")
+
+            for name in ["one.tif", "two.tif"] { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
+            let event = try await daemon.event { $0.kind == "job" && $0.job?.state == "waiting" }
+            #expect(event.job?.reason?.hasPrefix("memory: it needs about") == true)
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["failed", "done", "done"])
+        }
+    }
+
+    @Test("a picture that waits for memory is cancelled at once, and its worker goes on")
+    func cancelHeld() async throws {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=96M\n[Queues]\nRender=2\n"]) {
+            $1
+        }
+        try await DaemonFixture.with(files) { daemon in
+            for name in ["one.tif", "two.tif"] { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
+            let held = try await daemon.event { $0.kind == "job" && $0.job?.state == "waiting" }
+            let id = try #require(held.job?.id)
+            #expect(try daemon.call(Call.Cancel(ids: [id])).jobs.map(\.state) == ["cancelled"])
+            try daemon.drop(as: "small.png")
+            try await daemon.waitForAll()
+            let jobs = try daemon.list()
+            #expect(jobs.map(\.state).sorted() == ["cancelled", "done", "done"])
+            await daemon.stop()
+            #expect(daemon.files(in: "cancelled").count == 1)
+        }
+    }
+
+    @Test("what is rendered and meets a paused publish queue waits, and says so")
+    func publishPaused() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is being changed"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "waiting")
+            #expect(try daemon.list(["waiting"]).map(\.reason) == ["paused: the disk is being changed"])
+            #expect(try daemon.status().jobs.waiting == 1)
+            #expect(try daemon.status().jobs.running == 0)
+            _ = try daemon.call(Call.Resume())
+            try await daemon.job("one.png", becomes: "done")
+        }
+    }
+}
