@@ -25,8 +25,19 @@ final class Inbox: @unchecked Sendable {
     /// Files that this inbox itself is renaming back: no arrivals.
     private var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
+    /// What lay there when it was opened, and under how many mounts at most.
+    private var place: Place?
+    private var mounts = 0
+    /// Counts what is to be done after PollInterval; only the latest is.
+    private var appointment = 0
     private var stopped = false
     private var adopts = false
+
+    private struct Place: Equatable {
+        var mounts: Int
+        var device: UInt64
+        var inode: UInt64
+    }
 
     /// A file that is not yet quiet.
     private struct Candidate {
@@ -86,16 +97,53 @@ final class Inbox: @unchecked Sendable {
 
     // MARK: - Watching
 
+    /// Something was mounted or unmounted, which inotify does not tell of a watched folder.
+    func mountsChanged() {
+        queue.async { [self] in
+            guard report.problem == nil, let now = try? look(), now == place else { return reopen() }
+        }
+    }
+
+    private func look() throws -> Place? {
+        try FileSystem.status(folder).map {
+            Place(mounts: MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
+        }
+    }
+
+    private func reopen() {
+        inotify = nil
+        candidates = [:]
+        open()
+    }
+
+    /// After PollInterval, unless something else has come first.
+    private func later(_ body: @escaping @Sendable (Inbox) -> Void) {
+        appointment += 1
+        let mine = appointment
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            if let self, !stopped, appointment == mine { body(self) }
+        }
+    }
+
     private func open() {
         guard !stopped else { return }
+        appointment += 1
         do {
+            // What an unmounted folder had covered is not the inbox: nothing is made in it, and nothing taken.
+            guard MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
+                return broken("its file system is not mounted any more; mount it, and work goes on")
+            }
             try FileSystem.makeFolders(folder)
             try FileSystem.makeFolders(Claims.folder(in: folder))
             if recipe.original == .keep { kept = sink.kept(in: folder) }
             if adopts { try adopt() }
             adopts = false
             let foreign = FileSystemType.polled(folder)
+            guard (try? FileSystem.names(in: folder)) != nil else { return broken(unreadable(folder, "folder")) }
+            place = try look()
+            mounts = max(mounts, place?.mounts ?? 0)
             polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
+            if report.problem != nil { Log.notice("inbox \(folder): is there again") }
             shared.withLock {
                 $0.problem = nil
                 $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
@@ -141,15 +189,14 @@ final class Inbox: @unchecked Sendable {
         }
         if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)") }
         publishReport()
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in self?.open() }
+        later { $0.open() }
     }
 
     private func pollLater() {
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped, polls, report.problem == nil else { return }
-            guard FileSystem.exists(folder) else { return broken("the folder is gone") }
-            scan()
-            pollLater()
+        later { inbox in
+            guard FileSystem.exists(inbox.folder) else { return inbox.broken("the folder is gone") }
+            inbox.scan()
+            if inbox.report.problem == nil { inbox.pollLater() }
         }
     }
 
@@ -203,6 +250,7 @@ final class Inbox: @unchecked Sendable {
                 }
             }
             guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
+                if path == folder { return broken(unreadable(path, "folder")) }
                 ignore(path, unreadable(path, "folder"))
                 continue
             }

@@ -92,7 +92,8 @@ final class Inotify {
             return folder == top ? .topGone : nil
         }
         guard let name else { return .misnamed(folder) }
-        guard !name.isEmpty else { return nil }
+        // The top itself: what could not be read, or taken out of it, may be possible now.
+        guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
             // A folder that may be read now is as good as a new one.

@@ -81,6 +81,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             applyLimits()
             disposeBacklog()
             openInboxes(adopting: true)
+            try MountTable.watch { [self] in
+                queue.async { for inbox in self.inboxes { inbox.mountsChanged() } }
+            }
             fill()
         }
     }

@@ -36,6 +36,11 @@ final class DaemonFixture {
 
     var log: String { daemon?.log ?? "" }
 
+    /// Waits until the log says so.
+    func log(_ text: String) async throws {
+        try await daemon?.until { $0.contains(text) }
+    }
+
     /// Starts it, and waits until it says that it is ready.
     func start(under wrapper: [String] = []) async throws {
         let daemon = try DaemonProcess(root: root.path, wrapper: wrapper)

@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+
+/// What is mounted. The kernel tells of it without asking any of the file systems, so that one that hangs is no matter.
+public enum MountTable {
+    private static let path = "/proc/self/mountinfo"
+
+    /// How many mounts a folder lies under. Less than before: one of them is gone, and what is there now is what it had covered.
+    public static func depth(of folder: String) -> Int {
+        guard let file = try? Descriptor.open(path, O_RDONLY), let text = try? read(file) else { return 0 }
+        return depth(of: folder, in: text)
+    }
+
+    /// The same, in the kernel's text: the fifth word of a line is where it is mounted.
+    static func depth(of folder: String, in text: String) -> Int {
+        text.split(separator: "\n").count { line in
+            let words = line.split(separator: " ")
+            return words.count > 4 && FileSystem.lies(folder, within: unescaped(words[4]))
+        }
+    }
+
+    /// Calls `changed` whenever something is mounted or unmounted, for as long as the process lives.
+    public static func watch(_ changed: @escaping @Sendable () -> Void) throws(SystemError) {
+        let file = try Descriptor.open(path, O_RDONLY)
+        Thread.detachNewThread {
+            // Only an exceptional condition: the file itself can always be read.
+            var ready = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)
+            while true { if poll(&ready, 1, -1) > 0 { changed() } }
+        }
+    }
+
+    private static func read(_ file: Descriptor) throws(SystemError) -> String {
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let got = Glibc.read(file.number, &room, room.count)
+            guard got >= 0 else { throw SystemError("read", path) }
+            if got == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += room[..<got]
+        }
+    }
+
+    /// Spaces and the like are written as `\040`.
+    private static func unescaped(_ word: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = word.utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            guard byte == UInt8(ascii: "\\"), digits.count == 3, let code = UInt8(String(digits) ?? "", radix: 8) else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(code)
+            rest = rest.dropFirst(3)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
