@@ -156,6 +156,30 @@ struct LifeTests {
         }
     }
 
+    @Test("ended jobs beyond HistoryJobs are forgotten; what is left to do, and what was kept in its place, is not")
+    func history() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Daemon]\nHistoryJobs=8\n",
+            "etc/recipes.d/keep.recipe": "[Recipe]\nInbox=keep\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(as: "kept.png", inbox: "inbox/keep")
+            try await daemon.job("kept.png", becomes: "done")
+            for number in 1...30 { try daemon.drop(as: "\(number).png") }
+            try await daemon.waitForAll()
+            await daemon.stop()
+            try await daemon.start()
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "last.png")
+            try await daemon.job("last.png", becomes: "queued")
+            let jobs = try daemon.list()
+            #expect(jobs.first?.input == "kept.png" && jobs.last?.input == "last.png")
+            #expect(jobs.filter { $0.state == "done" }.count == 9)
+            #expect(try daemon.status().jobs.done == 9)
+            #expect(daemon.files(in: "outbox/noir").count == 30)
+        }
+    }
+
     @Test("a pause outlives a restart, and says so")
     func pauseOutlives() async throws {
         try await DaemonFixture.with { daemon in

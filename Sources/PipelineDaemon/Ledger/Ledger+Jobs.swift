@@ -67,6 +67,34 @@ extension Ledger {
             }, done: done)
     }
 
+    /// How many rows are forgotten with one statement.
+    private static let portion = 1000
+
+    /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over how many of
+    /// each state. What is left to do, and files that stay in their place as done, are not forgotten.
+    func forget(
+        allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
+    ) {
+        let forgotten = Counts()
+        write(
+            { database, _ in
+                forgotten.counts = [:]
+                try database.rows(
+                    """
+                    DELETE FROM jobs WHERE id IN (
+                        SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND disposed = 1 AND origin <> 'kept'
+                            AND (finished < ?1 OR id <= (
+                                SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled')
+                                ORDER BY id DESC LIMIT 1 OFFSET ?2))
+                        ORDER BY id LIMIT ?3)
+                    RETURNING state
+                    """, [.real(time), .integer(count), .integer(Self.portion)]
+                ) { row in
+                    if let state = JobState(rawValue: row.text(0)) { forgotten.counts[state, default: 0] += 1 }
+                }
+            }, done: { done(forgotten.counts) })
+    }
+
     /// Cancels every queued job up to `last`, or those of `ids`, but for `except`; hands over how many there were.
     func cancelQueued(
         upTo last: Int, ids: [Int]?, except: [Int], at time: Double, done: @escaping @Sendable (Int) -> Void
@@ -116,6 +144,11 @@ extension Ledger {
                 try Self.event(database, .job(job.id, .queued, nil))
             }, done: done)
     }
+}
+
+/// The same of several numbers.
+private final class Counts: @unchecked Sendable {
+    var counts: [JobState: Int] = [:]
 }
 
 /// A number that a change hands to its completion; the two run one after the other on the ledger's queue.

@@ -42,6 +42,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextBatch = 1
     /// The position up to which rows have been taken into the window.
     var filled = 0
+    /// Jobs that have ended since old ones were last forgotten.
+    var sinceForgetting = 0
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
     var stopping = false
@@ -85,6 +87,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 queue.async { for inbox in self.inboxes { inbox.mountsChanged() } }
             }
             fill()
+            forgetOld(ended: 0)
         }
     }
 
@@ -354,6 +357,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 if state.isFinal {
                     dispose(record)
                     ended([record])
+                    forgetOld(ended: 1)
                 }
                 checkDrained()
             }

@@ -8,6 +8,8 @@ public struct Settings: Sendable, Hashable {
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
     public var workerJobs = 500
+    public var history = Duration.seconds(30 * 86400)
+    public var historyJobs = 100_000
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(4)
     public var window = 1024
@@ -45,6 +47,12 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
                 "a worker is replaced after so many jobs"),
+            Setting(
+                "Daemon", "History", \.history, .duration(.seconds(60) ... .seconds(3650 * 86400)),
+                "how long ended jobs are remembered"),
+            Setting(
+                "Daemon", "HistoryJobs", \.historyJobs, .count(1...100_000_000),
+                "at most so many ended jobs are remembered, or an eighth more"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
             Setting(

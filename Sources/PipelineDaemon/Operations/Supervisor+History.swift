@@ -1,0 +1,21 @@
+import Dispatch
+import PipelineModel
+
+/// Ended jobs are remembered for a while, and not for ever.
+extension Supervisor {
+    /// Called at the start and whenever jobs have ended: forgets what is beyond HistoryJobs and History, not at each single one.
+    func forgetOld(ended: Int) {
+        sinceForgetting += ended
+        guard ended == 0 || sinceForgetting >= max(1, settings.historyJobs / 8) else { return }
+        sinceForgetting = 0
+        let (seconds, _) = settings.history.components
+        ledger.forget(allBut: settings.historyJobs, endedBefore: Timestamp.now() - Double(seconds)) {
+            [self] forgotten in
+            queue.async { [self] in
+                for (state, count) in forgotten { counts[state, default: 0] -= count }
+                // A portion at a time, so that nothing urgent waits behind a large one.
+                if !forgotten.isEmpty { forgetOld(ended: 0) }
+            }
+        }
+    }
+}
