@@ -86,7 +86,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     func applyLimits() {
-        pool.set(capacity: render.report.effective, jobsPerWorker: settings.workerJobs)
+        pool.set(
+            capacity: render.report.effective, jobsPerWorker: settings.workerJobs,
+            confined: settings.sandbox == .required)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.
@@ -187,7 +189,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
                 },
                 limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace)),
+                    maxPixels: settings.maxPixels, maxResult: settings.maxResult, timeout: settings.jobTimeout,
+                    cancelGrace: settings.cancelGrace)),
             pool: pool, files: files)
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,

@@ -12,12 +12,16 @@ final class RenderTask: @unchecked Sendable {
         case picture(WorkerFailure)
         /// The worker ended in the middle, in these words.
         case workerLost(String)
+        /// The worker was ended by the kernel: it tried what it may not.
+        case confined
         case timedOut
         case cancelled
     }
 
     struct Limits: Sendable {
         var maxPixels: Int64
+        /// Bytes.
+        var maxResult: Int64
         var timeout: Duration
         var cancelGrace: Duration
     }

@@ -31,7 +31,7 @@ final class Worker: @unchecked Sendable {
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
         program: String, plugins: [String], generation: Int, queue: DispatchQueue,
-        message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, String) -> Void
+        message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, WorkerEnd) -> Void
     ) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         process = try Self.spawn(program, plugins, channel: theirs)
@@ -78,6 +78,13 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    /// What the worker writes to a file ends there; it can't change that itself.
+    func limitResults(to bytes: Int64) {
+        guard clinux_limit(process, Int32(RLIMIT_FSIZE.rawValue), UInt64(bytes)) == 0 else {
+            return Log.failure("worker \(process): \(SystemError("prlimit", "RLIMIT_FSIZE")), ignoring")
+        }
+    }
+
     /// Closing the channel ends the worker.
     func leave() {
         state = .leaving
@@ -108,13 +115,10 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    private func reap() -> String {
+    private func reap() -> WorkerEnd {
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        let signal = status & 0x7f
-        return signal != 0
-            ? "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
-            : "ended by itself with status \((status >> 8) & 0xff)"
+        return WorkerEnd(status: status)
     }
 
     private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
