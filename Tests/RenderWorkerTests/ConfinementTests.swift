@@ -51,6 +51,39 @@ struct ConfinementTests {
         }
     }
 
+    @Test("Nor in the middle of a render, when the filter has long returned")
+    func late() throws {
+        let message = try failure(of: Hostile.worker(), "try=late path=/etc/passwd").message
+        #expect(message == "the picture, or a filter of its chain, tried to open /etc/passwd")
+    }
+
+    @Test("A thread that a plugin starts when it is loaded, which Landlock does not hold, is told of")
+    func threadOfAPlugin() throws {
+        let folder = try TemporaryFolder()
+        try Plugin.compile(
+            """
+            #include <pthread.h>
+            #include <unistd.h>
+            static void *wait(void *nothing) { for (;;) pause(); }
+            __attribute__((constructor)) static void begin(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, wait, NULL);
+            }
+            """, to: folder.path + "/threads.so")
+        let missing = try WorkerProcess(plugins: [folder.path]).hello.missing
+        #expect(
+            missing.count == 1 && missing.first?.hasPrefix("Landlock (2 threads ran before it") == true, "\(missing)")
+    }
+
+    @Test("What its parent has left open does not come with it")
+    func inherited() throws {
+        let leaked = Descriptor(owning: dup(STDERR_FILENO))
+        let worker = try WorkerProcess()
+        #expect(
+            try FileSystem.names(in: "/proc/\(worker.process)/fd").compactMap(\.self).sorted() == ["0", "1", "2", "3"])
+        withExtendedLifetime(leaked) {}
+    }
+
     @Test("No new file is made")
     func creating() throws {
         let folder = try TemporaryFolder()

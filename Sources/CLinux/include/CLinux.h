@@ -28,7 +28,7 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
-/* Starts `path` with `channel` as its descriptor 3, default signals, and a process group of its own. */
+/* Starts `path` with `channel` as its descriptor 3 and no other behind it, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const envp[], int channel);
 
 /* The user and process at the other end of a Unix socket. */

@@ -108,7 +108,22 @@ enum Hostile {
             return 0;
         }
 
+        /// Long after `apply`, in a thread of libvips.
+        static int open_late(VipsRegion *out, void *sequence, void *in, void *path, gboolean *stop) {
+            if (open(path, O_RDONLY) >= 0)
+                return vips_region_prepare(sequence, &out->valid) ||
+                       vips_region_region(out, sequence, &out->valid, out->valid.left, out->valid.top);
+            vips_error("hostile", "no luck");
+            return -1;
+        }
+
         static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
+            if (strcmp(values[0].text, "late") == 0) {
+                *out = vips_image_new();
+                return vips_image_pipelinev(*out, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL) ||
+                       vips_image_generate(*out, vips_start_one, open_late, vips_stop_one,
+                                           g_object_ref(in), strdup(values[1].text));
+            }
             errno = 0;
             if (attempt(values[0].text, values[1].text, (pid_t)values[2].number) >= 0 && errno == 0)
                 return vips_copy(in, out, NULL);
