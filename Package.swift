@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
 
@@ -49,7 +50,10 @@ let package = Package(
             ["CLinux", "CSQLite", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol"]),
         program(
             "RenderWorker",
-            ["CLinux", "CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+            [
+                "CLinux", "CVips", "CTurboJPEG", "CSeccomp", "CPipelinePlugin", "SystemCalls", "PipelineModel",
+                "WorkerProtocol",
+            ]),
         program("SamplePictures", ["CVips"]),
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 

@@ -5,13 +5,17 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -110,6 +114,7 @@ int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const e
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, 2, 1);
     posix_spawn_file_actions_adddup2(&actions, channel, 3);
+    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -121,10 +126,6 @@ int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const e
     posix_spawn_file_actions_destroy(&actions);
     errno = error;
     return error == 0 ? 0 : -1;
-}
-
-int clinux_data_limit(pid_t pid, const struct rlimit *limit, struct rlimit *before) {
-    return prlimit(pid, RLIMIT_DATA, limit, before);
 }
 
 int clinux_stopped(pid_t pid) {
@@ -161,4 +162,88 @@ int clinux_character_columns(uint32_t character) {
 
 int clinux_lock(int descriptor) {
     return flock(descriptor, LOCK_EX | LOCK_NB);
+}
+
+int clinux_limit(pid_t process, int resource, uint64_t most) {
+    struct rlimit limit;
+    if (prlimit(process, resource, NULL, &limit) < 0)
+        return -1;
+    limit.rlim_cur = most < limit.rlim_max ? most : limit.rlim_max;
+    return prlimit(process, resource, &limit, NULL);
+}
+
+int clinux_no_new_privileges(void) {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Debian 12's glibc wraps none of these calls, and its linux/landlock.h knows the first version alone. */
+enum {
+    LANDLOCK_CREATE_RULESET = 444,
+    LANDLOCK_RESTRICT_SELF = 446,
+    LANDLOCK_VERSION = 1,
+};
+
+int clinux_landlock_version(void) {
+    return (int)syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION);
+}
+
+int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes) {
+    /* A kernel that knows fewer fields takes this as long as those are 0. */
+    uint64_t handled[] = {files, network, scopes};
+    return (int)syscall(LANDLOCK_CREATE_RULESET, handled, sizeof handled, 0);
+}
+
+int clinux_landlock_restrict(int ruleset) {
+    return (int)syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0);
+}
+
+enum { MOST_TRAPPED = 16 };
+
+static int trap_error;
+static atomic_size_t trapped_count;
+static struct {
+    atomic_int number;
+    char path[256];
+} trapped[MOST_TRAPPED];
+
+static void on_trapped(int signal, siginfo_t *information, void *context) {
+    (void)signal;
+    mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+#if defined(__x86_64__)
+    const char *second = (const char *)machine->gregs[REG_RSI];
+    machine->gregs[REG_RAX] = -trap_error;
+#elif defined(__aarch64__)
+    const char *second = (const char *)machine->regs[1];
+    machine->regs[0] = (unsigned long long)-trap_error;
+#else
+#error "where does this machine keep the result and the arguments of a system call?"
+#endif
+    size_t index = atomic_fetch_add(&trapped_count, 1);
+    if (index >= MOST_TRAPPED)
+        return;
+    size_t length = 0;
+    if (information->si_syscall == SYS_openat)
+        for (; length < sizeof trapped[index].path - 1 && second[length] != 0; length++)
+            trapped[index].path[length] = second[length];
+    trapped[index].path[length] = 0;
+    atomic_store(&trapped[index].number, information->si_syscall);
+}
+
+int clinux_trap_calls(int error) {
+    struct sigaction action = {.sa_sigaction = on_trapped, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    trap_error = error;
+    return sigaction(SIGSYS, &action, NULL);
+}
+
+int clinux_trapped_call(size_t index, const char **path) {
+    if (index >= MOST_TRAPPED || index >= atomic_load(&trapped_count))
+        return -1;
+    int number = atomic_load(&trapped[index].number);
+    *path = trapped[index].path;
+    return number;
+}
+
+void clinux_forget_trapped_calls(void) {
+    atomic_store(&trapped_count, 0);
 }

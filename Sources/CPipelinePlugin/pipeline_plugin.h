@@ -9,7 +9,9 @@
  *
  * The host is `pipelined-render`, a worker process that renders one picture at a time. A picture is a
  * lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while
- * the result is saved. A filter is never told a file name and must open none.
+ * the result is saved. A filter is never told a file name and must open none: the worker is
+ * confined once its plugins are loaded, and a picture whose filter tries for files, network or processes fails. Threads are
+ * allowed, after loading.
  *
  * This header is append-only: fields are added at the end, and never change their meaning. It needs
  * nothing but libc.

@@ -47,7 +47,7 @@ final class Daemon: @unchecked Sendable {
             throw StartError(status: 78, description: problems.map(\.description).joined(separator: "\n"))
         }
         accept(true)
-        for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        loaded.logShortcomings()
         let ledger = try Ledger(path: places.ledger)
         supervisor = Supervisor(places: places, ledger: ledger, pool: pool, current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)

@@ -23,8 +23,9 @@ enum Program {
             return EX_SOFTWARE
         }
         let filters = FilterLibrary(folders: arguments)
-        // The place of confinement: everything trusted has been loaded, nothing foreign has been read, one thread runs.
-        Worker(channel: channel, filters: filters).run()
+        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        let missing = Confinement.begin()
+        Worker(channel: channel, filters: filters, missing: missing).run()
     }
 
     private static let help = """
@@ -32,6 +33,7 @@ enum Program {
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
         descriptor 3; it is of no use alone. Filters are loaded from the folders given, the first of a name wins.
+        Then it confines itself (Landlock, seccomp): from there on it opens no file, and reaches no network.
 
           --version   the version
           --help      this text

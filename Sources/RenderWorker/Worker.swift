@@ -11,6 +11,8 @@ final class Worker: Sendable {
     // Constant after the start, and its plugins are called on the rendering thread alone.
     nonisolated(unsafe) private let filters: FilterLibrary
     private let channel: WorkerChannel
+    /// What is missing of its confinement.
+    private let missing: [String]
     private let cancellation = Cancellation()
     private let messages = Mutex<[Message]>([])
     private let arrived = DispatchSemaphore(value: 0)
@@ -20,13 +22,18 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
-    init(channel: WorkerChannel, filters: FilterLibrary) {
+    init(channel: WorkerChannel, filters: FilterLibrary, missing: [String]) {
         self.channel = channel
         self.filters = filters
+        self.missing = missing
     }
 
     func run() -> Never {
-        send(.hello(Hello(version: Release.version, filters: filters.descriptions, skipped: filters.skipped)))
+        send(
+            .hello(
+                Hello(
+                    version: Release.version, filters: filters.descriptions, skipped: filters.skipped,
+                    missing: missing)))
         Thread.detachNewThread { self.read() }
         var picture: OpenPicture?
         while true {
@@ -45,6 +52,7 @@ final class Worker: Sendable {
         do {
             switch next.message {
             case .open(let request):
+                RefusedCall.forget()
                 let new = try open(request, next.descriptors)
                 picture = new
                 return .opened(new.header)
@@ -56,12 +64,18 @@ final class Worker: Sendable {
         } catch is Cancelled {
             return .cancelled
         } catch let failure as WorkerFailure {
-            return .failed(failure)
+            return .failed(explained(failure))
         } catch let error as VipsError {
-            return .failed(WorkerFailure(reading: error))
+            return .failed(explained(WorkerFailure(reading: error)))
         } catch {
             return .failed(WorkerFailure(stage: "open", message: "\(error)", advice: "try again: pipectl retry"))
         }
+    }
+
+    /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
+    private func explained(_ failure: WorkerFailure) -> WorkerFailure {
+        guard failure.stage != WorkerFailure.confinement, let call = RefusedCall.first else { return failure }
+        return WorkerFailure(who: "the picture, or a filter of its chain,", tried: call)
     }
 
     private func open(_ request: OpenRequest, _ descriptors: [Descriptor]) throws -> OpenPicture {

@@ -23,10 +23,16 @@ extension WorkerFailure {
 
     /// The result could not be written.
     init(writing error: VipsError) {
-        let isFull = error.lines.contains { $0.contains(String(cString: strerror(ENOSPC))) }
-        self.init(
-            stage: SaveStage.name,
-            message: isFull ? "the disk of the outbox is full" : "the result can't be written (\(error.reason))",
-            advice: isFull ? "free some space, then pipectl retry" : nil)
+        func says(_ code: Int32) -> Bool { error.lines.contains { $0.contains(String(cString: strerror(code))) } }
+        let (message, advice): (String, String?) =
+            if says(ENOSPC) {
+                ("the disk of the outbox is full", "free some space, then pipectl retry")
+            } else if says(EFBIG) {
+                (
+                    "the result grows larger than MaxResult allows",
+                    "make it smaller, or raise MaxResult in [Daemon], then pipectl retry"
+                )
+            } else { ("the result can't be written (\(error.reason))", nil) }
+        self.init(stage: SaveStage.name, message: message, advice: advice)
     }
 }

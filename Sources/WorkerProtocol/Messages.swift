@@ -55,11 +55,16 @@ public struct Hello: Codable, Sendable {
     public var filters: [StageDescription]
     /// Plugins that were left out, and why.
     public var skipped: [SkippedPlugin]
+    /// What the kernel does not give of the worker's confinement, and why.
+    public var missing: [String]
 
-    public init(version: String, filters: [StageDescription], skipped: [SkippedPlugin]) {
+    public init(
+        version: String, filters: [StageDescription], skipped: [SkippedPlugin], missing: [String]
+    ) {
         self.version = version
         self.filters = filters
         self.skipped = skipped
+        self.missing = missing
     }
 }
 
@@ -128,7 +133,10 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
 
 /// Why a picture can't be rendered, in words for the person who dropped it.
 public struct WorkerFailure: Codable, Sendable, Hashable, Error {
-    /// The stage it happened in: `open`, `resize`, a filter's name, `save`.
+    /// The stage of a worker that tried what it may not.
+    public static let confinement = "confinement"
+
+    /// The stage it happened in: `open`, `resize`, a filter's name, `save`, or `confinement`.
     public var stage: String
     public var message: String
     /// What to do about it.

@@ -15,9 +15,9 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CLinux", "CPipelinePlugin", "CSQLite", "CTurboJPEG", "CVips", "PipelineControl", "PipelineDaemon",
-                "PipelineModel", "Plugins", "RenderWorker", "SamplePictures", "SystemCalls", "WorkerProtocol",
-                "pipectl",
+                "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "PipelineControl",
+                "PipelineDaemon", "PipelineModel", "Plugins", "RenderWorker", "SamplePictures", "SystemCalls",
+                "WorkerProtocol", "pipectl",
             ]))
         #expect(files.contains { $0.imports == ["PipelineModel"] })
         #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
@@ -31,6 +31,7 @@ struct RoomTests {
             ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
             ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
+            ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
             ("pipectl/main.swift", "import PipelineDaemon"),
             ("pipectl/List.swift", "private import PipelineModel"),
             ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/vfs.h>
 
@@ -29,11 +28,8 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
-/* Starts `path` with `channel` as its descriptor 3, default signals, and a process group of its own. */
+/* Starts `path` with `channel` as its descriptor 3 and no other behind it, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const envp[], int channel);
-
-/* prlimit(2) on RLIMIT_DATA; either of the two may be NULL. */
-int clinux_data_limit(pid_t pid, const struct rlimit *limit, struct rlimit *before);
 
 /* waitid(2): the signal that has stopped a child and not been told before, or 0. */
 int clinux_stopped(pid_t pid);
@@ -53,5 +49,28 @@ int clinux_character_columns(uint32_t character);
 
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
+
+/* prlimit(2): sets the soft limit of a process, as far as its hard one lets it. */
+int clinux_limit(pid_t process, int resource, uint64_t most);
+
+/* prctl(2) PR_SET_NO_NEW_PRIVS. */
+int clinux_no_new_privileges(void);
+
+/* landlock_create_ruleset(2): the version of the kernel's Landlock. */
+int clinux_landlock_version(void);
+
+/* landlock_create_ruleset(2): a descriptor. The bits are what it handles; what no rule allows is then denied. */
+int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes);
+
+/* landlock_restrict_self(2): the calling thread, and those that it starts from now on. */
+int clinux_landlock_restrict(int ruleset);
+
+/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. */
+int clinux_trap_calls(int error);
+
+/* The number of a call that was trapped, and what openat(2) was to open, "" otherwise; -1 behind the last one remembered. */
+int clinux_trapped_call(size_t index, const char **path);
+
+void clinux_forget_trapped_calls(void);
 
 #endif

@@ -8,6 +8,8 @@ struct LoadedConfiguration: Sendable {
     var configuration: Configuration
     var catalog: StageCatalog
     var skipped: [SkippedPlugin]
+    /// What is missing of the workers' confinement, and why.
+    var missing: [String]
 
     /// Reads the files, and says all that is wrong with them.
     static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
@@ -22,8 +24,9 @@ struct LoadedConfiguration: Sendable {
         let (configuration, found) = Configuration.load(
             settings: settings.compactMap { read($0, &problems) }, recipes: recipes.compactMap { read($0, &problems) },
             catalog: catalog)
-        let loaded = LoadedConfiguration(configuration: configuration, catalog: catalog, skipped: hello.skipped)
-        return (loaded, problems + found + loaded.misplaced(places))
+        let loaded = LoadedConfiguration(
+            configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
+        return (loaded, problems + found + loaded.misplaced(places) + loaded.unconfined(main))
     }
 
     private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
@@ -50,6 +53,31 @@ struct LoadedConfiguration: Sendable {
             return nil
         }
     }
+
+    /// Says what the configuration can do without, and what of it is new since the one before.
+    func logShortcomings(after before: LoadedConfiguration? = nil) {
+        for plugin in skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        if !missing.isEmpty, missing != before?.missing {
+            Log.failure(
+                "workers are confined in part: there is no \(lack)",
+                advice: "Sandbox=required in [Daemon] would refuse to work like this")
+        }
+    }
+
+    /// Workers that are less confined than is asked for.
+    private func unconfined(_ main: String) -> [Problem] {
+        guard configuration.settings.sandbox == .required, !missing.isEmpty else { return [] }
+        let source = configuration.settings.rows.first { $0.key == "Sandbox" }?.source
+        return [
+            Problem(
+                file: source ?? main, line: nil,
+                message: "Sandbox=required, but workers can't be confined here: \(lack); run a kernel that can, "
+                    + "or write Sandbox=best in [Daemon] to do without")
+        ]
+    }
+
+    /// What is missing of the workers' confinement, as one line.
+    var lack: String { missing.joined(separator: ", ") }
 
     // MARK: - Folders
 

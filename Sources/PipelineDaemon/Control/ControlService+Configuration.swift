@@ -161,8 +161,9 @@ extension Supervisor {
     }
 
     private func adopt(_ loaded: LoadedConfiguration) {
+        let before = current
         current = loaded
-        for plugin in loaded.skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        loaded.logShortcomings(after: before)
         for queue in [render, publish] {
             let limit = queue === render ? settings.render : settings.publish
             queue.set(liveLimits[queue.name] ?? limit)

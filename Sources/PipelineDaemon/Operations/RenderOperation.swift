@@ -125,6 +125,15 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
                     advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
         case .failure(.tooHeavy(let words)):
             end(.failed, JobFailure(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller"))
+        case .failure(.confined):
+            // Not tried again, as after a crash: whoever took the worker over would get another.
+            end(
+                .failed,
+                JobFailure(
+                    "confinement: the picture, or a filter of its chain, tried what a worker may not, and the kernel "
+                        + "ended the worker",
+                    advice: "distrust the picture, unless a filter is at fault; the kernel's log (`journalctl -k`) "
+                        + "names the system call"))
         case .failure(.workerLost) where tries < 2 && !box.withLock({ $0.interrupted }):
             execute()
         case .failure(.workerLost(let how)):

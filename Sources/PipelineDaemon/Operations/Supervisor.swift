@@ -51,6 +51,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let timeIsUp = Mutex(false)
     var drained: (@Sendable () -> Void)?
     var waiters: [Waiter] = []
+    /// Jobs that have ended, whose end is not yet durable.
+    var ending = 0
     /// Who asked for a reload and has not been answered; the first one's is under way.
     var reloads: [@Sendable ([Problem]) -> Void] = []
     /// Jobs that are being brought back.
@@ -94,7 +96,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     func applyLimits() {
         pool.set(
             capacity: render.report.effective, memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
-            jobsPerWorker: settings.workerJobs)
+            jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.
@@ -195,7 +197,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
                 },
                 limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace),
+                    maxPixels: settings.maxPixels, maxResult: settings.maxResult, timeout: settings.jobTimeout,
+                    cancelGrace: settings.cancelGrace),
                 suspect: record.tries > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
         let publish = PublishOperation(
@@ -349,11 +352,13 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.state = state
         job.record.finished = state.isFinal ? Timestamp.now() : nil
         let record = job.record
+        ending += 1
         ledger.record(record) { [self] in
             done()
             // Once the failure is recorded nobody asks any more what has been published of it.
             if state == .failed, let image = job.render.image { files.async { self.publisher.discard(image.staged) } }
             queue.async { [self] in
+                ending -= 1
                 if state.isFinal {
                     dispose(record)
                     ended([record])

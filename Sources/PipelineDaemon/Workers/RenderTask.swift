@@ -12,6 +12,8 @@ final class RenderTask: @unchecked Sendable {
         case picture(WorkerFailure)
         /// The worker ended in the middle, in these words.
         case workerLost(String)
+        /// The worker was ended by the kernel: it tried what it may not.
+        case confined
         case timedOut
         /// It needs more memory than may ever be used, in these words.
         case tooHeavy(String)
@@ -20,6 +22,8 @@ final class RenderTask: @unchecked Sendable {
 
     struct Limits: Sendable {
         var maxPixels: Int64
+        /// Bytes.
+        var maxResult: Int64
         var timeout: Duration
         var cancelGrace: Duration
     }

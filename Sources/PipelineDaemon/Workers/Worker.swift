@@ -34,7 +34,7 @@ final class Worker: @unchecked Sendable {
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
         program: String, plugins: [String], generation: Int, queue: DispatchQueue,
-        message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, String) -> Void
+        message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, WorkerEnd) -> Void
     ) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         process = try Self.spawn(program, plugins, channel: theirs)
@@ -86,6 +86,20 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    /// What the worker writes to a file ends there; it can't change that itself.
+    func limitResults(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
+
+    /// The most that it may allocate from now on: a decoder that takes far more than its header made us expect has gone wild.
+    func allow(memory: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", Self.ownMemory + 4 * memory) }
+
+    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
+    private static let ownMemory: Int64 = 1 << 30
+
+    private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
+        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
+    }
+
     /// Closing the channel ends the worker.
     func leave() {
         state = .leaving
@@ -106,17 +120,6 @@ final class Worker: @unchecked Sendable {
         kill(process, SIGKILL)
     }
 
-    /// The most that it may allocate from now on. What is beyond the estimate of a header is a decoder gone wild.
-    func allow(memory: Int64) {
-        var limit = rlimit()
-        guard clinux_data_limit(process, nil, &limit) == 0 else { return }
-        limit.rlim_cur = min(rlim_t(clamping: Self.ownMemory + 4 * memory), limit.rlim_max)
-        _ = clinux_data_limit(process, &limit, nil)
-    }
-
-    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
-    private static let ownMemory: Int64 = 1 << 30
-
     private func receive(_ handle: (Worker, WorkerMessage) -> Void) {
         while let channel {
             do {
@@ -135,18 +138,10 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    private func reap() -> String {
+    private func reap() -> WorkerEnd {
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        let signal = status & 0x7f
-        if let stoppedBy { return "was stopped by \(Self.name(stoppedBy))" }
-        guard signal != 0 else { return "ended by itself with status \((status >> 8) & 0xff)" }
-        let hint = signal == SIGKILL && !killed ? "; the system may have run out of memory" : ""
-        return "was ended by \(Self.name(signal))\(hint)"
-    }
-
-    private static func name(_ signal: Int32) -> String {
-        "signal \(signal) (\(String(cString: strsignal(signal))))"
+        return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 
     private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {

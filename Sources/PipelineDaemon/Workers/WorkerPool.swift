@@ -20,6 +20,7 @@ final class WorkerPool: @unchecked Sendable {
     private var waiting: [RenderTask] = []
     private var capacity = 0
     private var jobsPerWorker = 500
+    private var mustBeConfined = false
     private var generation = 0
     private var failedStarts = 0
     private var restarting = false
@@ -72,12 +73,13 @@ final class WorkerPool: @unchecked Sendable {
         balance()
     }
 
-    /// How many pictures may be worked on at once, how much memory they may need together, and how many a worker does before it is
-    /// replaced.
-    func set(capacity: Int, memory: Int64, jobsPerWorker: Int) {
+    /// How many pictures may be worked on at once, how much memory they may need together, how many a worker does before it is
+    /// replaced, and whether one that is not confined in every way gets any.
+    func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
         queue.async { [self] in
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
+            mustBeConfined = confined
             room.budget = memory
             admit()
             balance()
@@ -202,6 +204,7 @@ final class WorkerPool: @unchecked Sendable {
         worker.state = .busy(task)
         worker.jobs += 1
         goOn(task)
+        worker.limitResults(to: task.limits.maxResult)
         worker.send(
             .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
             descriptors: [source])
@@ -272,7 +275,15 @@ final class WorkerPool: @unchecked Sendable {
         switch (message, worker.state) {
         case (.hello(let hello), .starting):
             worker.state = .idle
+            // Whether it will do is for the configuration to say that it is tried with.
             if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
+            if mustBeConfined, !hello.missing.isEmpty {
+                Log.failure(
+                    "a render worker is not confined, which Sandbox=required asks for: \(hello.missing.joined(separator: ", "))"
+                )
+                worker.leave()
+                return startFailed()
+            }
             balance()
         case (.opened(let header), .busy(let task)):
             weigh(header, task, on: worker)
@@ -281,8 +292,10 @@ final class WorkerPool: @unchecked Sendable {
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
             finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure)))
-            // A save that failed leaves things behind in some encoders.
-            release(worker, replace: task.cancelled || failure.stage == "save")
+            // A save that failed leaves things behind in some encoders; who tried what it may not is not trusted again.
+            release(
+                worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
+            )
         case (.cancelled, .busy):
             finish(worker, .failure(.cancelled))
             release(worker, replace: true)
@@ -314,7 +327,8 @@ final class WorkerPool: @unchecked Sendable {
         balance()
     }
 
-    private func ended(_ worker: Worker, _ how: String) {
+    private func ended(_ worker: Worker, _ end: WorkerEnd) {
+        let how = end.description
         workers.removeAll { $0 === worker }
         switch worker.state {
         case .starting:
@@ -325,7 +339,8 @@ final class WorkerPool: @unchecked Sendable {
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            finish(worker, .failure(task.cancelled ? .cancelled : .workerLost(how)))
+            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(how)
+            finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
             if worker.jobs == 0 { startFailed() }

@@ -4,7 +4,9 @@ public struct Settings: Sendable, Hashable {
     public var drainTimeout = Duration.seconds(30)
     public var cancelGrace = Duration.milliseconds(250)
     public var jobTimeout = Duration.seconds(300)
+    public var sandbox = Sandbox.best
     public var maxPixels: Int64 = 268_000_000
+    public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
     public var workerJobs = 500
@@ -36,8 +38,14 @@ public struct Settings: Sendable, Hashable {
                 "Daemon", "JobTimeout", \.jobTimeout, .duration(.seconds(1) ... .seconds(86400)),
                 "how long a job may run before it fails"),
             Setting(
+                "Daemon", "Sandbox", \.sandbox, .word,
+                "best: workers are confined as far as the kernel can; required: it must be able to do all of it"),
+            Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),
+            Setting(
+                "Daemon", "MaxResult", \.maxResult, .magnitude(.bytes, 1 << 10...1 << 50),
+                "a result that grows larger fails its job"),
             Setting(
                 "Daemon", "MemoryBudget", \.memoryBudget, .memory,
                 "what the pictures in work may need together, of the memory that the service may use; others wait"),

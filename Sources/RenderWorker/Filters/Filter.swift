@@ -37,8 +37,11 @@ struct Filter {
             Filter.complaint.withLock { $0 = copy }
         })
         var made: UnsafeMutablePointer<VipsImage>?
+        RefusedCall.forget()
         let status = filter.pointee.apply(&host, values, picture.image, &made)
         let result = made.map { Picture(owning: $0) }
+        // Even when it goes on without: what it makes then is not what it is to make.
+        if let call = RefusedCall.first { throw WorkerFailure(who: "the filter '\(description.name)'", tried: call) }
         guard status == 0 else { throw failure(Self.complaint.withLock { $0 } ?? VipsError.take().reason) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: picture)

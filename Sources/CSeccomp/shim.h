@@ -1,0 +1,13 @@
+/* libseccomp for Swift, with what it spells as a function-like macro, and the flags that rules compare with. */
+#ifndef PIPELINED_CSECCOMP_SHIM_H
+#define PIPELINED_CSECCOMP_SHIM_H
+
+#include <linux/sched.h>
+#include <linux/prctl.h>
+#include <seccomp.h>
+
+static inline uint32_t cseccomp_errno(uint16_t error) {
+    return SCMP_ACT_ERRNO(error);
+}
+
+#endif

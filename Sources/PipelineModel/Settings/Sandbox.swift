@@ -1,0 +1,7 @@
+/// What becomes of workers that this kernel can't confine in every way.
+public enum Sandbox: String, Sendable, CaseIterable {
+    /// They work all the same; the log says what is missing.
+    case best
+    /// The daemon does not start.
+    case required
+}

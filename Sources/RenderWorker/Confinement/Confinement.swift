@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// The walls around a worker: it works on the descriptors that it is given, and reaches nothing else.
+///
+/// They go up once, before the first foreign byte, while a single thread runs, and never come down.
+enum Confinement {
+    /// Returns what the kernel does not give of it, each with the reason; nothing when every wall stands.
+    static func begin() -> [String] {
+        // Read by whoever formats a time, and not to be opened any more.
+        tzset()
+        setLimits()
+        var missing: [String] = []
+        func raise(_ wall: String, _ body: () throws -> Void) {
+            do { try body() } catch { missing.append("\(wall) (\(error))") }
+        }
+        raise("oom_score_adj", dieFirst)
+        raise("no_new_privs") {
+            guard clinux_no_new_privileges() == 0 else { throw WallError(errno) }
+        }
+        raise("Landlock", Landlock.denyEverything)
+        raise("seccomp", CallFilter.install)
+        return missing
+    }
+
+    /// Memory is limited by the supervisor, by the picture. RLIMIT_NPROC counts all threads of the user, wherever they run, so
+    /// that it would strike the innocent: the filter of calls allows no process at all.
+    private static func setLimits() {
+        // The files of a job of the most outputs, and what libraries duplicate or hold open.
+        set(RLIMIT_NOFILE, rlim_t(WorkerChannel.mostDescriptors) + 32)
+        // A picture's memory is nobody else's business.
+        set(RLIMIT_CORE, 0)
+        // The limit on the size of a file is the supervisor's, too; beyond it a write fails like any other.
+        signal(SIGXFSZ, SIG_IGN)
+    }
+
+    private static func set(_ resource: __rlimit_resource, _ most: rlim_t) {
+        var limit = rlimit()
+        guard getrlimit(resource.number, &limit) == 0 else { return }
+        limit = rlimit(rlim_cur: min(limit.rlim_cur, most), rlim_max: min(limit.rlim_max, most))
+        setrlimit(resource.number, &limit)
+    }
+
+    /// When memory is short, a worker goes before the supervisor, which was its parent's score until now.
+    private static func dieFirst() throws {
+        let path = "/proc/self/oom_score_adj"
+        var text = [UInt8](repeating: 0, count: 16)
+        let file = try Descriptor.open(path, O_RDWR)
+        let length = max(0, read(file.number, &text, text.count))
+        let score = Int(String(decoding: text.prefix(length), as: UTF8.self).filter { !$0.isWhitespace }) ?? 0
+        let raised = Array("\(min(1000, score + 500))".utf8)
+        guard write(file.number, raised, raised.count) == raised.count else { throw SystemError("write", path) }
+    }
+}
+
+extension __rlimit_resource {
+    fileprivate var number: __rlimit_resource_t { __rlimit_resource_t(rawValue) }
+}
+
+/// Why a wall does not stand.
+struct WallError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ reason: String) { description = reason }
+
+    init(_ code: Int32) { description = String(cString: strerror(code)) }
+}

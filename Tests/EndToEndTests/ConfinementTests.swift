@@ -1,0 +1,127 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Workers are confined")
+struct ConfinementTests {
+    @Test("a filter that opens a file, or starts a program, fails its job with confinement, at once; others go on")
+    func hostile() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await Self.compileThief(daemon)
+            try CuriousPlugin.compile(
+                "runaway", "char *none[] = {0}; return execve(path, none, none);",
+                to: daemon.path("plugins/runaway.so"))
+            let ledger = daemon.path("state/ledger.sqlite")
+            try daemon.write(
+                "[Recipe]\nInbox=thief\n[Output]\nChain=thief path=\(ledger)\n", to: "etc/recipes.d/thief.recipe")
+            try daemon.write(
+                "[Recipe]\nInbox=run\n[Output]\nChain=runaway path=/bin/true\n", to: "etc/recipes.d/run.recipe")
+            try await daemon.start()
+            for (inbox, error) in [
+                ("thief", "confinement: the filter 'thief' tried to open \(ledger)"),
+                ("run", "confinement: the picture, or a filter of its chain, tried what a worker may not"),
+            ] {
+                try daemon.drop(as: "\(inbox).png", inbox: "inbox/\(inbox)")
+                let id = try await daemon.job("\(inbox).png", becomes: "failed")
+                let story = try await daemon.pipectl("show", "\(id)")
+                #expect(story.output.contains(error), "\(story.output)")
+                // Nobody gets a second worker for a second try.
+                #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
+                #expect(daemon.files(in: "outbox/\(inbox)") == [])
+                #expect(daemon.exists("failed/\(inbox)/\(inbox).png"))
+            }
+            #expect(!daemon.log.contains("confined in part"))
+            try daemon.drop(as: "good.png")
+            try await daemon.job("good.png", becomes: "done")
+        }
+    }
+
+    @Test(
+        "what the kernel lacks is logged once, and the rest still holds",
+        arguments: [
+            (
+                call: "landlock_create_ruleset", error: "ENOSYS", wall: "Landlock",
+                theft: "confinement: the filter 'thief'"
+            ),
+            (call: "seccomp", error: "EINVAL", wall: "seccomp", theft: "thief: Permission denied"),
+        ])
+    func best(call: String, error: String, wall: String, theft: String) async throws {
+        let recipe = "[Recipe]\nInbox=thief\n[Output]\nChain=thief path=/etc/passwd\n"
+        let files = ["etc/recipes.d/thief.recipe": recipe, "etc/pipelined.conf": "[Daemon]\nWorkerJobs=1\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try await Self.compileThief(daemon)
+            try await daemon.start(under: Self.without(call, error))
+            for name in ["one.png", "two.png"] {
+                try daemon.drop(as: name)
+                try await daemon.job(name, becomes: "done")
+            }
+            try daemon.drop(as: "three.png", inbox: "inbox/thief")
+            let id = try await daemon.job("three.png", becomes: "failed")
+            #expect(try daemon.call(Call.Show(id: id)).story.job.error?.hasPrefix(theft) == true)
+            #expect(
+                daemon.log.components(separatedBy: "workers are confined in part: there is no \(wall) (").count == 2)
+            // What was begun with less goes on so, rather than stop; a restart would not.
+            try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
+            #expect(try await daemon.pipectl("reload").status == 1)
+            try daemon.drop(as: "four.png")
+            try await daemon.job("four.png", becomes: "done")
+        }
+    }
+
+    @Test("with Sandbox=required it does not start on a kernel that lacks a part, and says which; --check says so, too")
+    func required() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nSandbox=required\n"]) { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "done")
+            await daemon.stop()
+            for (call, error, wall) in [
+                ("landlock_create_ruleset", "EOPNOTSUPP", "Landlock"), ("seccomp", "EINVAL", "seccomp"),
+            ] {
+                for check in [[], ["--check"]] {
+                    let command =
+                        Self.without(call, error) + [Programs.path("pipelined"), "--root", daemon.root.path] + check
+                    let outcome = try await Programs.run(path: command[0], Array(command.dropFirst()))
+                    #expect(outcome.status == 78)
+                    #expect(
+                        outcome.errors.contains(
+                            "pipelined.conf: Sandbox=required, but workers can't be confined here: \(wall) ("),
+                        "\(outcome.errors)")
+                    #expect(outcome.errors.contains("write Sandbox=best in [Daemon]"))
+                }
+            }
+        }
+    }
+
+    @Test("MaxResult holds to the byte, and a reload changes it")
+    func maxResult() async throws {
+        try await DaemonFixture.with { daemon in
+            let picture = Picture.png(width: 400, height: 300)
+            try daemon.drop(picture, as: "a.png")
+            try await daemon.job("a.png", becomes: "done")
+            let size = try daemon.data("outbox/noir/a.jpg").count
+            for (name, limit, state) in [("b.png", size, "done"), ("c.png", size - 1, "failed")] {
+                try daemon.write("[Daemon]\nMaxResult=\(limit)\n", to: "etc/pipelined.conf")
+                #expect(try await daemon.pipectl("reload").status == 0)
+                try daemon.drop(picture, as: name)
+                let id = try await daemon.job(name, becomes: state)
+                let error = try daemon.call(Call.Show(id: id)).story.job.error
+                #expect(error == (state == "done" ? nil : "save: the result grows larger than MaxResult allows"))
+            }
+            #expect(daemon.files(in: "outbox/noir") == ["a.jpg", "b.jpg"])
+        }
+    }
+
+    private static func compileThief(_ daemon: DaemonFixture) async throws {
+        try CuriousPlugin.compile(
+            "thief", "return open(path, O_RDONLY) < 0 ? -1 : 0;", to: daemon.path("plugins/thief.so"))
+    }
+
+    /// A kernel that lacks a call, for the daemon and its workers. The tracer stands behind them, not before.
+    private static func without(_ call: String, _ error: String) -> [String] {
+        [
+            "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+            "inject=\(call):error=\(error)",
+        ]
+    }
+}
