@@ -8,7 +8,7 @@ import Testing
 struct WorkerLossTests {
     /// A worker is busy for a second and more with what goes through here.
     private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
-    private static let long = Picture.tiff(width: 1200, height: 900)
+    private static let long = Picture.tiff(width: 900, height: 700)
 
     @Test(
         "a worker that is killed in the middle costs nothing but a second try, and no other job notices",
