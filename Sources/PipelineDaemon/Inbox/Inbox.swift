@@ -202,8 +202,12 @@ final class Inbox: @unchecked Sendable {
                     if error.code != EACCES { fallBack(error) }
                 }
             }
-            guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
-                ignore(path, unreadable(path, "folder"))
+            let names: [String?]
+            do {
+                names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
+            } catch {
+                ignore(path, error.isPassing ? "\(error)" : unreadable(path, "folder"))
+                if error.isPassing { scanLater() }
                 continue
             }
             for name in names {
@@ -214,6 +218,13 @@ final class Inbox: @unchecked Sendable {
                 let child = FileSystem.join(path, name)
                 if consider(child, quiet: false, found: true) == .folder { folders.append(child) }
             }
+        }
+    }
+
+    private func scanLater() {
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped else { return }
+            scan()
         }
     }
 
@@ -341,9 +352,9 @@ final class Inbox: @unchecked Sendable {
             // Quiet, but a writer still holds it open: a slow upload.
             if FileSystem.isOpenForWriting(file) == true { return settle(path, status, cancelled: cancelled) }
             candidates[FileSystem.Key(path)] = nil
-        } catch  where error.isMissing {
-            return
         } catch {
+            if error.isMissing { return }
+            if error.isPassing { return settle(path, status, cancelled: cancelled) }
             return ignore(path, unreadable(path, "file"))
         }
         let relative = FileSystem.relative(path, to: folder)
