@@ -58,8 +58,11 @@ enum Pipectl {
             let said = output.fileHandleForReading.readDataToEndOfFile()
             let complained = errors.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
+            let status = process.terminationStatus
             return Outcome(
-                code: process.terminationStatus, output: String(decoding: said, as: UTF8.self),
+                // A signal's number is no exit code.
+                code: process.terminationReason == .exit ? status : -status,
+                output: String(decoding: said, as: UTF8.self),
                 errors: String(decoding: complained, as: UTF8.self))
         }
     }
