@@ -3,9 +3,14 @@ import Testing
 
 /// What /proc tells of the daemon.
 extension DaemonFixture {
-    var heldDescriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count) ?? -1
+    private var descriptors: [Int] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
     }
+
+    var heldDescriptors: Int { descriptors.count }
+
+    /// The one that it would get next.
+    var freeDescriptor: Int { (0...).first { !descriptors.contains($0) } ?? 0 }
 
     /// Memory in use, in megabytes.
     var resident: Int {
@@ -19,8 +24,9 @@ extension DaemonFixture {
         let client = try RawClient(self)
         for _ in 0..<20_000 {
             _ = try client.ask("Status")
-            if heldDescriptors - 1 <= count { return }
+            // Not counted: this client, and what Dispatch makes when it first needs it.
+            if heldDescriptors <= count + 3 { return }
         }
-        Issue.record("\(heldDescriptors - 1) descriptors, not \(count)", sourceLocation: location)
+        Issue.record("\(heldDescriptors) descriptors, not \(count)", sourceLocation: location)
     }
 }
