@@ -252,6 +252,23 @@ struct ClientLimitTests {
         }
     }
 
+    @Test("where few files may be open, clients get half of them at most, and the pictures the others")
+    func fewDescriptors() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: ["/usr/bin/prlimit", "--nofile=64:64"])
+            #expect(daemon.log.contains("enough for 4 clients of the control socket, not for MaxClients=256"))
+            var clients: [RawClient] = []
+            for number in 0..<40 {
+                clients.append(try RawClient(daemon))
+                try clients[number].send(Array(#"{"method":"half"#.utf8))
+                try daemon.drop(as: "\(number).png")
+            }
+            try await daemon.waitForAll()
+            #expect(try await daemon.pipectl("status").status == 0)
+            #expect(daemon.files(in: "outbox").count == 40)
+        }
+    }
+
     @Test("without descriptors to spare nobody new is answered, and when there are some again everything goes on")
     func exhaustion() async throws {
         try await DaemonFixture.with { daemon in
