@@ -57,26 +57,28 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Behind a pause, what is recorded as queued is shown as waiting.
-        let held = supervisor.render.report.paused
-        if held, filter.states.contains(.waiting) { filter.states.append(.queued) }
-        if held, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if !held, filter.states == [.waiting] { return request.reply(JobsReply(jobs: [])) }
-        if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
+        // Behind a pause, what is recorded as queued, or as running, is shown as waiting.
+        if filter.states.contains(.waiting) {
+            filter.states += supervisor.render.report.paused ? [.queued] : []
+            filter.states += supervisor.publish.report.paused ? [.running] : []
+        } else if supervisor.render.report.paused, filter.states.contains(.queued) {
+            filter.states.removeAll { $0 == .queued }
+            if filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
+        }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let supervisor = supervisor
         let chosen = filter
         var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
-        let next = { () -> [Control.Job] in
+        let next = { () -> (jobs: [Control.Job], isLast: Bool) in
             let rows = (try? supervisor.ledger.list(chosen, after: last, limit: Self.page)) ?? []
             last = rows.last?.id ?? last
-            return rows.map(supervisor.shown)
+            let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
+            return (jobs, rows.count < Self.page)
         }
-        guard request.more else { return request.reply(JobsReply(jobs: next())) }
+        guard request.more else { return request.reply(JobsReply(jobs: next().jobs)) }
         request.connection.follow {
-            let jobs = next()
-            let isLast = jobs.count < Self.page
+            let (jobs, isLast) = next()
             let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
             return isLast ? .last(frame) : .frame(frame)
         }

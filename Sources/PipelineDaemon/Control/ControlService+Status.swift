@@ -1,5 +1,6 @@
 import PipelineControl
 import PipelineModel
+import Synchronization
 
 extension ControlService {
     func addStatusCalls() {
@@ -22,10 +23,11 @@ extension Supervisor {
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = max(0, counts[.queued] ?? 0)
-        let held = render.report.paused
-        jobs.waiting = settling + (held ? queued : 0)
-        jobs.queued = held ? 0 : queued
-        jobs.running = counts[.running] ?? 0
+        let held = render.report.paused ? queued : 0
+        let unpublished = publish.report.paused ? min(counts[.running] ?? 0, rendered.withLock { $0.count }) : 0
+        jobs.waiting = settling + held + unpublished
+        jobs.queued = queued - held
+        jobs.running = (counts[.running] ?? 0) - unpublished
         jobs.cancelling = counts[.cancelling] ?? 0
         jobs.done = counts[.done] ?? 0
         jobs.failed = counts[.failed] ?? 0
@@ -63,13 +65,18 @@ extension Supervisor {
         return reports
     }
 
-    /// A job as clients see it. One that is queued behind a pause waits, and says so.
+    /// A job as clients see it. One that is held up by a pause waits, and says so.
     func shown(_ record: JobRecord) -> Control.Job {
-        let report = render.report
-        let held = record.state == .queued && report.paused
-        return record.shown(
-            state: held ? .waiting : record.state,
-            reason: held ? "paused" + (report.reason.map { ": \($0)" } ?? "") : record.reason)
+        let next: PipelineQueue? =
+            switch record.state {
+            case .queued: render
+            case .running where rendered.withLock { $0.contains(record.id) }: publish
+            default: nil
+            }
+        guard let report = next?.report, report.paused else {
+            return record.shown(state: record.state, reason: record.reason)
+        }
+        return record.shown(state: .waiting, reason: "paused" + (report.reason.map { ": \($0)" } ?? ""))
     }
 }
 

@@ -41,6 +41,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var inboxes: [Inbox] = []
     var window: [Int: Job] = [:]
     var counts: [JobState: Int] = [:]
+    /// Running jobs whose pictures are made and whose publishing has not begun.
+    let rendered = Mutex<Set<Int>>([])
     var nextID = 1
     var nextPosition = 1
     var nextBatch = 1
@@ -226,6 +228,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         case .finished:
             job.tell(job.render.header)
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
+            if job.publish.state != .executing, !job.publish.state.isFinal {
+                _ = rendered.withLock { $0.insert(job.record.id) }
+            }
             settleCancelling(job)
         case .failed:
             job.tell(job.render.header)
@@ -244,7 +249,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func publishing(_ job: Job, _ state: OperationState) {
         switch state {
-        case .executing: job.begin("PublishOperation", "publish")
+        case .executing:
+            _ = rendered.withLock { $0.remove(job.record.id) }
+            job.begin("PublishOperation", "publish")
         case .failed:
             job.end("PublishOperation", "failed", job.publish.failure?.message)
             fail(job, job.publish.failure ?? JobFailure("publishing failed"))
@@ -317,6 +324,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         job.ended = true
         window[job.record.id] = nil
+        _ = rendered.withLock { $0.remove(job.record.id) }
         // One that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued { return checkDrained() }
         job.record.tries = job.render.tries
