@@ -3,6 +3,9 @@ public import SystemCalls
 
 /// A client's connection to the control socket: calls in turn, each answered before the next.
 public final class ControlClient {
+    /// No answer of a sane daemon is so long.
+    private static let longestAnswer = 64 * 1024 * 1024
+
     /// To poll together with other descriptors; `receive` reads what has come.
     public let socket: Descriptor
     private var frames = FrameBuffer()
@@ -43,9 +46,12 @@ public final class ControlClient {
     private func send<Request: ControlCall>(_ call: Request, more: Bool?, descriptors: [Descriptor]) throws {
         let frame = try Wire.frame(
             WireCall(method: "\(ControlInterface.name).\(Request.method)", parameters: call, more: more))
-        try connected {
+        do {
             var sent = try Socket.send(frame, descriptors: descriptors, to: socket)
             while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
+        } catch {
+            guard Self.isGone(error) else { throw error }
+            // It may have said why before it closed; whoever reads on finds that, or the end.
         }
     }
 
@@ -63,18 +69,21 @@ public final class ControlClient {
     }
 
     private func fill() throws {
-        let packet = try connected { try Socket.receive(room: 256 * 1024, from: socket) }
+        let packet: Received
+        do {
+            packet = try Socket.receive(room: 256 * 1024, from: socket)
+        } catch {
+            throw Self.isGone(error) ? ConnectionClosed() : error
+        }
         guard !packet.bytes.isEmpty else { throw ConnectionClosed() }
         frames.append(packet.bytes)
+        guard frames.count <= Self.longestAnswer || frames.hasFrame() else { throw EndlessAnswer() }
     }
 
     /// A daemon that died shows itself in either direction, by these two codes or by the end of the stream.
-    private func connected<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as SystemError where error.code == EPIPE || error.code == ECONNRESET {
-            throw ConnectionClosed()
-        }
+    private static func isGone(_ error: any Error) -> Bool {
+        guard let code = (error as? SystemError)?.code else { return false }
+        return code == EPIPE || code == ECONNRESET
     }
 }
 
@@ -83,4 +92,9 @@ public struct ConnectionClosed: Error, CustomStringConvertible {
     public init() {}
 
     public var description: String { "the daemon closed the connection" }
+}
+
+/// What answers is no daemon of ours.
+public struct EndlessAnswer: Error, CustomStringConvertible {
+    public var description: String { "an answer that does not end" }
 }

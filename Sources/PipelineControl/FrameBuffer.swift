@@ -1,13 +1,17 @@
+import Glibc
+
 /// Bytes as they come from a stream, given out frame by frame. No byte is searched or moved more than once or twice, however the
 /// stream cuts its frames.
 public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
     private var searched = 0
+    /// How many bytes have been given out or passed over, terminators included.
+    public private(set) var taken = 0
 
     public init() {}
 
-    /// Bytes that wait for the end of their frame.
+    /// Bytes that have not been given out.
     public var count: Int { bytes.count - start }
 
     public mutating func append(_ more: [UInt8]) {
@@ -19,16 +23,24 @@ public struct FrameBuffer: Sendable {
         bytes += more
     }
 
+    /// Whether `next` has a frame to give.
+    public mutating func hasFrame() -> Bool {
+        let rest = bytes.count - searched
+        let ahead = bytes.withUnsafeBytes { all in
+            guard let place = all.baseAddress.map({ $0 + searched }) else { return rest }
+            return memchr(place, Int32(Wire.terminator), rest).map { UnsafeRawPointer($0) - place } ?? rest
+        }
+        searched += ahead
+        return ahead < rest
+    }
+
     /// The next whole frame, without its terminator, or nil until more has come.
     public mutating func next() -> ArraySlice<UInt8>? {
-        guard let end = bytes[searched...].firstIndex(of: Wire.terminator) else {
-            searched = bytes.count
-            return nil
-        }
-        defer {
-            start = end + 1
-            searched = start
-        }
-        return bytes[start..<end]
+        guard hasFrame() else { return nil }
+        let frame = bytes[start..<searched]
+        searched += 1
+        taken += searched - start
+        start = searched
+        return frame
     }
 }

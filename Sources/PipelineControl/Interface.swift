@@ -4,6 +4,12 @@ public enum ControlInterface {
     public static let name = "org.pipelined.Control"
     public static let serviceName = "org.varlink.service"
 
+    /// More need more calls.
+    public static let mostIDs = 1000
+    /// In bytes.
+    public static let longestReason = 1000
+    public static let longestChain = 10_000
+
     /// Varlink's own interface, which every service has.
     public static let serviceDescription = """
         # What a Varlink service tells of itself.
@@ -22,6 +28,8 @@ public enum ControlInterface {
         # Shows, cancels and tunes a running pipelined.
         # Times are ISO 8601 in UTC. A job's state is one of: waiting (always with a reason), queued, running, cancelling, done,
         # failed, cancelled.
+        # A call speaks of at most \(mostIDs) IDs. A reason has at most \(longestReason) bytes, a chain \(longestChain).
+        # A client that sends a call longer than MaxCall=, or reads none of its answers for StallTimeout=, is closed.
         interface org.pipelined.Control
 
         type Jobs (
@@ -63,7 +71,8 @@ public enum ControlInterface {
           started: ?string, header: ?string, operations: []Operation
         )
 
-        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`.
+        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`, or `lost`: what
+        # came before `cursor` is not in the log any more.
         type Event (cursor: int, time: string, kind: string, job: ?Job, queue: ?string, text: ?string)
 
         type PlannedOperation (kind: string, queue: string, does: string)
@@ -102,8 +111,8 @@ public enum ControlInterface {
         # What would become of a file, or of a chain.
         method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
 
-        # The picture is the one descriptor passed beside this call. It has been copied when the reply comes. Calls with the same
-        # `batch` belong together; NewBatch gives one.
+        # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
+        # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one.
         method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
         method NewBatch() -> (batch: int)
 

@@ -90,10 +90,13 @@ final class Daemon: @unchecked Sendable {
         try supervisor.begin()
         try server.begin()
         handleSignals()
-        let root = places.root.map { " --root \($0)" } ?? ""
-        Log.notice(
-            "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); `pipectl\(root) status` shows them"
-        )
+        // After the signals' sources, which begin to live on this queue: who reads this may send one.
+        DispatchQueue.main.async { [places] in
+            let root = places.root.map { " --root \($0)" } ?? ""
+            Log.notice(
+                "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
+                    + "`pipectl\(root) status` shows them")
+        }
         dispatchMain()
     }
 

@@ -1,29 +1,24 @@
 import Foundation
 import Glibc
+import PipelineControl
 
-/// Lines for people, on standard error: time, what, which file, and what to do when it is a failure.
+/// Lines for people, on standard error: time, what, which file, and what to do when it is a failure. A file's name and a client's
+/// words may hold anything: a line stays a line, and commands nobody's terminal.
 enum Log {
-    static func notice(_ line: String) { write(line) }
+    static func notice(_ line: String) { write(line.printable) }
 
     /// Something went wrong. On a terminal it stands out.
     static func failure(_ line: String, advice: String? = nil) {
         let whole = line + (advice.map { "; \($0)" } ?? "")
-        write(isTerminal ? "\u{1b}[31m\(escaped(whole))\u{1b}[m" : whole, escaping: !isTerminal)
+        write(isTerminal ? "\u{1b}[31m\(whole.printable)\u{1b}[m" : whole.printable)
     }
 
     private static let isTerminal =
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
-    private static func write(_ line: String, escaping: Bool = true) {
-        let text = "\(Timestamp.clock(Timestamp.now())) \(escaping ? escaped(line) : line)\n"
+    private static func write(_ line: String) {
+        let text = "\(Timestamp.clock(Timestamp.now())) \(line)\n"
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
-
-    /// A file's name may hold anything; a line stays a line, and commands nobody's terminal.
-    private static func escaped(_ line: String) -> String {
-        func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
-        guard line.utf8.contains(where: { $0 < 32 || $0 >= 127 }) else { return line }
-        return line.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 }

@@ -108,12 +108,14 @@ public enum FileSystem {
         try sync(folder(of: path))
     }
 
-    /// Copies everything of one descriptor into the other, and makes it durable.
-    public static func copy(_ from: Descriptor, to: Descriptor, called name: String) throws(SystemError) {
+    /// Copies everything of one descriptor into the other, or its first `most` bytes, and makes it durable.
+    public static func copy(
+        _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max
+    ) throws(SystemError) {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var offset: off_t = 0
         while true {
-            let got = pread(from.number, &buffer, buffer.count, offset)
+            let got = pread(from.number, &buffer, Int(min(Int64(buffer.count), most - Int64(offset))), offset)
             if got < 0 {
                 if errno == EINTR { continue }
                 throw SystemError("read", name)

@@ -6,9 +6,8 @@ public enum MountTable {
     private static let path = "/proc/self/mountinfo"
 
     /// How many mounts a folder lies under. Less than before: one of them is gone, and what is there now is what it had covered.
-    public static func depth(of folder: String) -> Int {
-        guard let file = try? Descriptor.open(path, O_RDONLY), let text = try? read(file) else { return 0 }
-        return depth(of: folder, in: text)
+    public static func depth(of folder: String) throws(SystemError) -> Int {
+        depth(of: folder, in: try read(Descriptor.open(path, O_RDONLY)))
     }
 
     /// The same, in the kernel's text: the fifth word of a line is where it is mounted.

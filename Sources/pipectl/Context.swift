@@ -40,6 +40,13 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
+    /// The same call for some IDs after the other, as many as one takes.
+    func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
+        for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
+            try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
+        }
+    }
+
     /// A failure that leaves the rest of the work to do.
     func complain(_ failure: Failure) throws {
         try output.flush()

@@ -37,25 +37,31 @@ extension Failure {
         case let closed as ConnectionClosed:
             self.init("ConnectionClosed", "\(closed); its log says why", .unreachable)
         case let error as SystemError: self.init("SystemCall", "\(error)", .failed)
-        case let error as DecodingError:
-            self.init(
-                "BadAnswer",
-                """
-                the daemon's answer is not understood: \(error)
-                `pipectl version` tells whether the two are of one release
-                """, .failed)
+        case let error as DecodingError: self = .badAnswer("\(error)")
+        case let endless as EndlessAnswer: self = .badAnswer("\(endless)")
         default: self.init("Failed", "\(error)", .failed)
         }
+    }
+
+    private static func badAnswer(_ what: String) -> Failure {
+        Failure(
+            "BadAnswer",
+            """
+            the daemon's answer is not understood: \(String(what.prefix(500)).printable)
+            `pipectl version` tells whether the two are of one release
+            """, .failed)
     }
 
     init(_ error: ControlError) {
         let name = error.wire.name
         let own = name.hasPrefix(ControlInterface.name + ".")
         let short = own ? String(name.dropFirst(ControlInterface.name.count + 1)) : name
+        // One line: it holds others' words.
+        let said = error.description.printable
         switch error {
-        case .noSuchJob: self.init(short, error.description, .noSuchJob)
-        case .noSuchQueue, .noSuchRecipe, .badChain, .badValue: self.init(short, error.description, .usage)
-        case .refused, .other: self.init(short, error.description, .failed)
+        case .noSuchJob: self.init(short, said, .noSuchJob)
+        case .noSuchQueue, .noSuchRecipe, .badChain, .badValue: self.init(short, said, .usage)
+        case .refused, .other: self.init(short, said, .failed)
         }
     }
 }

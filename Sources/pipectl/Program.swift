@@ -1,4 +1,5 @@
 import Glibc
+import PipelineControl
 
 /// From the words of the command line to the exit code.
 enum Program {

@@ -134,6 +134,24 @@ struct ControlTests {
         }
     }
 
+    @Test("behind a pause of publish a job whose picture is made waits, and says why")
+    func pausedPublishing() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "publish", reason: "lunch"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "waiting")
+            #expect(try daemon.status().queues["publish"]?.waiting == 1)
+            #expect(try daemon.list(["waiting"]).map(\.reason) == ["paused: lunch"])
+            #expect(try daemon.list(["running"]) == [])
+            let jobs = try daemon.status().jobs
+            #expect((jobs.waiting, jobs.running) == (1, 0))
+            _ = try daemon.call(Call.Resume(queue: "publish"))
+            try await daemon.waitForAll()
+            #expect(try daemon.list(["done"]).count == 1)
+            #expect(try daemon.status().jobs.waiting == 0)
+        }
+    }
+
     @Test("calls that make no sense are answered as Varlink has it, and the next one is answered, too")
     func nonsense() async throws {
         try await DaemonFixture.with { daemon in

@@ -34,7 +34,7 @@ struct PlaceTests {
             try await daemon.job("first.png", becomes: "done")
 
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
-            try await daemon.log("is not mounted any more")
+            try await daemon.says("is not mounted any more")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem?.contains("not mounted") == true)
             try daemon.drop(as: "beside.png")
             try await daemon.job("beside.png", becomes: "done")
@@ -43,7 +43,7 @@ struct PlaceTests {
 
             try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
             try await daemon.job("second.png", becomes: "done")
-            try await daemon.log("inbox \(card): is there again")
+            try await daemon.says("inbox \(card): is there again")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem == nil)
 
             // Another one over it: what lies there now is the inbox.
@@ -64,7 +64,7 @@ struct PlaceTests {
             try daemon.drop(as: "first.png", inbox: "inbox/card")
             try await daemon.job("first.png", becomes: "done")
             try FileManager.default.moveItem(atPath: daemon.path("inbox/card"), toPath: daemon.path("gone"))
-            try await daemon.log("is there again")
+            try await daemon.says("is there again")
             try daemon.drop(as: "second.png", inbox: "inbox/card")
             try await daemon.job("second.png", becomes: "done")
         }

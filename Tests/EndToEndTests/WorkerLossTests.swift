@@ -154,18 +154,4 @@ struct WorkerLossTests {
             #expect(daemon.files(in: "cancelled").count == 1)
         }
     }
-
-    @Test("what is rendered and meets a paused publish queue waits, and says so")
-    func publishPaused() async throws {
-        try await DaemonFixture.with { daemon in
-            _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is being changed"))
-            try daemon.drop(as: "one.png")
-            try await daemon.job("one.png", becomes: "waiting")
-            #expect(try daemon.list(["waiting"]).map(\.reason) == ["paused: the disk is being changed"])
-            #expect(try daemon.status().jobs.waiting == 1)
-            #expect(try daemon.status().jobs.running == 0)
-            _ = try daemon.call(Call.Resume())
-            try await daemon.job("one.png", becomes: "done")
-        }
-    }
 }

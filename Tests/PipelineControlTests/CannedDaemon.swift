@@ -47,6 +47,11 @@ final class CannedDaemon: Sendable {
         }
     }
 
+    /// Answers every call of that name with whatever the test says, byte for byte.
+    func onAny(_ method: String, _ answer: @escaping Answer) {
+        memory.answers.withLock { $0[method] = answer }
+    }
+
     /// Answers a call with these replies, the last of which ends it.
     func answer<Call: ControlCall>(_: Call.Type, _ replies: Call.Reply...) {
         on(Call.self) { _, conversation in
@@ -111,7 +116,7 @@ struct Conversation: Sendable {
         shutdown(socket.number, Int32(SHUT_RDWR))
     }
 
-    private func send(_ frame: [UInt8]) throws {
+    func send(_ frame: [UInt8]) throws {
         var rest = frame[...]
         while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: socket)) }
     }

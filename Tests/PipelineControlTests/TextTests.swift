@@ -1,4 +1,5 @@
 import Glibc
+import PipelineControl
 import Testing
 
 @testable import pipectl

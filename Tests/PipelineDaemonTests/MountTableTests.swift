@@ -19,8 +19,8 @@ struct MountTableTests {
     }
 
     @Test("every folder of this machine lies under something")
-    func real() {
-        #expect(MountTable.depth(of: "/") >= 1)
-        #expect(MountTable.depth(of: "/proc/self") > MountTable.depth(of: "/"))
+    func real() throws {
+        #expect(try MountTable.depth(of: "/") >= 1)
+        #expect(try MountTable.depth(of: "/proc/self") > MountTable.depth(of: "/"))
     }
 }

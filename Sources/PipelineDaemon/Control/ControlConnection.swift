@@ -2,16 +2,26 @@ import CLinux
 import Dispatch
 import Glibc
 import PipelineControl
+import PipelineModel
 import SystemCalls
 
 /// A client's connection: its calls are answered one after the other, in the order they came.
 ///
+/// What it holds is bounded: no more is read while a call waits for its turn, and no call has its turn while there is much to be
+/// sent. Who pipelines without reading the answers is held up by that, and nobody else is.
+///
 /// `@unchecked`: all state is touched on the server's queue alone.
 final class ControlConnection: @unchecked Sendable {
-    /// A call is read up to this size; a longer one closes the connection.
-    static let longestCall = 1024 * 1024
-    /// While this much waits to be sent, a stream produces nothing more.
-    static let fullBuffer = 256 * 1024
+    /// What a stream has to say next.
+    enum Step {
+        case frame([UInt8])
+        case last([UInt8])
+        /// Nothing now; `pump` asks again.
+        case nothing
+    }
+
+    /// No call takes so many descriptors: a client that has passed them has to wait until they are taken.
+    private static let mostDescriptors = 4
 
     let queue: DispatchQueue
     /// For the log: who is at the other end.
@@ -19,27 +29,36 @@ final class ControlConnection: @unchecked Sendable {
     /// Until it is closed: whoever still has an answer to give holds the connection, and must not hold the descriptor.
     private var socket: Descriptor?
     private let service: ControlService
-    private let closed: (ControlConnection) -> Void
+    private let over: (ControlConnection) -> Void
     private let reading: any DispatchSourceRead
+    /// It is suspended: no more is to be held.
+    private var isFull = false
     /// There while the socket takes no more.
     private var writing: (any DispatchSourceWrite)?
-    private var received: [UInt8] = []
-    private var descriptors: [Descriptor] = []
+    private var received = FrameBuffer()
+    private var passing = PassingDescriptors()
     private var outgoing: [UInt8] = []
-    private var busy = false
-    private var isClosed = false
-    private var ended = false
-    /// Produces the next replies of a stream; false when there is nothing to send now.
-    private var producer: (() -> Bool)?
+    private var sent = 0
+    private(set) var lastActive = DispatchTime.now()
+    private var watchesForStall = false
+    private var watchesForHangUp = false
+    /// A call has been taken, and not been answered to its end.
+    private var isBusy = false
+    /// The client says no more.
+    private var hasEnded = false
+    private var producer: (() -> Step)?
+    private var abandoned: (() -> Void)?
+    private var isPumping = false
 
+    /// `over` is called when it is closed, and nobody works for it any more.
     init(
         _ socket: Descriptor, queue: DispatchQueue, service: ControlService,
-        closed: @escaping (ControlConnection) -> Void
+        over: @escaping (ControlConnection) -> Void
     ) {
         self.socket = socket
         self.queue = queue
         self.service = service
-        self.closed = closed
+        self.over = over
         var user: uid_t = 0
         var process: pid_t = 0
         peer = clinux_peer(socket.number, &user, &process) == 0 ? "user \(user), process \(process)" : "somebody"
@@ -53,108 +72,199 @@ final class ControlConnection: @unchecked Sendable {
         reading.activate()
     }
 
+    private var limits: ControlSettings { service.limits }
+
+    /// Nothing of it is being done, or waits to be sent.
+    var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
+
+    // MARK: - Reading
+
     private func receive() {
-        guard let socket else { return }
+        guard let socket, !isFull, !hasEnded else { return }
         do {
             let packet = try Socket.receive(room: 64 * 1024, from: socket)
-            descriptors += packet.descriptors
-            guard !packet.bytes.isEmpty else {
-                ended = true
-                reading.cancel()
-                // What was asked before the end is still answered, unless nobody reads it any more, or it would never end.
-                if producer != nil || (!busy && outgoing.isEmpty) || socket.hasHungUp { close() }
-                return
-            }
-            received += packet.bytes
-            guard received.count <= Self.longestCall else {
-                Log.failure("\(peer): a call of more than \(Self.longestCall) bytes on the control socket; closed")
-                return close()
-            }
+            guard !packet.bytes.isEmpty else { return end() }
+            lastActive = .now()
+            received.append(packet.bytes)
+            passing.append(packet, end: received.taken + received.count)
             next()
-        } catch  where error.code == EAGAIN {
-            return
+            // Until nothing is left: an end that came together with data is no event of its own.
+            queue.async { self.receive() }
         } catch {
-            close()
+            if error.code != EAGAIN { close() }
         }
+    }
+
+    /// What was asked before the end is still answered, unless nobody reads it any more.
+    private func end() {
+        guard let socket else { return }
+        hasEnded = true
+        stopReading()
+        if socket.hasHungUp { return close() }
+        watchForHangUp()
+        next()
     }
 
     /// Takes the next whole call, if the one before has been answered.
     private func next() {
-        guard !busy, !isClosed, let end = received.firstIndex(of: Wire.terminator) else { return }
-        let frame = Array(received[..<end])
-        received.removeFirst(end + 1)
-        busy = true
-        let passed = descriptors
-        descriptors = []
+        guard socket != nil else { return }
+        if !isBusy, outgoing.count < limits.maxUnread, let frame = received.next() {
+            take(Array(frame), passing.take(upTo: received.taken))
+        }
+        if hasEnded, isIdle, !received.hasFrame() { return close() }
+        balance()
+    }
+
+    private func take(_ frame: [UInt8], _ passed: PassedDescriptors) {
+        guard frame.count <= limits.maxCall else { return closeAsTooLong() }
         guard let head = try? Wire.decode(WireCallHead.self, frame) else {
-            Log.failure("\(peer): something that is no Varlink call on the control socket; closed")
+            service.complain(.nonsense, "\(peer): what it sent to the control socket is no Varlink call; closed")
             return close()
         }
-        service.answer(ControlRequest(head: head, frame: frame, descriptors: passed, connection: self))
+        isBusy = true
+        service.answer(ControlRequest(head: head, frame: frame, connection: self), passed)
+    }
+
+    /// Reads on, or not: never more than is needed to have the next call ready.
+    private func balance() {
+        guard socket != nil, !hasEnded else { return }
+        let (isLong, isHeavy) = (received.count > limits.maxCall, passing.count > Self.mostDescriptors)
+        if isLong || isHeavy, !received.hasFrame() {
+            if isLong { return closeAsTooLong() }
+            service.complain(.excess, "\(peer): more descriptors than any call on the control socket takes; closed")
+            return close()
+        }
+        let mustWait = isLong || isHeavy || outgoing.count >= limits.maxUnread
+        guard mustWait != isFull else { return }
+        isFull = mustWait
+        if mustWait {
+            reading.suspend()
+            watchForHangUp()
+        } else {
+            reading.resume()
+            queue.async { self.receive() }
+        }
+    }
+
+    private func closeAsTooLong() {
+        service.complain(
+            .excess,
+            "\(peer): a call of more than \(limits.maxCall) bytes on the control socket (MaxCall=); closed")
+        close()
+    }
+
+    private func stopReading() {
+        reading.cancel()
+        // A suspended source would never let go of its descriptor.
+        if isFull { reading.resume() }
+        isFull = false
+    }
+
+    /// While nothing is read, the end of the other side does not show itself.
+    private func watchForHangUp() {
+        guard !watchesForHangUp else { return }
+        watchesForHangUp = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+            guard let self else { return }
+            watchesForHangUp = false
+            guard let socket, isFull || hasEnded else { return }
+            if socket.hasHungUp { close() } else { watchForHangUp() }
+        }
     }
 
     // MARK: - Answering, from any queue
 
+    /// A part of the answer; the `last` one ends it.
     func send(_ frame: [UInt8], last: Bool) {
         queue.async { [self] in
-            guard !isClosed else { return }
-            outgoing += frame
-            flush()
-            if last { self.last() }
+            enqueue(frame)
+            if last { finish() }
         }
     }
 
     func finishWithoutReply() {
-        queue.async { self.last() }
+        queue.async { self.finish() }
     }
 
-    /// A stream: `produce` is asked for more whenever there is room, and returns false when there is nothing now.
-    func follow(_ produce: @escaping () -> Bool) {
+    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever there is room.
+    /// `abandoned` is called when the client goes away before. All on the server's queue.
+    func follow(_ produce: @escaping () -> Step, abandoned: @escaping () -> Void = {}) {
         producer = produce
+        self.abandoned = abandoned
         pump()
     }
 
-    /// On the server's queue.
-    func enqueue(_ frame: [UInt8]) { outgoing += frame }
-
+    /// There may be more to say. One step a turn: other clients have theirs in between.
     func pump() {
-        while let producer, !isClosed, outgoing.count < Self.fullBuffer, producer() {}
-        flush()
+        queue.async { [self] in
+            guard producer != nil, !isPumping else { return }
+            isPumping = true
+            queue.async { self.step() }
+        }
     }
 
-    /// The stream has ended with what was enqueued last.
-    func unfollow() {
+    /// On the server's queue.
+    var isStreaming: Bool { producer != nil }
+
+    // MARK: - Sending
+
+    private func step() {
+        isPumping = false
+        guard let producer, socket != nil, outgoing.count < limits.maxUnread else { return }
+        switch producer() {
+        case .nothing: return
+        case .frame(let frame):
+            enqueue(frame)
+            pump()
+        case .last(let frame):
+            enqueue(frame)
+            finish()
+        }
+    }
+
+    private func endStream() {
         producer = nil
-        last()
+        abandoned = nil
     }
 
-    private func last() {
-        busy = false
-        if ended, outgoing.isEmpty { return close() }
+    private func finish() {
+        isBusy = false
+        endStream()
+        if socket == nil { return over(self) }
         // Not by calling itself: many calls may have arrived in one piece.
         queue.async { self.next() }
+    }
+
+    private func enqueue(_ frame: [UInt8]) {
+        guard socket != nil else { return }
+        outgoing += frame
+        flush()
     }
 
     private func flush() {
         while !outgoing.isEmpty, let socket {
             do {
-                let sent = try Socket.send(outgoing, to: socket)
-                outgoing.removeFirst(sent)
-            } catch  where error.code == EAGAIN {
-                return waitForRoom()
+                let count = try Socket.send(outgoing, to: socket)
+                outgoing.removeFirst(count)
+                sent += count
+                lastActive = .now()
             } catch {
-                return close()
+                guard error.code == EAGAIN else { return close() }
+                waitForRoom()
+                break
             }
         }
-        if let writing {
+        if outgoing.isEmpty, let writing {
             writing.cancel()
             self.writing = nil
-            if producer != nil { queue.async { self.pump() } }
         }
-        if ended, !busy, outgoing.isEmpty { close() }
+        // There may be room again, for what streams and for what waits.
+        if producer != nil { pump() }
+        next()
     }
 
     private func waitForRoom() {
+        watchForStall()
         guard writing == nil, let socket else { return }
         let source = DispatchSource.makeWriteSource(fileDescriptor: socket.number, queue: queue)
         source.setEventHandler { [weak self] in self?.flush() }
@@ -163,14 +273,37 @@ final class ControlConnection: @unchecked Sendable {
         writing = source
     }
 
-    private func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        producer = nil
-        outgoing = []
-        reading.cancel()
+    /// Who reads nothing for too long is dropped.
+    private func watchForStall() {
+        guard !watchesForStall else { return }
+        watchesForStall = true
+        let (before, timeout) = (sent, limits.stallTimeout)
+        queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in
+            guard let self else { return }
+            watchesForStall = false
+            guard socket != nil, writing != nil else { return }
+            guard sent == before else { return watchForStall() }
+            service.complain(
+                .stall,
+                "\(peer): has read nothing of what waits for it on the control socket for \(timeout.text); closed")
+            close()
+        }
+    }
+
+    func close() {
+        guard socket != nil else { return }
+        stopReading()
         writing?.cancel()
+        writing = nil
         socket = nil
-        closed(self)
+        outgoing = []
+        received = FrameBuffer()
+        passing = PassingDescriptors()
+        if producer != nil {
+            abandoned?()
+            endStream()
+            isBusy = false
+        }
+        if !isBusy { over(self) }
     }
 }

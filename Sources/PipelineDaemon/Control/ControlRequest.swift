@@ -5,17 +5,15 @@ import SystemCalls
 final class ControlRequest: Sendable {
     let method: String
     let more: Bool
-    let descriptors: [Descriptor]
     let connection: ControlConnection
     private let frame: [UInt8]
     private let oneway: Bool
 
-    init(head: WireCallHead, frame: [UInt8], descriptors: [Descriptor], connection: ControlConnection) {
+    init(head: WireCallHead, frame: [UInt8], connection: ControlConnection) {
         method = head.method
-        more = head.more ?? false
         oneway = head.oneway ?? false
+        more = head.more ?? false && !oneway
         self.frame = frame
-        self.descriptors = descriptors
         self.connection = connection
     }
 
@@ -28,22 +26,25 @@ final class ControlRequest: Sendable {
         }
     }
 
-    func reply(_ parameters: some Codable & Sendable, continues: Bool = false) {
+    func reply(_ parameters: some Codable & Sendable) {
         if oneway { return connection.finishWithoutReply() }
-        guard let frame = Self.frame(parameters, continues: continues) else { return connection.finishWithoutReply() }
-        connection.send(frame, last: !continues)
+        connection.send(Self.frame(parameters, continues: false), last: true)
     }
 
     func fail(_ error: any Error) {
         if oneway { return connection.finishWithoutReply() }
-        let error = error as? ControlError ?? .refused("\(error)")
-        guard let frame = try? Wire.frame(WireError(error)) else { return connection.finishWithoutReply() }
-        connection.send(frame, last: true)
+        connection.send(Self.frame(error as? ControlError ?? .refused("\(error)")), last: true)
     }
 
-    static func frame(_ parameters: some Codable & Sendable, continues: Bool) -> [UInt8]? {
-        try? Wire.frame(WireReply(parameters: parameters, continues: continues ? true : nil))
+    static func frame(_ parameters: some Codable & Sendable, continues: Bool) -> [UInt8] {
+        do {
+            return try Wire.frame(WireReply(parameters: parameters, continues: continues ? true : nil))
+        } catch {
+            return frame(.refused("the answer can't be written as JSON: \(error)"))
+        }
     }
+
+    static func frame(_ error: ControlError) -> [UInt8] { (try? Wire.frame(WireError(error))) ?? [] }
 
     private struct Parametered<Parameters: Decodable>: Decodable {
         var parameters: Parameters
@@ -62,12 +63,14 @@ final class ControlRequest: Sendable {
 
     /// The parameter that a decoding error speaks of.
     private static func name(of error: any Error) -> String {
+        var path: [any CodingKey] = []
         switch error {
-        case DecodingError.keyNotFound(let key, _): key.stringValue
+        case DecodingError.keyNotFound(let key, let context): path = context.codingPath + [key]
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
             DecodingError.dataCorrupted(let context):
-            context.codingPath.last?.stringValue ?? "parameters"
-        default: "parameters"
+            path = context.codingPath
+        default: break
         }
+        return path.first { $0.intValue == nil && $0.stringValue != "parameters" }?.stringValue ?? "parameters"
     }
 }

@@ -1,16 +1,25 @@
 import Dispatch
 import Glibc
+import PipelineControl
+import PipelineModel
 import SystemCalls
 
 /// Listens at the control socket. Lives on a queue of its own, so that it answers whatever else is busy.
 ///
 /// `@unchecked`: all state is touched on `queue` alone.
 final class ControlServer: @unchecked Sendable {
+    /// What a client may hold of descriptors, and a copy being made for it.
+    private static let descriptorsPerClient = 8
+    private static let mostDescriptors = 65536
+
     let queue = DispatchQueue(label: "pipelined.control")
     private let service: ControlService
     private var listener: Descriptor?
     private var source: (any DispatchSourceRead)?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
+    /// As many as there are descriptors for, with half of them left for the pictures.
+    private var room = Int.max
+    private var isResting = false
     private let path: String
 
     init(path: String, service: ControlService) {
@@ -19,6 +28,16 @@ final class ControlServer: @unchecked Sendable {
     }
 
     func begin() throws {
+        let descriptors = OpenFiles.raiseLimit(to: Self.mostDescriptors)
+        room = max(1, descriptors / 2 / Self.descriptorsPerClient)
+        let wanted = service.limits.maxClients
+        if room < wanted {
+            Log.failure(
+                "this process may have \(descriptors) files open, enough for \(room) clients of the control socket, not for "
+                    + "MaxClients=\(wanted)",
+                advice: "raise LimitNOFILE= (ulimit -n) to "
+                    + "\(wanted * 2 * Self.descriptorsPerClient)")
+        }
         let listener = try Socket.listen(path)
         // Who may connect may act: the socket's mode and group are the lock.
         chmod(path, 0o660)
@@ -41,14 +60,8 @@ final class ControlServer: @unchecked Sendable {
 
     /// Events have been committed: those who follow them are to look.
     func tellFollowers() {
-        queue.async { [self] in for connection in connections.values { connection.pump() } }
-    }
-
-    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and again.
-    private func rest(_ error: any Error) {
-        Log.failure("the control socket takes no connection for a second: \(error)")
-        source?.suspend()
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in source?.resume() }
+        queue.async { [self] in for connection in connections.values where connection.isStreaming { connection.pump() }
+        }
     }
 
     private func acceptAll() {
@@ -59,12 +72,55 @@ final class ControlServer: @unchecked Sendable {
             } catch {
                 return rest(error)
             }
-            guard let socket = accepted else { return }
-            let connection = ControlConnection(socket, queue: queue, service: service) { [unowned self] connection in
-                connections[ObjectIdentifier(connection)] = nil
+            if isResting {
+                isResting = false
+                Log.notice("the control socket takes connections again")
             }
-            connections[ObjectIdentifier(connection)] = connection
-            connection.begin()
+            guard let socket = accepted else { return }
+            if makeRoom() { admit(socket) } else { refuse(socket) }
         }
+    }
+
+    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and again.
+    private func rest(_ error: any Error) {
+        if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
+        isResting = true
+        source?.suspend()
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in source?.resume() }
+    }
+
+    private func admit(_ socket: Descriptor) {
+        let connection = ControlConnection(socket, queue: queue, service: service) { [unowned self] connection in
+            connections[ObjectIdentifier(connection)] = nil
+        }
+        connections[ObjectIdentifier(connection)] = connection
+        connection.begin()
+    }
+
+    /// Where there are as many clients as there may be, the one that has been idle longest makes room.
+    private func makeRoom() -> Bool {
+        let most = min(room, service.limits.maxClients)
+        guard connections.count >= most else { return true }
+        guard let idle = connections.values.filter(\.isIdle).min(by: { $0.lastActive < $1.lastActive }) else {
+            service.complain(
+                .full,
+                "\(most) clients of the control socket are at work, which is the most (MaxClients=); one is refused")
+            return false
+        }
+        service.complain(
+            .full,
+            "\(most) clients of the control socket, which is the most (MaxClients=); \(idle.peer), idle longest, is closed"
+        )
+        idle.close()
+        return true
+    }
+
+    /// Whoever reads before it writes, or in spite of an error, learns why.
+    private func refuse(_ socket: Descriptor) {
+        let most = min(room, service.limits.maxClients)
+        let error = ControlError.refused(
+            "\(most) clients are at work, which is the most that the daemon takes (MaxClients=); try again when one has ended"
+        )
+        _ = try? Socket.send(ControlRequest.frame(error), to: socket)
     }
 }

@@ -120,18 +120,21 @@ extension Supervisor {
             }, job: job)
     }
 
-    /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other.
+    /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other; those who ask while
+    /// one is under way share the next.
     func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
         reloads.append(done)
-        if reloads.count == 1 { reloadNext() }
+        if !isReloading { reloadNext() }
     }
 
     private func reloadNext() {
-        guard let next = reloads.first else { return }
+        let asked = reloads
+        reloads = []
+        isReloading = !asked.isEmpty
+        guard isReloading else { return }
         reloadNow { [self] problems in
             queue.async { [self] in
-                reloads.removeFirst()
-                next(problems)
+                for done in asked { done(problems) }
                 reloadNext()
             }
         }

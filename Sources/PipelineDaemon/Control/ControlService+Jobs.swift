@@ -16,15 +16,12 @@ extension ControlService {
             defer { supervisor.nextBatch += 1 }
             request.reply(Call.NewBatch.Reply(batch: supervisor.nextBatch))
         }
-        on(Call.Add.self) { [self] call, request in try add(call, request) }
+        onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
-            for id in call.ids { _ = try supervisor.record(of: id) }
-            Log.notice(
-                "cancel of \(call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs") asked for by \(request.connection.peer)"
-            )
+            try supervisor.check(call.ids)
+            Log.notice("cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)")
             supervisor.cancel(call.ids) {
-                request.reply(
-                    JobsReply(jobs: call.ids.compactMap { try? supervisor.record(of: $0) }.map(supervisor.shown)))
+                request.reply(JobsReply(jobs: supervisor.records(of: call.ids).map(supervisor.shown)))
             }
         }
         onSupervisor(Call.CancelAll.self) { [supervisor] _, request in
@@ -32,14 +29,19 @@ extension ControlService {
             supervisor.cancelAll { request.reply(Call.CancelAll.Reply(cancelled: $0)) }
         }
         onSupervisor(Call.Retry.self) { [supervisor] call, request in
+            try supervisor.check(call.ids)
+            let which = (call.ids.isEmpty ? [] : [Self.said(call.ids)]) + call.states.map { "all \($0) jobs" }
             try supervisor.retry(call) { result in
                 switch result {
                 case .success(let retried): request.reply(Call.Retry.Reply(retried: retried))
                 case .failure(let error): request.fail(error)
                 }
             }
+            Log.notice("retry of \(which.joined(separator: ", ")) asked for by \(request.connection.peer)")
         }
     }
+
+    private static func said(_ ids: [Int]) -> String { ids.count == 1 ? "job \(ids[0])" : "\(ids.count) jobs" }
 
     // MARK: - List
 
@@ -65,40 +67,40 @@ extension ControlService {
         let supervisor = supervisor
         let chosen = filter
         var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
-        let next = { () -> [Control.Job] in
+        let next = { () -> (jobs: [Control.Job], isLast: Bool) in
             let rows = (try? supervisor.ledger.list(chosen, after: last, limit: Self.page)) ?? []
             last = rows.last?.id ?? last
-            return rows.map(supervisor.shown)
+            let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
+            return (jobs, rows.count < Self.page)
         }
-        guard request.more else { return request.reply(JobsReply(jobs: next())) }
-        let connection = request.connection
-        connection.follow {
-            let jobs = next()
-            let isLast = jobs.count < Self.page
-            connection.enqueue(ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast) ?? [])
-            if isLast { connection.unfollow() }
-            return !isLast
+        guard request.more else { return request.reply(JobsReply(jobs: next().jobs)) }
+        request.connection.follow {
+            let (jobs, isLast) = next()
+            let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
+            return isLast ? .last(frame) : .frame(frame)
         }
     }
 
     // MARK: - Add
 
     /// The caller's open file is copied before the answer, so that nothing is read that the caller can't read, and the caller's file stays.
-    private func add(_ call: Call.Add, _ request: ControlRequest) throws(ControlError) {
-        guard let file = request.descriptors.first, request.descriptors.count == 1 else {
-            throw .badValue("Add takes one open file beside the call; \(request.descriptors.count) came")
+    private func add(
+        _ call: Call.Add, _ passed: PassedDescriptors, _ request: ControlRequest
+    ) throws(ControlError) {
+        if passed.lost, passed.descriptors.isEmpty {
+            throw .refused("the file passed beside Add could not be taken: the daemon has too many open; try again")
+        }
+        guard let file = passed.descriptors.first, passed.descriptors.count == 1 else {
+            throw .badValue("Add takes one open file beside the call; \(passed.descriptors.count) came")
         }
         let name = FileSystem.name(of: call.name)
         guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255, !name.contains("\0") else {
             throw .badValue("'\(call.name)' can't be the name of a picture")
         }
-        guard let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG else {
-            throw .badValue("'\(name)' is no file that can be copied")
-        }
         let supervisor = supervisor
         supervisor.queue.async {
             do throws(ControlError) {
-                try supervisor.add(call, name: name, file: file) { result in
+                try supervisor.add(call, name: name, file: file, by: request.connection.peer) { result in
                     switch result {
                     case .success(let record):
                         request.reply(Call.Add.Reply(job: record.shown(state: record.state, reason: nil)))
@@ -117,6 +119,27 @@ extension Supervisor {
         if let job = window[id] { return job.record }
         guard let record = try? ledger.job(id) else { throw .noSuchJob(id) }
         return record
+    }
+
+    /// In the order of the IDs.
+    func records(of ids: [Int]) -> [JobRecord] {
+        let found = ((try? ledger.jobs(ids)) ?? []).map { ($0.id, $0) }
+        let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { window[$0]?.record ?? recorded[$0] }
+    }
+
+    /// A call speaks of jobs that there are, and not of too many at once: the supervisor has others to serve.
+    func check(_ ids: [Int]) throws(ControlError) {
+        guard ids.count <= ControlInterface.mostIDs else {
+            throw .badValue("a call takes at most \(ControlInterface.mostIDs) IDs; \(ids.count) came")
+        }
+        var unknown: Int?
+        do {
+            unknown = try ledger.unknown(of: ids)
+        } catch {
+            throw .refused("\(error)")
+        }
+        if let unknown { throw .noSuchJob(unknown) }
     }
 
     func story(of record: JobRecord) -> Control.Story {
@@ -138,33 +161,54 @@ extension Supervisor {
     }
 
     func add(
-        _ call: Call.Add, name: String, file: Descriptor,
+        _ call: Call.Add, name: String, file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
+        if let batch = call.batch, !(1..<nextBatch).contains(batch) {
+            throw .badValue("\(batch) is no batch; NewBatch gives one")
+        }
+        Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
         let folder = "\(places.spool)/\(UUIDName.make())"
         let target = FileSystem.join(folder, name)
-        let batch = call.batch
+        let most = settings.control.maxSize
         files.async { [self] in
             do {
-                try FileSystem.makeFolders(folder)
-                let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
-                try FileSystem.copy(file, to: copy, called: target)
-                try FileSystem.sync(folder)
-                let status = FileStatus(try copy.status())
+                let identity = try spool(file, called: name, to: target, most: most)
                 queue.async { [self] in
                     let record = newRecord(
-                        order: order, path: name, source: target, origin: .spooled, file: status.identity, batch: batch,
+                        order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
-                    if let batch { nextBatch = max(nextBatch, batch + 1) }
                     enter([record]) { done(.success(record)) }
                 }
             } catch {
                 try? FileSystem.remove(target)
-                done(.failure(.refused("'\(name)' can't be copied: \(error)")))
+                FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
+                done(.failure(error as? ControlError ?? .refused("'\(name)' can't be copied: \(error)")))
             }
         }
+    }
+
+    /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
+    private func spool(
+        _ file: Descriptor, called name: String, to target: String, most: Int64
+    ) throws -> FileStatus.Identity {
+        let before = FileStatus(try file.status())
+        guard before.kind == .file else { throw ControlError.badValue("'\(name)' is no file that can be copied") }
+        guard before.size <= most else {
+            throw ControlError.badValue(
+                "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
+        }
+        try FileSystem.makeFolders(FileSystem.folder(of: target))
+        let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
+        try FileSystem.copy(file, to: copy, called: target, most: before.size)
+        let after = FileStatus(try file.status())
+        guard (after.size, after.modified) == (before.size, before.modified) else {
+            throw ControlError.refused("'\(name)' was written to while it was copied; add it when it is whole")
+        }
+        try FileSystem.sync(FileSystem.folder(of: target))
+        return FileStatus(try copy.status()).identity
     }
 
     func order(recipe: String?, chain: String?) throws(ControlError) -> WorkOrder {
@@ -180,6 +224,10 @@ extension Supervisor {
     }
 
     func parse(_ chain: String) throws(ControlError) -> Chain {
+        guard chain.utf8.count <= ControlInterface.longestChain else {
+            throw .badValue(
+                "a chain has at most \(ControlInterface.longestChain) bytes; this one has \(chain.utf8.count)")
+        }
         do throws(ChainProblem) {
             return try Chain(parsing: chain, catalog: current.catalog)
         } catch {

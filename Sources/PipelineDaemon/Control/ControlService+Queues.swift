@@ -7,6 +7,10 @@ extension ControlService {
     func addQueueCalls() {
         onSupervisor(Call.Pause.self) { [supervisor] call, request in
             let queues = try supervisor.queues(named: call.queue)
+            if let size = call.reason?.utf8.count, size > ControlInterface.longestReason {
+                throw ControlError.badValue(
+                    "a reason has at most \(ControlInterface.longestReason) bytes; this one has \(size)")
+            }
             Log.notice(
                 "\(queues.map(\.name).joined(separator: ", ")) paused by \(request.connection.peer)"
                     + (call.reason.map { ": \($0)" } ?? ""))
@@ -18,8 +22,10 @@ extension ControlService {
             supervisor.resume(queues) { request.reply(QueuesReply(queues: $0)) }
         }
         onSupervisor(Call.Concurrency.self) { [supervisor] call, request in
-            try supervisor.limit(call, by: request.connection.peer)
-            request.reply(QueuesReply(queues: supervisor.queueReports()))
+            try supervisor.limit(call, by: request.connection.peer) { error in
+                if let error { return request.fail(error) }
+                request.reply(QueuesReply(queues: supervisor.queueReports()))
+            }
         }
     }
 }
@@ -64,12 +70,16 @@ extension Supervisor {
         }
     }
 
-    func limit(_ call: Call.Concurrency, by peer: String) throws(ControlError) {
-        guard let text = call.limit else { return }
+    /// `done` is called on the supervisor's queue.
+    func limit(
+        _ call: Call.Concurrency, by peer: String, done: @escaping @Sendable (ControlError?) -> Void
+    ) throws(ControlError) {
+        guard let text = call.limit else { return done(nil) }
         let queue = try queues(named: call.queue ?? render.name)[0]
         guard let limit = QueueLimit(text) else {
             throw .badValue(
-                "'\(text)' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is")
+                "'\(text.prefix(50))' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is"
+            )
         }
         queue.set(limit)
         liveLimits[queue.name] = limit
@@ -77,12 +87,20 @@ extension Supervisor {
         applyLimits()
         Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
         ledger.append(LoggedEvent(kind: "queue", queue: queue.name, text: "limit \(limit)"))
-        guard call.save else { return }
-        do {
-            try SavedSettings.save(limit, key: queue.name.capitalized, to: places.saved)
-            savedLimits.insert(queue.name)
-        } catch {
-            throw .refused("the limit holds until the restart, but can't be saved: \(error)")
+        guard call.save else { return done(nil) }
+        let name = queue.name
+        saving.async { [self] in
+            var failure: ControlError?
+            do {
+                try SavedSettings.save(limit, key: name.capitalized, to: places.saved)
+            } catch {
+                failure = .refused("the limit holds until the restart, but can't be saved: \(error)")
+            }
+            let result = failure
+            self.queue.async { [self] in
+                if result == nil, liveLimits[name] == limit { savedLimits.insert(name) }
+                done(result)
+            }
         }
     }
 }

@@ -9,54 +9,83 @@ extension Supervisor {
     /// what could not be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
-        var records: [JobRecord] = []
-        for id in Set(call.ids).sorted() {
-            let record = try record(of: id)
-            guard record.state == .failed || record.state == .cancelled, !retrying.contains(id) else {
+        for name in call.states where name != JobState.failed.rawValue && name != JobState.cancelled.rawValue {
+            throw .badValue("'\(name.prefix(50))' can't be tried again; failed and cancelled can")
+        }
+        let records = records(of: Set(call.ids).sorted())
+        for record in records {
+            guard record.state == .failed || record.state == .cancelled, !retrying.contains(record.id) else {
                 throw .refused(
-                    "job \(id) is \(shown(record).state); only what failed or was cancelled can be tried again")
+                    "job \(record.id) is \(shown(record).state); only what failed or was cancelled can be tried again")
             }
-            records.append(record)
+            _ = try orderNow(record)
         }
-        var states: [JobState] = []
-        for name in call.states {
-            guard let state = JobState(rawValue: name), state == .failed || state == .cancelled else {
-                throw .badValue("'\(name)' can't be tried again; failed and cancelled can")
-            }
-            states.append(state)
+        let states = call.states.compactMap(JobState.init(rawValue:))
+        let last = nextID - 1
+        retry(records, Retried()) { [self] retried in
+            retryAll(states, after: 0, upTo: last, retried) { done($0.result) }
         }
-        if !states.isEmpty {
-            let listed = (try? ledger.list(JobFilter(states: states), after: 0, limit: Int.max)) ?? []
-            records += listed.filter { !retrying.contains($0.id) && !call.ids.contains($0.id) }
+    }
+
+    /// What has become of a retry so far.
+    private struct Retried: Sendable {
+        var ids: [Int] = []
+        /// The first few of them, in words.
+        var lost: [String] = []
+        var lostCount = 0
+
+        mutating func lose(_ job: Int, _ why: any Error) {
+            lostCount += 1
+            if lost.count < 3 { lost.append("job \(job): \(why)") }
         }
-        var found: [(JobRecord, WorkOrder)] = []
-        for record in records { found.append((record, try orderNow(record))) }
-        let wanted = found
-        retrying.formUnion(records.map(\.id))
+
+        var result: Result<[Int], ControlError> {
+            guard lostCount > 0 else { return .success(ids) }
+            let more = lostCount > lost.count ? ", and \(lostCount - lost.count) more" : ""
+            return .failure(
+                .refused(
+                    "\(ids.count) of \(ids.count + lostCount) are tried again; the others can't be "
+                        + "brought back: \(lost.joined(separator: "; "))\(more)"))
+        }
+    }
+
+    /// All jobs of these states up to an ID, some at a time: others have their turn on the supervisor's queue in between.
+    private func retryAll(
+        _ states: [JobState], after id: Int, upTo last: Int, _ retried: Retried,
+        done: @escaping @Sendable (Retried) -> Void
+    ) {
+        let rows = states.isEmpty ? [] : (try? ledger.list(JobFilter(states: states), after: id, limit: 200)) ?? []
+        guard let next = rows.last?.id, id < last else { return done(retried) }
+        retry(rows.filter { $0.id <= last && !retrying.contains($0.id) }, retried) { [self] in
+            retryAll(states, after: next, upTo: last, $0, done: done)
+        }
+    }
+
+    private func retry(
+        _ records: [JobRecord], _ soFar: Retried, done: @escaping @Sendable (Retried) -> Void
+    ) {
+        var retried = soFar
+        var found: [(id: Int, order: WorkOrder)] = []
+        for record in records {
+            do { found.append((record.id, try orderNow(record))) } catch { retried.lose(record.id, error) }
+        }
+        let (wanted, before) = (found, retried)
+        retrying.formUnion(wanted.map(\.id))
         // Behind the moves that are under way: an original is brought back from where it has arrived.
         disposing.async { [self] in
             // The moves just made are to be read.
             _ = ledger.flush(seconds: 10)
             var brought: [JobRecord] = []
-            var missing: [String] = []
-            for (record, order) in wanted {
-                do {
-                    brought.append(try bringBack(record.id, order))
-                } catch {
-                    missing.append("job \(record.id): \(error)")
-                }
+            var retried = before
+            for (id, order) in wanted {
+                do { brought.append(try bringBack(id, order)) } catch { retried.lose(id, error) }
             }
-            let (ready, lost) = (brought, missing)
+            retried.ids += brought.map(\.id)
+            let (ready, result) = (brought, retried)
             queue.async { [self] in
                 requeue(ready) { [self] in
-                    retrying.subtract(wanted.map(\.0.id))
-                    guard !lost.isEmpty else { return done(.success(ready.map(\.id))) }
-                    let more = lost.count > 3 ? ", and \(lost.count - 3) more" : ""
-                    done(
-                        .failure(
-                            .refused(
-                                "\(ready.count) of \(wanted.count) are tried again; the originals of the others can't be "
-                                    + "brought back: \(lost.prefix(3).joined(separator: "; "))\(more)")))
+                    retrying.subtract(wanted.map(\.id))
+                    done(result)
                 }
             }
         }

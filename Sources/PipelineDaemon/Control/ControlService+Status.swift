@@ -1,5 +1,6 @@
 import PipelineControl
 import PipelineModel
+import Synchronization
 
 extension ControlService {
     func addStatusCalls() {
@@ -63,7 +64,7 @@ extension Supervisor {
         return reports
     }
 
-    /// A job as clients see it. One that is queued behind a pause waits, and says so.
+    /// A job as clients see it. One that is held up by a pause waits, and says so.
     func shown(_ record: JobRecord) -> Control.Job {
         let report = render.report
         let held = record.state == .queued && report.paused

@@ -1,24 +1,46 @@
 import Dispatch
 import PipelineControl
 import PipelineModel
+import Synchronization
 
 extension ControlService {
     func addWatchingCalls() {
         on(Call.Watch.self) { [self] call, request in watch(call, request) }
-        onSupervisor(Call.Wait.self) { [supervisor] call, request in
-            for id in call.ids { _ = try supervisor.record(of: id) }
-            let each: @Sendable (JobRecord) -> Void = { record in
-                request.reply(
-                    JobsReply(jobs: [record.shown(state: record.state, reason: record.reason)]), continues: true)
-            }
+        on(Call.Wait.self) { [self] call, request in
             guard request.more else {
                 throw ControlError.badValue("Wait is called with 'more': it answers as jobs end")
             }
-            let done: @Sendable () -> Void = { request.reply(JobsReply(jobs: [])) }
-            if call.ids.isEmpty {
-                supervisor.waitForAll(each: each, done: done)
-            } else {
-                supervisor.wait(for: call.ids, each: each, done: done)
+            wait(call, request)
+        }
+    }
+
+    private func wait(_ call: Call.Wait, _ request: ControlRequest) {
+        let supervisor = supervisor
+        let connection = request.connection
+        let endings = Endings()
+        connection.follow {
+            endings.next(supervisor.ledger)
+        } abandoned: {
+            endings.abandon()
+            supervisor.queue.async { supervisor.checkWaiters() }
+        }
+        let waiter = Waiter(
+            each: { record in
+                endings.append(record)
+                connection.pump()
+            },
+            done: {
+                endings.end()
+                connection.pump()
+            },
+            isWanted: { endings.isWanted })
+        supervisor.queue.async {
+            if call.ids.isEmpty { return supervisor.waitForAll(waiter) }
+            do {
+                try supervisor.check(call.ids)
+                supervisor.wait(for: call.ids, waiter)
+            } catch {
+                request.fail(error)
             }
         }
     }
@@ -27,20 +49,82 @@ extension ControlService {
     private func watch(_ call: Call.Watch, _ request: ControlRequest) {
         let ledger = supervisor.ledger
         let supervisor = supervisor
-        var cursor = call.cursor ?? ((try? ledger.lastCursor()) ?? 0)
+        let last = (try? ledger.lastCursor()) ?? 0
+        var cursor = call.cursor ?? last
+        var lost = Self.lost(cursor, first: (try? ledger.firstCursor()) ?? 0, last: last)
+        if let lost { cursor = lost.cursor }
         let next = { () -> [Control.Event] in
+            if let event = lost {
+                lost = nil
+                return [event]
+            }
             let events = (try? ledger.events(after: cursor, limit: 100)) ?? []
             cursor = events.last?.event.cursor ?? cursor
             return events.map { supervisor.shown($0.event, $0.job) }
         }
         guard request.more else { return request.reply(Call.Watch.Reply(events: next())) }
-        let connection = request.connection
-        connection.follow {
+        request.connection.follow {
             let events = next()
-            guard !events.isEmpty else { return false }
-            connection.enqueue(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true) ?? [])
-            return true
+            return events.isEmpty
+                ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
         }
+    }
+
+    /// What a reader is told whose cursor is not in the log, in place of the events that it will never see.
+    private static func lost(_ cursor: Int, first: Int, last: Int) -> Control.Event? {
+        let (goesOn, text) =
+            if cursor > last {
+                (last, "there is no event \(cursor): the log ends at \(last); what follows is what happens from now on")
+            } else if cursor >= 0, cursor < first {
+                (first, "the events from \(cursor + 1) to \(first) are gone: HistoryEvents= says how many are kept")
+            } else {
+                (-1, "")
+            }
+        guard goesOn >= 0 else { return nil }
+        return Control.Event(cursor: goesOn, time: Timestamp.text(Timestamp.now()), kind: "lost", text: text)
+    }
+}
+
+/// Jobs that have ended, until the one who waits for them has taken them. Only their names are kept: it may be slow.
+private final class Endings: Sendable {
+    private struct State {
+        var ended: [(id: Int, state: JobState)] = []
+        var isOver = false
+        var isWanted = true
+    }
+
+    /// Jobs in one reply.
+    private static let page = 100
+    private let state = Mutex(State())
+
+    var isWanted: Bool { state.withLock { $0.isWanted } }
+
+    func append(_ record: JobRecord) { state.withLock { $0.ended.append((record.id, record.state)) } }
+
+    func end() { state.withLock { $0.isOver = true } }
+
+    func abandon() {
+        state.withLock {
+            $0.isWanted = false
+            $0.ended = []
+        }
+    }
+
+    func next(_ ledger: Ledger) -> ControlConnection.Step {
+        let (page, isOver) = state.withLock { state in
+            defer { state.ended.removeFirst(min(Self.page, state.ended.count)) }
+            return (Array(state.ended.prefix(Self.page)), state.isOver)
+        }
+        guard !page.isEmpty else {
+            return isOver ? .last(ControlRequest.frame(JobsReply(jobs: []), continues: false)) : .nothing
+        }
+        let found = ((try? ledger.jobs(page.map(\.id))) ?? []).map { ($0.id, $0) }
+        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        // In the order they ended; in the state they ended in, though they may have been brought back since.
+        let jobs = page.compactMap { ending in
+            records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
+        }
+        return .frame(ControlRequest.frame(JobsReply(jobs: jobs), continues: true))
     }
 }
 

@@ -1,6 +1,8 @@
 import Dispatch
 import PipelineControl
 import PipelineModel
+import Synchronization
+import SystemCalls
 
 /// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
 ///
@@ -8,7 +10,10 @@ import PipelineModel
 final class ControlService: @unchecked Sendable {
     let supervisor: Supervisor
     let version: String
-    private var handlers: [String: @Sendable (ControlRequest) throws -> Void] = [:]
+    /// What clients may take; changed by a reload.
+    var limits: ControlSettings { supervisor.clientLimits.withLock { $0 } }
+    private let complaints = Mutex(Complaints())
+    private var handlers: [String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void] = [:]
 
     init(supervisor: Supervisor, version: String) {
         self.supervisor = supervisor
@@ -20,12 +25,19 @@ final class ControlService: @unchecked Sendable {
         addConfigurationCalls()
     }
 
-    /// A method whose parameters are `Call`.
+    /// A method whose parameters are `Call`. What is passed beside it is closed at once.
     func on<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
     ) {
-        handlers["\(ControlInterface.name).\(Call.method)"] = { request in
-            try handler(try request.parameters(Call.self), request)
+        onPassing(call) { call, _, request in try handler(call, request) }
+    }
+
+    /// The same for one that wants what is passed beside it.
+    func onPassing<Call: ControlCall>(
+        _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
+    ) {
+        handlers["\(ControlInterface.name).\(Call.method)"] = { request, passed in
+            try handler(try request.parameters(Call.self), passed, request)
         }
     }
 
@@ -41,13 +53,19 @@ final class ControlService: @unchecked Sendable {
     }
 
     /// On the server's queue.
-    func answer(_ request: ControlRequest) {
+    func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
-            if let handler = handlers[request.method] { return try handler(request) }
+            if let handler = handlers[request.method] { return try handler(request, passed) }
             try answerService(request)
         } catch {
             request.fail(error)
         }
+    }
+
+    /// About a client, in the log.
+    func complain(_ kind: Complaints.Kind, _ line: String) {
+        guard let line = complaints.withLock({ $0.line(kind, line, at: .now()) }) else { return }
+        Log.failure(line)
     }
 
     /// Varlink's own interface, by which a service describes itself.

@@ -106,7 +106,7 @@ final class Inbox: @unchecked Sendable {
 
     private func look() throws -> Place? {
         try FileSystem.status(folder).map {
-            Place(mounts: MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
+            Place(mounts: try MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
         }
     }
 
@@ -130,7 +130,7 @@ final class Inbox: @unchecked Sendable {
         appointment += 1
         do {
             // What an unmounted folder had covered is not the inbox: nothing is made in it, and nothing taken.
-            guard MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
+            guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
             try FileSystem.makeFolders(folder)
@@ -249,9 +249,13 @@ final class Inbox: @unchecked Sendable {
                     if error.code != EACCES { fallBack(error) }
                 }
             }
-            guard let names = try? FileSystem.names(in: path).sorted(by: { ($0 ?? "") < ($1 ?? "") }) else {
-                if path == folder { return broken(unreadable(path, "folder")) }
-                ignore(path, unreadable(path, "folder"))
+            let names: [String?]
+            do {
+                names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
+            } catch {
+                if path == folder, !error.isPassing { return broken(unreadable(path, "folder")) }
+                ignore(path, error.isPassing ? "\(error)" : unreadable(path, "folder"))
+                if error.isPassing { scanLater() }
                 continue
             }
             for name in names {
@@ -262,6 +266,13 @@ final class Inbox: @unchecked Sendable {
                 let child = FileSystem.join(path, name)
                 if consider(child, quiet: false, found: true) == .folder { folders.append(child) }
             }
+        }
+    }
+
+    private func scanLater() {
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped else { return }
+            scan()
         }
     }
 
@@ -389,9 +400,9 @@ final class Inbox: @unchecked Sendable {
             // Quiet, but a writer still holds it open: a slow upload.
             if FileSystem.isOpenForWriting(file) == true { return settle(path, status, cancelled: cancelled) }
             candidates[FileSystem.Key(path)] = nil
-        } catch  where error.isMissing {
-            return
         } catch {
+            if error.isMissing { return }
+            if error.isPassing { return settle(path, status, cancelled: cancelled) }
             return ignore(path, unreadable(path, "file"))
         }
         let relative = FileSystem.relative(path, to: folder)

@@ -16,9 +16,6 @@ struct LoggedEvent: Sendable {
 }
 
 extension Ledger {
-    /// How many events are kept. A reader that is further behind goes on with the oldest there is.
-    static let keptEvents = 200_000
-
     static func event(_ database: Database, _ event: LoggedEvent) throws {
         try database.run(
             "INSERT INTO events (time, kind, job, state, queue, text) VALUES (?,?,?,?,?,?)",
@@ -26,10 +23,10 @@ extension Ledger {
                 .real(event.time), .text(event.kind), .optional(event.job), .optional(event.state?.rawValue),
                 .optional(event.queue), .optional(event.text),
             ])
-        if database.lastInsertedRow % 1000 == 0 {
-            try database.run(
-                "DELETE FROM events WHERE cursor <= ?", [.integer(database.lastInsertedRow - keptEvents)])
-        }
+    }
+
+    static func dropEvents(upTo cursor: Int, _ database: Database) throws {
+        try database.run("DELETE FROM events WHERE cursor <= ?", [.integer(cursor)])
     }
 
     func append(_ event: LoggedEvent, done: (@Sendable () -> Void)? = nil) {
@@ -37,8 +34,15 @@ extension Ledger {
     }
 
     /// The cursor of the latest event.
-    func lastCursor() throws -> Int {
-        try read { try $0.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } } ?? 0
+    func lastCursor() throws -> Int { try read { try Self.lastCursor($0) } }
+
+    static func lastCursor(_ database: Database) throws -> Int {
+        try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
+    }
+
+    /// The cursor before the oldest event there is.
+    func firstCursor() throws -> Int {
+        try read { try $0.first("SELECT MIN(cursor) - 1 FROM events") { $0.isNull(0) ? 0 : $0.integer(0) } } ?? 0
     }
 
     /// Events after `cursor`, each with the job it speaks of, as that job is recorded now.
@@ -58,9 +62,8 @@ extension Ledger {
                     ))
             }
         }
-        let ids = Set(events.compactMap { $0.0.job })
-        var records: [Int: JobRecord] = [:]
-        for id in ids { records[id] = try job(id) }
+        let found = try jobs(Array(Set(events.compactMap { $0.0.job }))).map { ($0.id, $0) }
+        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
         return events.map { ($0.0, $0.0.job.flatMap { records[$0] }) }
     }
 }

@@ -195,6 +195,21 @@ extension Ledger {
         try jobs("WHERE j.id = ?", [.integer(id)]).first
     }
 
+    /// Those of the IDs that there are.
+    func jobs(_ ids: [Int]) throws -> [JobRecord] {
+        try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.text(try JSONText.encode(ids))])
+    }
+
+    /// One of the IDs that no job has.
+    func unknown(of ids: [Int]) throws -> Int? {
+        try read { database in
+            try database.first(
+                "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1",
+                [.text(try JSONText.encode(ids))]
+            ) { $0.integer(0) }
+        }
+    }
+
     /// The next jobs of the queue after `position`.
     func queued(after position: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
@@ -291,7 +306,9 @@ struct JobFilter {
     var condition: String {
         var parts: [String] = []
         if !states.isEmpty { parts.append("j.state IN (\(states.map { "'\($0.rawValue)'" }.joined(separator: ",")))") }
-        if recipe != nil { parts.append("json_extract(o.body, '$.recipe') = ?") }
+        if recipe != nil {
+            parts.append("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)")
+        }
         if batch != nil { parts.append("j.batch = ?") }
         return parts.map { "AND \($0)" }.joined(separator: " ")
     }

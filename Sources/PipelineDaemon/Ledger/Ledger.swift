@@ -7,7 +7,7 @@ import Synchronization
 /// Writes are applied in the order they were given. A group that can't be written (a full disk) is tried again until it can: a
 /// completion means durable, and is never called otherwise.
 ///
-/// `@unchecked`: the writing connection and `orders` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
+/// `@unchecked`: the writing connection, `orders` and `trimmed` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
 /// behind a `Mutex`.
 final class Ledger: @unchecked Sendable {
     typealias Change = @Sendable (Database, OrderTable) throws -> Void
@@ -19,6 +19,8 @@ final class Ledger: @unchecked Sendable {
 
     private struct State {
         var pending: [Write] = []
+        /// How many events are kept. A reader that is further behind is told so, and goes on with the oldest there is.
+        var keptEvents = 200_000
         /// A commit is on its way, at once or after a while.
         var scheduled = false
         var lingering = false
@@ -34,6 +36,8 @@ final class Ledger: @unchecked Sendable {
     private let writer: Database
     private let reader: Database
     private let orders = OrderTable()
+    /// The latest event when events were last trimmed.
+    private var trimmed = 0
     private let state = Mutex(State())
 
     init(path: String) throws {
@@ -46,6 +50,9 @@ final class Ledger: @unchecked Sendable {
     func afterCommit(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterCommit = call }
     }
+
+    func keep(events: Int) { state.withLock { $0.keptEvents = events } }
+    var keptEvents: Int { state.withLock { $0.keptEvents } }
 
     /// Why nothing can be written at the moment, if so.
     var problem: String? { state.withLock { $0.problem } }
@@ -96,6 +103,7 @@ final class Ledger: @unchecked Sendable {
         do {
             try writer.script("BEGIN IMMEDIATE")
             for write in group { try write.change(writer, orders) }
+            try trimEvents(writer)
             try writer.script("COMMIT")
         } catch {
             try? writer.script("ROLLBACK")
@@ -109,6 +117,14 @@ final class Ledger: @unchecked Sendable {
         if recovered { Log.notice("the ledger can be written again") }
         for write in group { write.done?() }
         afterCommit?()
+    }
+
+    /// Now and then, not with each group.
+    private func trimEvents(_ database: Database) throws {
+        let last = try Self.lastCursor(database)
+        guard last - trimmed >= 1000 else { return }
+        try Self.dropEvents(upTo: last - keptEvents, database)
+        trimmed = last
     }
 
     private func tryLater(_ group: [Write], _ problem: String) {

@@ -10,34 +10,30 @@ struct Waiter {
         case everything
     }
 
-    var kind: Kind
+    var kind = Kind.everything
     var each: @Sendable (JobRecord) -> Void
     var done: @Sendable () -> Void
+    /// False once nobody is there any more to be told.
+    var isWanted: @Sendable () -> Bool = { true }
 }
 
 extension Supervisor {
     /// Reports each of the jobs as it ends, and `done` after the last. Those that have ended already are reported at once.
-    func wait(
-        for ids: [Int], each: @escaping @Sendable (JobRecord) -> Void, done: @escaping @Sendable () -> Void
-    ) {
-        var left: Set<Int> = []
-        for id in ids {
-            if window[id] != nil {
-                left.insert(id)
-            } else if let record = try? ledger.job(id), record.state.isFinal {
-                each(record)
-            } else {
-                left.insert(id)
-            }
+    func wait(for ids: [Int], _ waiter: Waiter) {
+        var (left, waiter) = (Set(ids), waiter)
+        for record in (try? ledger.jobs(ids)) ?? [] where window[record.id] == nil && record.state.isFinal {
+            left.remove(record.id)
+            waiter.each(record)
         }
-        waiters.append(Waiter(kind: .these(left), each: each, done: done))
+        waiter.kind = .these(left)
+        waiters.append(waiter)
         checkWaiters()
     }
 
     /// Reports every job that ends, until nothing settles, waits or runs.
-    func waitForAll(each: @escaping @Sendable (JobRecord) -> Void, done: @escaping @Sendable () -> Void) {
+    func waitForAll(_ waiter: Waiter) {
         catchUp(cancelling: false) { [self] in
-            waiters.append(Waiter(kind: .everything, each: each, done: done))
+            waiters.append(waiter)
             checkWaiters()
         }
     }
@@ -66,6 +62,7 @@ extension Supervisor {
     }
 
     func checkWaiters() {
+        waiters.removeAll { !$0.isWanted() }
         guard !waiters.isEmpty else { return }
         let busy = ending > 0 || [.waiting, .queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
         let idle =

@@ -14,6 +14,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let queue = DispatchQueue(label: "pipelined.supervisor")
     /// For what may wait for a disk.
     let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
+    /// What `--save` keeps is written one after the other.
+    let saving = DispatchQueue(label: "pipelined.saving")
     /// Originals are moved one after the other, behind everything else.
     let disposing = DispatchQueue(label: "pipelined.disposal")
     /// Jobs whose original has been moved, until that is recorded; touched on `disposing` alone.
@@ -30,6 +32,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var queues: [PipelineQueue] { [render, publish, announce] }
 
     var current: LoadedConfiguration
+    /// What the control socket's clients may take, as the configuration has it.
+    let clientLimits: Mutex<ControlSettings>
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
     /// Those of them that `--save` has kept for the next start.
@@ -53,7 +57,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var waiters: [Waiter] = []
     /// Jobs that have ended, whose end is not yet durable.
     var ending = 0
-    /// Who asked for a reload and has not been answered; the first one's is under way.
+    var isReloading = false
+    /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
@@ -64,6 +69,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         self.pool = pool
         self.current = current
         let settings = current.configuration.settings
+        clientLimits = Mutex(settings.control)
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
         announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
@@ -97,6 +103,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         pool.set(
             capacity: render.report.effective, memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
+        clientLimits.withLock { $0 = settings.control }
+        ledger.keep(events: settings.control.historyEvents)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.

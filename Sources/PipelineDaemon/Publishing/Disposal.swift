@@ -1,3 +1,4 @@
+import PipelineControl
 import PipelineModel
 import SystemCalls
 
@@ -70,15 +71,16 @@ struct Disposal: Sendable {
         FileSystem.removeEmptyFolders(from: FileSystem.folder(of: job.source), upTo: top)
     }
 
+    /// Names and reasons stay on their lines, whatever they hold.
     private func explanation(_ job: JobRecord) -> String {
         """
-        \(job.path) could not be processed.
+        \(job.path.printable) could not be processed.
 
-        What happened:  \(job.error ?? "it is not known")
+        What happened:  \((job.error ?? "it is not known").printable)
         Recipe:         \(job.order.recipe)
-        Chain:          \(job.order.outputs.map(\.chain.text).joined(separator: "\n                "))
+        Chain:          \(job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                "))
         When:           \(Timestamp.text(job.finished ?? job.created))
-        What to do:     \(job.advice ?? "look at the picture and the chain")
+        What to do:     \((job.advice ?? "look at the picture and the chain").printable)
 
         To try again: pipectl retry \(job.id)
 

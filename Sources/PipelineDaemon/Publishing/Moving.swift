@@ -5,6 +5,8 @@ extension SystemError {
     /// The name is there already.
     var isTaken: Bool { code == EEXIST }
     var isMissing: Bool { code == ENOENT }
+    /// The system has no more to give just now; it has nothing against the file.
+    var isPassing: Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
 }
 
 /// Moving an original: never over another file, and never gone before it has arrived.

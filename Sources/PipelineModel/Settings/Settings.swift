@@ -16,6 +16,7 @@ public struct Settings: Sendable, Hashable {
     public var publish = QueueLimit.count(4)
     public var window = 1024
     public var intake = InboxSettings()
+    public var control = ControlSettings()
 
     /// Where each setting that is not at its default comes from, by section and key.
     private var sources: [String: String] = [:]
@@ -67,6 +68,7 @@ public struct Settings: Sendable, Hashable {
                 "Queues", "Window", \.window, .count(1...65536),
                 "jobs held in the queues at once; the others wait in the ledger"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
+        + ControlSettings.table.map { $0.within(\.control) }
 
     /// Sets what is written `key` in `section`, as a file would; an empty text sets it back to its default.
     public mutating func set(

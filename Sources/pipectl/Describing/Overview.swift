@@ -57,9 +57,10 @@ struct Overview {
 
     private var ignored: [Text] {
         guard !status.ignored.isEmpty else { return [] }
-        let more = status.jobs.ignored - status.ignored.count
         var table = Table([
-            .init(title: more > 0 ? "LEFT ALONE, THE LATEST OF \(status.jobs.ignored)" : "LEFT ALONE", elastic: true),
+            .init(
+                title: status.jobs.ignored > status.ignored.count
+                    ? "LEFT ALONE, THE LATEST OF \(status.jobs.ignored)" : "LEFT ALONE", elastic: true),
             .init(title: "", elastic: true),
         ])
         for file in status.ignored { table.add(Text(file.path), Text(file.reason, .faint)) }

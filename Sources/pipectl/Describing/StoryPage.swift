@@ -37,8 +37,8 @@ struct StoryPage {
     private var size: String? {
         guard let before = story.job.before?.bytes else { return nil }
         guard !story.job.after.isEmpty else { return Amount.bytes(before) }
-        let after = story.job.after.reduce(0) { $0 + $1.bytes }
-        let share = before > 0 ? " (\(Int((Double(after) / Double(before) * 100).rounded())) %)" : ""
+        let after = story.job.after.map(\.bytes).sum
+        let share = before > 0 ? " (\(Int(nearest: Double(after) / Double(before) * 100)) %)" : ""
         return "\(Amount.bytes(before)) → \(Amount.bytes(after))\(share)"
     }
 

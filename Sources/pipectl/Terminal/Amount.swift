@@ -8,13 +8,13 @@ enum Amount {
             value /= 1000
             unit = larger
         }
-        return unit == "B" || value >= 100 ? "\(Int(value.rounded())) \(unit)" : "\(tenths(value)) \(unit)"
+        return unit == "B" || value >= 100 ? "\(Int(nearest: value)) \(unit)" : "\(tenths(value)) \(unit)"
     }
 
     /// `35 ms`, `2.4 s`
     static func milliseconds(_ count: Double) -> String {
         if count < 10 { return "\(tenths(count)) ms" }
-        if count < 1000 { return "\(Int(count.rounded())) ms" }
+        if count < 1000 { return "\(Int(nearest: count)) ms" }
         return count < 60_000 ? "\(tenths(count / 1000)) s" : Moment.duration(count / 1000)
     }
 
@@ -24,7 +24,7 @@ enum Amount {
     }
 
     static func tenths(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
+        let tenths = Int(nearest: value * 10)
         return "\(tenths / 10).\(abs(tenths % 10))"
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PipelineControl
 
 /// JSON in one fixed form: keys in order, the same value always the same text.
 enum JSONText {
@@ -13,6 +14,17 @@ enum JSONText {
     private static func encode(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    /// JSON lets some characters stand that a terminal would obey. They can only be in strings, where an escape says the same.
+    private static func escaped(_ text: String) -> String {
+        func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7f && scalar.drivesTerminals }
+        guard text.unicodeScalars.contains(where: mustBeEscaped) else { return text }
+        return text.unicodeScalars.reduce(into: "") { safe, scalar in
+            guard mustBeEscaped(scalar) else { return safe.unicodeScalars.append(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            safe += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
     }
 }

@@ -1,20 +1,6 @@
 import SystemCalls
 
 extension String {
-    /// With everything that a terminal would obey, or that would hide or reorder what follows, written out as an escape.
-    var printable: String {
-        guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
-        return unicodeScalars.reduce(into: "") { safe, scalar in
-            guard scalar.drivesTerminals else { return safe.unicodeScalars.append(scalar) }
-            switch scalar {
-            case "\n": safe += "\\n"
-            case "\r": safe += "\\r"
-            case "\t": safe += "\\t"
-            default: safe += "\\u{\(String(scalar.value, radix: 16))}"
-            }
-        }
-    }
-
     /// How many columns of a terminal it takes.
     var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
@@ -51,14 +37,5 @@ extension Sequence<Character> {
 }
 
 extension Unicode.Scalar {
-    fileprivate var drivesTerminals: Bool {
-        switch value {
-        case 0..<0x20, 0x7f..<0xa0: true
-        // Line and paragraph separators; marks that reorder text.
-        case 0x2028, 0x2029, 0x200e, 0x200f, 0x061c, 0x202a...0x202e, 0x2066...0x2069: true
-        default: false
-        }
-    }
-
     fileprivate var columns: Int { Terminal.columns(of: self) ?? 0 }
 }

@@ -11,7 +11,9 @@ extension Verb {
         arguments: [Argument("ID", count: 1...Int.max, "a job's number")],
         examples: [Example("pipectl cancel 12 13", "these two")],
         run: { context in
-            for job in try context.call(Call.Cancel(ids: context.invocation.ids())).jobs { try context.print(job) }
+            try context.inTurn(context.invocation.ids()) { ids in
+                for job in try context.call(Call.Cancel(ids: ids)).jobs { try context.print(job) }
+            }
             return .done
         })
 }

@@ -92,7 +92,7 @@ extension Table {
         for (result, path) in zip(job.after, job.outputs) {
             add(
                 Text(job.input), Text(before), Text(result.dimensions), Text(job.before.map { "\($0.bytes)" } ?? ""),
-                Text("→ \(result.bytes)"), Text(job.milliseconds.map { "\(Int($0.rounded()))" } ?? ""),
+                Text("→ \(result.bytes)"), Text(job.milliseconds.map { "\(Int(nearest: $0))" } ?? ""),
                 Text(String(path.split(separator: "/").last ?? "")))
         }
     }

@@ -25,7 +25,10 @@ extension Verb {
             guard ids.isEmpty != states.isEmpty else {
                 throw Failure.usage("retry wants IDs, or --failed, or --cancelled\n`pipectl help retry` says more")
             }
-            let reply = try context.call(Call.Retry(ids: ids, states: states))
+            var reply = Call.Retry.Reply(retried: [])
+            try context.inTurn(ids) { ids in
+                reply.retried += try context.call(Call.Retry(ids: ids, states: states)).retried
+            }
             if context.json {
                 try context.output.document(reply)
             } else {

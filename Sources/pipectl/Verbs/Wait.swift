@@ -30,13 +30,15 @@ extension Context {
     /// Prints the jobs as they end; none given means all there are.
     func waitFor(_ ids: [Int]) throws -> ExitCode {
         var code = ExitCode.done
-        try client().stream(Call.Wait(ids: ids)) { reply in
-            for job in reply.jobs {
-                try print(job)
-                if !job.succeeded { code = .failed }
+        try inTurn(ids) { ids in
+            try client().stream(Call.Wait(ids: ids)) { reply in
+                for job in reply.jobs {
+                    try print(job)
+                    if !job.succeeded { code = .failed }
+                }
+                try output.flush()
+                return true
             }
-            try output.flush()
-            return true
         }
         return code
     }

@@ -58,8 +58,10 @@ struct Progress {
     }
 
     var done: Int { ended.count }
-    var open: Int { status.jobs.waiting + status.jobs.queued + status.jobs.running + status.jobs.cancelling }
-    var known: Int { done + open }
+    var open: Int {
+        [status.jobs.waiting, status.jobs.queued, status.jobs.running, status.jobs.cancelling].sum
+    }
+    var known: Int { [done, open].sum }
 
     /// Nothing waits, runs or is just arriving.
     var isIdle: Bool { open == 0 && status.inboxes.allSatisfy { $0.settling == 0 } }

@@ -46,7 +46,7 @@ struct ProgressView: EventView {
             figures += " · \(Moment.duration(remaining)) left"
         }
         let cells = max(10, min(40, width - figures.columns - 2))
-        let full = cells * progress.done / progress.known
+        let full = min(cells, cells * progress.done / progress.known)
         let bar = Text(String(repeating: "█", count: full), .busy)
         return bar + Text(String(repeating: "░", count: cells - full), .faint) + "  \(figures)" + failures(progress)
     }

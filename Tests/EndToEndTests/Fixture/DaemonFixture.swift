@@ -36,17 +36,17 @@ final class DaemonFixture {
 
     var log: String { daemon?.log ?? "" }
 
-    /// Waits until the log says so.
-    func log(_ text: String) async throws {
-        try await daemon?.until { $0.contains(text) }
-    }
-
     /// Starts it, and waits until it says that it is ready.
     func start(under wrapper: [String] = []) async throws {
         let daemon = try DaemonProcess(root: root.path, wrapper: wrapper)
         self.daemon = daemon
         try await daemon.ready()
     }
+
+    /// Waits until its log has this.
+    func says(_ text: String) async throws { try await logged { $0.contains(text) } }
+
+    func logged(_ condition: @escaping @Sendable (String) -> Bool) async throws { try await daemon?.until(condition) }
 
     /// Ends it with a signal; returns its exit status, or the signal's number, negative.
     @discardableResult

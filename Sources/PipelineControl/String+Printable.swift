@@ -1,0 +1,26 @@
+extension String {
+    /// With everything that a terminal would obey, or that would end a line, or hide or reorder what follows, written out as an escape.
+    public var printable: String {
+        guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
+        return unicodeScalars.reduce(into: "") { safe, scalar in
+            guard scalar.drivesTerminals else { return safe.unicodeScalars.append(scalar) }
+            switch scalar {
+            case "\n": safe += "\\n"
+            case "\r": safe += "\\r"
+            case "\t": safe += "\\t"
+            default: safe += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Control characters; separators of lines and paragraphs; marks that reorder text.
+    public var drivesTerminals: Bool {
+        switch value {
+        case 0..<0x20, 0x7f..<0xa0: true
+        case 0x2028, 0x2029, 0x200e, 0x200f, 0x061c, 0x202a...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Glibc
+
+/// How many descriptors this process may have.
+public enum OpenFiles {
+    /// The soft limit is a relic of select(2), which nothing here uses: up to the hard one is free to take. Returns the limit.
+    public static func raiseLimit(to most: Int) -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        let wanted = min(limit.rlim_max, rlim_t(most))
+        if limit.rlim_cur < wanted {
+            limit.rlim_cur = wanted
+            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 { return 1024 }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

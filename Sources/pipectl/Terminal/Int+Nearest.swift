@@ -1,0 +1,17 @@
+/// What answers at the socket may be no sane daemon: whatever the figures are, they are shown, and nothing ends this program.
+extension Int {
+    /// The nearest whole number that there is.
+    init(nearest value: Double) {
+        self = Int(exactly: value.rounded()) ?? (value < 0 ? .min : .max)
+    }
+}
+
+extension Sequence<Int> {
+    /// At most the largest number there is, at least the smallest.
+    var sum: Int {
+        reduce(0) { sum, next in
+            let (result, overflow) = sum.addingReportingOverflow(next)
+            return overflow ? (next < 0 ? .min : .max) : result
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Bad clients harm nobody but themselves")
+struct BadClientTests {
+    @Test("what is no Varlink call closes its connection, and another client is answered all the while")
+    func garbage() async throws {
+        let deep = { (open: String, count: Int) in
+            Array((#"{"method":"x","parameters":"# + String(repeating: open, count: count)).utf8) + [0]
+        }
+        var noise: [UInt8] = (0..<2000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) | 1 }
+        noise.append(0)
+        let texts = [
+            "", " ", "null", "[]", "5", "{}", #"{"method":5}"#, #"{"method":null}"#, "{\"method\":\"a",
+            "GET / HTTP/1.1",
+        ]
+        let pieces =
+            [noise, deep("[", 10_000), deep("[", 100_000), deep(#"{"a":"#, 10_000), deep(#"{"a":"#, 100_000)]
+            + texts.map { Array($0.utf8) + [0] }
+            + [Array(#"{"method":"\#u{FFFF}"#.utf8) + [0xff, 0xfe] + Array(#""}"#.utf8) + [0]]
+        try await DaemonFixture.with { daemon in
+            let good = try RawClient(daemon)
+            for piece in pieces {
+                let bad = try RawClient(daemon)
+                try bad.send(piece)
+                #expect(bad.isClosed(), "\(String(decoding: piece.prefix(60), as: UTF8.self))")
+                #expect(try good.ask("Status").error == nil)
+            }
+            #expect(daemon.log.contains("is no Varlink call; closed"))
+            #expect(daemon.log.split(separator: "\n").count < pieces.count, "a line for each")
+        }
+    }
+
+    @Test("a line of 10 MB is not gathered: its sender is closed")
+    func endlessLine() async throws {
+        try await DaemonFixture.with { daemon in
+            let before = daemon.resident
+            let bad = try RawClient(daemon)
+            let line = [UInt8](repeating: UInt8(ascii: "x"), count: 10_000_000)
+            #expect(throws: SystemError.self) { try bad.send(line) }
+            #expect(bad.isClosed())
+            #expect(daemon.resident - before < 50)
+            #expect(daemon.log.contains("a call of more than 1048576 bytes"))
+        }
+    }
+
+    @Test("a call may be as long as MaxCall, and no byte longer")
+    func longestCall() async throws {
+        let settings = ["etc/pipelined.conf": "[Control]\nMaxCall=100K\n"]
+        try await DaemonFixture.with(settings) { daemon in
+            func call(_ length: Int) -> [UInt8] {
+                let empty = RawClient.call("Explain", #"{"chain":""}"#).count - 1
+                return RawClient.call("Explain", #"{"chain":"\#(String(repeating: "x", count: length - empty))"}"#)
+            }
+            let good = try RawClient(daemon)
+            try good.send(call(100 * 1024))
+            #expect(try good.answer()?.error == "BadValue")
+            try good.send(call(100 * 1024 + 1))
+            #expect(good.isClosed())
+        }
+    }
+
+    @Test("a wrong type in any field of any method is told with the field's name")
+    func wrongTypes() async throws {
+        try await DaemonFixture.with { daemon in
+            let client = try RawClient(daemon)
+            for method in try DescribedMethod.all(client) {
+                for (name, type) in method.parameters {
+                    for value in DescribedMethod.wrong(type) {
+                        let reply = try client.ask(method.name, method.json(name, value))
+                        #expect(reply.error == "InvalidParameter", "\(method.name) \(name)=\(value): \(reply)")
+                        // Of a number that no type can hold JSONDecoder does not say where it is.
+                        let told = reply.parameters["parameter"] as? String
+                        #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
+                    }
+                    guard !type.hasPrefix("?") else { continue }
+                    let reply = try client.ask(method.name, method.json(name, nil))
+                    #expect(
+                        reply.parameters["parameter"] as? String == name, "\(method.name) without \(name): \(reply)")
+                }
+                if !method.parameters.isEmpty {
+                    #expect(try client.ask(method.name, "[]").error == "InvalidParameter")
+                }
+            }
+            #expect(try client.ask("Status").error == nil)
+        }
+    }
+
+    @Test("odd values in any field of any method are answered, with a picture beside them too")
+    func oddValues() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "mine/a.png")
+            let picture = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
+            let client = try RawClient(daemon)
+            for method in try DescribedMethod.all(client) {
+                for (name, type) in method.parameters {
+                    for value in DescribedMethod.odd(type) {
+                        let parameters = method.json(name, value)
+                        let reply = try client.ask(method.name, parameters, [picture])
+                        #expect(reply["parameters"] != nil, "\(method.name) \(name)=\(value.prefix(40)): \(reply)")
+                    }
+                }
+            }
+            #expect(try client.ask("Resume").error == nil)
+            try await daemon.waitForAll()
+            #expect(try await daemon.pipectl("status").status == 0)
+        }
+    }
+
+    @Test("a client goes away in the middle of a call, before its answer, or in the middle of a stream")
+    func disconnects() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "queued")
+            let methods = try DescribedMethod.all(RawClient(daemon)).filter {
+                $0.name != "CancelAll" && $0.name != "Resume"
+            }
+            let before = daemon.heldDescriptors
+            for method in methods {
+                let whole = RawClient.call(method.name, method.json(), more: true)
+                for part in [whole.prefix(whole.count / 2), whole.dropLast(), whole[...]] {
+                    try RawClient(daemon).send(Array(part))
+                }
+                let reader = try RawClient(daemon)
+                if method.name == "Watch" || method.name == "Wait" {
+                    try reader.send(whole)
+                } else {
+                    _ = try reader.ask(method.name, method.json(), more: true)
+                }
+            }
+            try daemon.expectDescriptors(before)
+            #expect(try daemon.list().map(\.state) == ["waiting"])
+            _ = try daemon.call(Call.Resume(queue: nil))
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox") == ["noir/one.jpg"])
+        }
+    }
+
+    @Test("who ends its side after asking still gets every answer, then the end")
+    func halfClosed() async throws {
+        try await DaemonFixture.with { daemon in
+            let client = try RawClient(daemon)
+            let calls =
+                (0..<100).flatMap { _ in RawClient.call("Status") }
+                + RawClient.call("List", #"{"states":[]}"#, more: true)
+            try client.send(calls + Array(#"{"method":"half"#.utf8))
+            client.endSending()
+            for _ in 0..<100 { #expect(try client.answer()?.parameters["status"] != nil) }
+            #expect(try client.answer()?.parameters["jobs"] != nil)
+            #expect(try client.answer() == nil)
+        }
+    }
+
+    @Test("who asks 5,000 times before reading anything is held up, and gets each answer in its order")
+    func pipelining() async throws {
+        let settings = ["etc/pipelined.conf": "[Control]\nMaxCall=4K\nMaxUnread=4K\n"]
+        try await DaemonFixture.with(settings) { daemon in
+            let client = try RawClient(daemon)
+            let calls = (1...5000).flatMap { RawClient.call("Show", #"{"id":\#($0)}"#) }
+            var sent = 0
+            func push() throws -> Bool {
+                var space = pollfd(fd: client.socket.number, events: Int16(POLLOUT), revents: 0)
+                guard sent < calls.count, poll(&space, 1, 0) > 0 else { return false }
+                sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
+                return true
+            }
+            // Not a byte is read until the daemon takes no more, though it has had many turns.
+            var refused = 0
+            while refused < 200 {
+                refused = try push() ? 0 : refused + 1
+                _ = try daemon.status()
+            }
+            #expect(sent < calls.count)
+            for id in 1...5000 {
+                let reply = try #require(try client.answer())
+                #expect(reply.error == "NoSuchJob" && reply.parameters["id"] as? Int == id)
+                while try push() {}
+            }
+        }
+    }
+}

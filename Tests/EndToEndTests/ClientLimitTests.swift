@@ -1,0 +1,323 @@
+import Foundation
+import Glibc
+import PipelineControl
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("What a client may take of the daemon")
+struct ClientLimitTests {
+    private func with(_ settings: String, _ body: (DaemonFixture) async throws -> Void) async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\n" + settings], body)
+    }
+
+    private func write(events count: Int, _ daemon: DaemonFixture) throws {
+        let client = try RawClient(daemon)
+        let call = RawClient.call("Concurrency", #"{"queue":"render","limit":"2","save":false}"#)
+        for _ in 0..<count / 100 {
+            try client.send((0..<100).flatMap { _ in call })
+            for _ in 0..<100 { #expect(try client.answer()?.error == nil) }
+        }
+        // Answered when all before it is durable.
+        #expect(try client.ask("Resume").error == nil)
+    }
+
+    // MARK: - How many
+
+    @Test("500 idle connections keep nobody out: the one idle longest makes room")
+    func idle() async throws {
+        try await with("") { daemon in
+            try await daemon.waitForAll()
+            let before = daemon.heldDescriptors
+            let idle = try (0..<500).map { _ in
+                let client = try RawClient(daemon)
+                #expect(try client.ask("Status").error == nil)
+                return client
+            }
+            #expect(daemon.heldDescriptors <= before + 256)
+            #expect(try idle[499].ask("Status").error == nil)
+            #expect(try idle[244].ask("Status").error == nil)
+            #expect(idle[0].isClosed())
+            #expect(daemon.log.components(separatedBy: "which is the most (MaxClients=)").count == 2, "said once")
+        }
+    }
+
+    @Test("when all of MaxClients are at work one more is refused in words, and taken when one has ended")
+    func busy() async throws {
+        try await with("MaxClients=3\n") { daemon in
+            #expect(try RawClient(daemon).ask("Resume").error == nil)
+            var busy = try (0..<3).map { _ in
+                let client = try RawClient(daemon)
+                #expect(try client.ask("Watch", #"{"cursor":0}"#, more: true).parameters["events"] != nil)
+                return client
+            }
+            let refused = try RawClient(daemon)
+            let reply = try #require(try refused.answer())
+            #expect(reply.error == "Refused")
+            #expect((reply.parameters["message"] as? String)?.contains("MaxClients=") == true)
+            #expect(refused.isClosed())
+            let outcome = try await daemon.pipectl("status")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("3 clients are at work, which is the most that the daemon takes"))
+            busy.removeFirst()
+            while try RawClient(daemon).ask("Status").error == "Refused" {}
+            #expect(daemon.log.components(separatedBy: "one is refused").count == 2, "said once")
+        }
+    }
+
+    // MARK: - Who does not read
+
+    @Test("a client that never reads what it watches is dropped, and goes on from its cursor without missing anything")
+    func stalledWatch() async throws {
+        try await with("StallTimeout=100ms\n") { daemon in
+            let slow = try RawClient(daemon)
+            try slow.send(RawClient.call("Watch", #"{"cursor":0}"#, more: true))
+            let before = daemon.resident
+            try write(events: 3000, daemon)
+            try await daemon.says("has read nothing of what waits for it")
+            #expect(daemon.resident - before < 50)
+            var cursors: [Int] = []
+            func take(_ reply: [String: Any]?) {
+                let events = reply?.parameters["events"] as? [[String: Any]] ?? []
+                cursors += events.compactMap { $0["cursor"] as? Int }
+            }
+            // What had been sent before is still there to be read; the last answer may be cut off.
+            while let reply = try slow.answer() { take(reply) }
+            let last = try daemon.status().cursor
+            #expect(cursors.count > 100 && cursors.count < last)
+            let again = try RawClient(daemon)
+            try again.send(RawClient.call("Watch", #"{"cursor":\#(cursors.last ?? 0)}"#, more: true))
+            while cursors.last != last { take(try again.answer()) }
+            #expect(cursors == Array(1...last))
+        }
+    }
+
+    @Test(
+        "a reader whose cursor has left the log is told what it has missed, and goes on with the oldest event there is")
+    func lostEvents() async throws {
+        try await with("HistoryEvents=1000\n") { daemon in
+            try write(events: 3500, daemon)
+            let events = try #require(try daemon.client().first(Call.Watch(cursor: 5))).events
+            let told = try #require(events.first)
+            #expect(told.kind == "lost")
+            #expect(told.text == "the events from 6 to \(told.cursor) are gone: HistoryEvents= says how many are kept")
+            #expect(try daemon.call(Call.Watch(cursor: told.cursor)).events.first?.cursor == told.cursor + 1)
+            let last = try daemon.status().cursor
+            #expect((1000...2000).contains(last - told.cursor))
+            let ahead = try #require(try daemon.call(Call.Watch(cursor: last + 10)).events.first)
+            #expect(ahead.kind == "lost" && ahead.cursor == last)
+        }
+    }
+
+    @Test("who asks for a list of a thousand, or waits for them, and reads nothing costs no memory and holds up nobody")
+    func unreadList() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            for number in 0..<1000 { try daemon.drop(Data("x".utf8), as: "\(number).png") }
+            try await daemon.job("999.png", becomes: "queued")
+            let before = daemon.resident
+            let clients = try ["List", "Wait"].flatMap { method in
+                try (0..<20).map { _ in
+                    let client = try RawClient(daemon)
+                    try client.send(RawClient.call(method, #"{"states":[],"ids":[]}"#, more: true))
+                    return client
+                }
+            }
+            let good = try RawClient(daemon)
+            _ = try good.ask("CancelAll")
+            #expect(daemon.resident - before < 100)
+            var jobs = 0
+            var reply = try #require(try clients[0].answer())
+            while true {
+                jobs += (reply.parameters["jobs"] as? [Any])?.count ?? 0
+                guard reply["continues"] as? Bool == true else { break }
+                reply = try #require(try clients[0].answer())
+            }
+            #expect(jobs == 1000)
+        }
+    }
+
+    // MARK: - Descriptors
+
+    @Test("descriptors where none belong are closed at once, however many and of whatever kind")
+    func strayDescriptors() async throws {
+        try await DaemonFixture.with { daemon in
+            let (one, other) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+            mkfifo(daemon.path("pipe"), 0o600)
+            let kinds = [
+                one, other, try Descriptor.open("/dev/zero", O_RDONLY), try Descriptor.open("/", O_RDONLY),
+                try Descriptor.open(daemon.path("pipe"), O_RDWR),
+            ]
+            let client = try RawClient(daemon)
+            _ = try client.ask("Status")
+            let before = daemon.heldDescriptors
+            for count in [1, 5, 16, 17, 60] {
+                let many = (0..<count).map { kinds[$0 % kinds.count] }
+                for method in ["Status", "Fly", "List"] {
+                    _ = try client.ask(method, #"{"states":[]}"#, many)
+                    #expect(daemon.heldDescriptors == before)
+                }
+            }
+            try client.send(RawClient.call("Watch", more: true), kinds)
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            #expect(try client.answer() != nil)
+            try daemon.expectDescriptors(before)
+        }
+    }
+
+    @Test("a flood of descriptors with a call that does not end closes its sender")
+    func descriptorFlood() async throws {
+        try await DaemonFixture.with { daemon in
+            try await daemon.waitForAll()
+            let before = daemon.heldDescriptors
+            let zero = try Descriptor.open("/dev/zero", O_RDONLY)
+            let client = try RawClient(daemon)
+            #expect(throws: SystemError.self) {
+                for _ in 0..<100_000 { try client.send([UInt8(ascii: " ")], Array(repeating: zero, count: 16)) }
+            }
+            #expect(client.isClosed())
+            try daemon.expectDescriptors(before)
+            #expect(daemon.log.contains("more descriptors than any call on the control socket takes"))
+        }
+    }
+
+    @Test("add takes a file to be read, of at most MaxSize, and of everything else nothing is read")
+    func addedKinds() async throws {
+        try await with("MaxSize=1M\n") { daemon in
+            func ask(_ file: Descriptor) throws -> [String: Any] {
+                try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#, [file])
+            }
+            let (one, _) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+            mkfifo(daemon.path("pipe"), 0o600)
+            for file in [
+                one, try Descriptor.open("/dev/zero", O_RDONLY), try Descriptor.open("/", O_RDONLY),
+                try Descriptor.open(daemon.path("pipe"), O_RDWR),
+            ] {
+                let reply = try ask(file)
+                #expect(reply.error == "BadValue")
+                #expect((reply.parameters["message"] as? String)?.contains("is no file that can be copied") == true)
+            }
+            #expect(try ask(try Descriptor.open(daemon.path("written"), O_WRONLY | O_CREAT)).error == "Refused")
+            for (size, error) in [(1_048_576, nil), (1_048_577, "BadValue"), (1 << 40, "BadValue")] as [(Int, String?)]
+            {
+                let file = try Descriptor.open(daemon.path("sparse"), O_RDWR | O_CREAT)
+                ftruncate(file.number, size)
+                #expect(try ask(file).error == error, "\(size)")
+            }
+            #expect(try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#, [one, one]).error == "BadValue")
+            #expect(try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#).error == "BadValue")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+
+    @Test("a file that is written to while it is added is refused, and nothing of it stays")
+    func growingFile() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Data(count: 20_000_000), to: "mine/a.png")
+            let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDWR | O_APPEND)
+            let isOver = Flag()
+            Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
+            let reply = try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#, [file])
+            isOver.set()
+            #expect(reply.error == "Refused")
+            #expect((reply.parameters["message"] as? String)?.contains("was written to while it was copied") == true)
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+
+    @Test("adds that are sent in a row without waiting each get the file that came with them")
+    func pipelinedAdds() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            let client = try RawClient(daemon)
+            for number in 0..<50 {
+                try daemon.write(Data(count: number), to: "mine/\(number).png")
+                try client.send(RawClient.call("Status"))
+                try client.send(
+                    RawClient.call("Add", #"{"name":"\#(number).png"}"#),
+                    [try Descriptor.open(daemon.path("mine/\(number).png"), O_RDONLY)])
+            }
+            for number in 0..<50 {
+                #expect(try client.answer()?.parameters["status"] != nil)
+                let job = try #require(try client.answer()?.parameters["job"] as? [String: Any])
+                #expect(job["input"] as? String == "\(number).png")
+            }
+            let sizes = try daemon.files(in: "state/spool").map { file in
+                let name = try #require(file.split(separator: "/").last)
+                return "\(try daemon.data("state/spool/\(file)").count).png" == name
+            }
+            #expect(sizes == Array(repeating: true, count: 50))
+        }
+    }
+
+    @Test("where few files may be open, clients get half of them at most, and the pictures the others")
+    func fewDescriptors() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: ["/usr/bin/prlimit", "--nofile=64:64"])
+            #expect(daemon.log.contains("enough for 4 clients of the control socket, not for MaxClients=256"))
+            var clients: [RawClient] = []
+            for number in 0..<40 {
+                clients.append(try RawClient(daemon))
+                try clients[number].send(Array(#"{"method":"half"#.utf8))
+                try daemon.drop(as: "\(number).png")
+            }
+            try await daemon.waitForAll()
+            #expect(try await daemon.pipectl("status").status == 0)
+            #expect(daemon.files(in: "outbox").count == 40)
+        }
+    }
+
+    @Test("without descriptors to spare nobody new is answered, and when there are some again everything goes on")
+    func exhaustion() async throws {
+        try await DaemonFixture.with { daemon in
+            let known = try RawClient(daemon)
+            _ = try known.ask("Status")
+            func limit(_ count: Int) async throws {
+                let outcome = try await Programs.run(
+                    path: "/usr/bin/prlimit", ["--pid", "\(daemon.process)", "--nofile=\(count):"])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            try await limit(daemon.freeDescriptor)
+            let waiting = try RawClient(daemon)
+            try waiting.send(RawClient.call("Status"))
+            try await daemon.says("the control socket takes no connection")
+            #expect(try known.ask("Status").error == nil)
+            try daemon.write(Picture.small, to: "mine/a.png")
+            let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
+            let refused = try known.ask("Add", #"{"name":"added.png"}"#, [file])
+            #expect(refused.error == "Refused")
+            #expect((refused.parameters["message"] as? String)?.contains("too many open") == true)
+            for number in 0..<5 { try daemon.drop(as: "\(number).png") }
+            try await limit(20_000)
+            #expect(try waiting.answer()?.parameters["status"] != nil)
+            try await daemon.says("the control socket takes connections again")
+            #expect(
+                daemon.log.components(separatedBy: "the control socket takes no connection").count == 2, "said once")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            let kept = daemon.files(in: "archive") + daemon.files(in: "failed").filter { $0.hasSuffix(".png") }
+            #expect(kept.count == 5, "\(daemon.files(in: "."))")
+        }
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}
+
+extension ControlClient {
+    /// The first reply of a stream.
+    fileprivate func first<C: ControlCall>(_ call: C) throws -> C.Reply? {
+        var reply: C.Reply?
+        try stream(call) {
+            reply = $0
+            return false
+        }
+        return reply
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("What clients say in the log")
+struct ClientLogTests {
+    /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
+    private static let reading = [
+        "Status", "List", "Show", "Explain", "NewBatch", "Wait", "Watch", "Recipes", "Plugins", "Settings",
+    ]
+
+    @Test("every call that changes something is logged with who asked for it")
+    func peers() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "mine/a.png")
+            try daemon.drop(Data("text".utf8), as: "bad.png")
+            try await daemon.waitForAll()
+            let client = try RawClient(daemon)
+            let peer = "user \(getuid()), process \(getpid())"
+            let values = [
+                "Add": #"{"name":"a.png"}"#, "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
+                "Concurrency": #"{"queue":"render","limit":"3","save":true}"#,
+                "Pause": #"{"queue":"render","reason":"lunch"}"#,
+            ]
+            for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {
+                let before = daemon.log.components(separatedBy: peer).count
+                let passed = method.name == "Add" ? [try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)] : []
+                let reply = try client.ask(method.name, values[method.name] ?? method.json(), passed)
+                #expect(reply.error == nil, "\(method.name): \(reply)")
+                try await daemon.logged { $0.components(separatedBy: peer).count > before }
+            }
+        }
+    }
+
+    @Test("words of a client, and names of files, stay on their line, in the log, in NAME.error.txt and on a terminal")
+    func forging() async throws {
+        let evil = "a\n12:00:00 all jobs cancelled\r\u{1b}[2J\u{9b}31m\u{2028}\u{202e}gpj.png"
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: evil))
+            try daemon.write(Data("text".utf8), to: "mine/a.png")
+            let name = String(decoding: try JSONEncoder().encode(evil), as: UTF8.self)
+            let picture = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
+            #expect(try RawClient(daemon).ask("Add", #"{"name":\#(name)}"#, [picture]).error == nil)
+            try daemon.drop(Data("text".utf8), as: evil)
+            try await daemon.job(evil, becomes: "queued")
+            let paused = try await daemon.pipectl("status")
+            _ = try daemon.call(Call.Resume(queue: nil))
+            try await daemon.waitForAll()
+            var texts = [daemon.log, paused.output]
+            for verb in [["list"], ["show", "1"], ["list", "--json"], ["watch", "--since", "0", "--until-idle"]] {
+                texts.append(try await Programs.run("pipectl", ["--root", daemon.root.path] + verb).output)
+            }
+            texts.append(try await daemon.pipectl("pause", evil).errors)
+            await daemon.stop()
+            let explanations = daemon.files(in: "failed").filter { $0.hasSuffix(".error.txt") }
+            #expect(explanations.count == 2)
+            for file in explanations { texts.append(try daemon.text("failed/\(file)")) }
+            for text in texts {
+                #expect(!text.isEmpty)
+                #expect(!text.split(separator: "\n").contains { $0.hasPrefix("12:00:00 all") }, "\(text)")
+                let driving = text.unicodeScalars.filter { $0.drivesTerminals && $0 != "\n" }
+                #expect(driving.isEmpty, "\(driving.map(\.value)) in \(text)")
+            }
+        }
+    }
+}

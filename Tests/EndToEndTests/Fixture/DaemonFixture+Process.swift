@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+/// What /proc tells of the daemon.
+extension DaemonFixture {
+    private var descriptors: [Int] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
+    }
+
+    var heldDescriptors: Int { descriptors.count }
+
+    /// The one that it would get next.
+    var freeDescriptor: Int { (0...).first { !descriptors.contains($0) } ?? 0 }
+
+    /// Memory in use, in megabytes.
+    var resident: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? -1) / 1024
+    }
+
+    /// Asks for the status until the daemon has no more descriptors than that: what it closes, it closes soon.
+    func expectDescriptors(_ count: Int, _ location: SourceLocation = #_sourceLocation) throws {
+        let client = try RawClient(self)
+        for _ in 0..<20_000 {
+            _ = try client.ask("Status")
+            // Not counted: this client, and what Dispatch makes when it first needs it.
+            if heldDescriptors <= count + 3 { return }
+        }
+        Issue.record("\(heldDescriptors) descriptors, not \(count)", sourceLocation: location)
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import Testing
+
+/// A client of the control socket that says what a test wants, byte for byte.
+final class RawClient {
+    let socket: Descriptor
+    private var frames = FrameBuffer()
+
+    init(_ daemon: DaemonFixture) throws {
+        socket = try Socket.connect(daemon.path("run/control.sock"))
+        // A test that waits for an answer that does not come is to fail, not to hang.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    static func call(_ method: String, _ parameters: String = "{}", more: Bool = false) -> [UInt8] {
+        let name = method.contains(".") ? method : "\(ControlInterface.name).\(method)"
+        return Array(#"{"method":"\#(name)","more":\#(more),"parameters":\#(parameters)}"#.utf8) + [0]
+    }
+
+    func send(_ bytes: [UInt8], _ descriptors: [Descriptor] = []) throws {
+        var sent = try Socket.send(bytes, descriptors: descriptors, to: socket)
+        while sent < bytes.count { sent += try Socket.send(bytes[sent...], to: socket) }
+    }
+
+    /// The next answer, or nil when the daemon has closed.
+    func answer() throws -> [String: Any]? {
+        while true {
+            if let frame = frames.next() {
+                return try #require(try JSONSerialization.jsonObject(with: Data(frame)) as? [String: Any])
+            }
+            do {
+                let packet = try Socket.receive(room: 65536, from: socket)
+                if packet.bytes.isEmpty { return nil }
+                frames.append(packet.bytes)
+            } catch {
+                if error.code == ECONNRESET { return nil }
+                throw error
+            }
+        }
+    }
+
+    func ask(
+        _ method: String, _ parameters: String = "{}", more: Bool = false, _ descriptors: [Descriptor] = []
+    ) throws -> [String: Any] {
+        try send(Self.call(method, parameters, more: more), descriptors)
+        return try #require(try answer(), "closed instead of answering \(method) \(parameters.prefix(200))")
+    }
+
+    /// Reads to the end: true when the daemon closes, and not this client for want of an end.
+    func isClosed() -> Bool {
+        do {
+            while try answer() != nil {}
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Says that nothing more is to come.
+    func endSending() { shutdown(socket.number, Int32(SHUT_WR)) }
+}
+
+extension [String: Any] {
+    /// The last part of the error's name.
+    var error: String? { (self["error"] as? String)?.split(separator: ".").last.map(String.init) }
+    var parameters: [String: Any] { self["parameters"] as? [String: Any] ?? [:] }
+}
