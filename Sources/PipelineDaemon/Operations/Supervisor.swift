@@ -187,7 +187,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
                 },
                 limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, timeout: settings.jobTimeout, cancelGrace: settings.cancelGrace)),
+                    maxPixels: settings.maxPixels, onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
+                    cancelGrace: settings.cancelGrace)),
             pool: pool, files: files)
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,
@@ -268,6 +269,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         guard !job.ended else { return }
         job.record.error = failure.message
         job.record.advice = failure.advice
+        job.record.story?.stage = failure.stage
         finish(job, .failed)
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)"

@@ -18,6 +18,7 @@ final class RenderTask: @unchecked Sendable {
 
     struct Limits: Sendable {
         var maxPixels: Int64
+        var onTruncated: TruncatedPolicy
         var timeout: Duration
         var cancelGrace: Duration
     }

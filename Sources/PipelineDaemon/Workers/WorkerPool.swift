@@ -172,7 +172,10 @@ final class WorkerPool: @unchecked Sendable {
         worker.state = .busy(task)
         worker.jobs += 1
         worker.send(
-            .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
+            .open(
+                OpenRequest(
+                    name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
+                    onTruncated: task.limits.onTruncated)),
             descriptors: [source])
         task.source = nil
         // A cancelled work item is kept until its time; the task must not be.
