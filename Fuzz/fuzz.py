@@ -250,7 +250,7 @@ class Run:
         self.placed = Counter()
         self.results = Counter()
         self.peak = self.worker_peak = 0
-        self.begin = self.told = time.monotonic()
+        self.begin = self.told = self.said = self.heard = time.monotonic()
         self.crashes_seen = 0
 
     def name(self, number):
@@ -298,7 +298,8 @@ class Run:
                 f"{states['failed']} failed, {self.crashes_seen} crashes, {supervisor >> 20} MB")
         if sys.stderr.isatty():
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        elif elapsed % 30 == 0:
+        elif now - self.said >= 30:
+            self.said = now
             print(line, file=sys.stderr, flush=True)
 
     def sweep(self):
@@ -336,9 +337,7 @@ class Run:
                     self.daemon.changed.wait(1)
                 if len(self.daemon.ended) > before:
                     self.heard = time.monotonic()
-            if number == 1:
-                self.heard = time.monotonic()
-            if time.monotonic() - self.heard > SILENCE and number > 1:
+            if time.monotonic() - self.heard > SILENCE:
                 return self.problem("nothing ends any more")
             self.look()
 
