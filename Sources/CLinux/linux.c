@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -84,8 +85,18 @@ ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors
     return received;
 }
 
-int clinux_rename_noreplace(const char *from, const char *to) {
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+int clinux_rename_noreplace(int folder, const char *from, const char *to) {
+    return renameat2(folder, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+int clinux_open_beneath(int folder, const char *path, int flags) {
+    struct open_how how = {
+        .flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    int fd;
+    do
+        fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
+    while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+    return fd;
 }
 
 int clinux_open(const char *path, int flags, mode_t mode) {

@@ -247,18 +247,20 @@ extension Control {
         public var match: [String]
         public var original: String
         public var conflict: String
+        public var onTruncated: String
         public var chains: [String: String]
         @Nullable public var problem: String?
 
         public init(
             name: String, description: String?, file: String?, inbox: String?, outbox: String, match: [String],
-            original: String, conflict: String, chains: [String: String], problem: String?
+            original: String, conflict: String, onTruncated: String, chains: [String: String], problem: String?
         ) {
             self.name = name
             self.outbox = outbox
             self.match = match
             self.original = original
             self.conflict = conflict
+            self.onTruncated = onTruncated
             self.chains = chains
             self.description = description
             self.file = file

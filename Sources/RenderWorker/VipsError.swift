@@ -11,17 +11,22 @@ struct VipsError: Error, CustomStringConvertible {
     static func take() -> VipsError {
         guard let text = vips_error_buffer_copy() else { return VipsError(lines: []) }
         defer { g_free(text) }
-        return VipsError(lines: String(cString: text).split(separator: "\n").map(String.init))
+        let lines = String(cString: text).split(separator: "\n").map(String.init)
+        // What an encoder says of a picture that could not be read, too; a target that fails speaks for itself.
+        return VipsError(lines: lines.filter { !$0.contains("unable to write to target") })
     }
 
-    /// Did writing fail, rather than reading, which the same lazy pipeline does?
+    /// Did writing fail, rather than reading, which the same lazy pipeline does? What failed first tells.
     var isOfWriting: Bool {
-        lines.contains { line in ["write error", "save", "vips2", "target"].contains { line.contains($0) } }
+        guard let part = lines.first?.prefix(while: { $0 != ":" }) else { return false }
+        return part == "target" || part.hasSuffix("save")
     }
 
-    /// The first line without the name of libvips' part that speaks.
+    /// The first line that matters, without the name of libvips' part that speaks.
     var reason: String {
-        guard let line = lines.first else { return "libvips gave no reason" }
+        guard let line = lines.first(where: { !$0.contains("extraneous bytes") }) ?? lines.first else {
+            return "libvips gave no reason"
+        }
         guard let colon = line.range(of: ": "), !line[..<colon.lowerBound].contains(" ") else { return line }
         return String(line[colon.upperBound...])
     }

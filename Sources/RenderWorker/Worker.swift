@@ -65,8 +65,6 @@ final class Worker: Sendable {
             return .cancelled
         } catch let failure as WorkerFailure {
             return .failed(explained(failure))
-        } catch let error as VipsError {
-            return .failed(explained(WorkerFailure(reading: error)))
         } catch {
             return .failed(WorkerFailure(stage: "open", message: "\(error)", advice: "try again: pipectl retry"))
         }
@@ -95,9 +93,10 @@ final class Worker: Sendable {
                 stage: SaveStage.name,
                 message: "\(targets.count) files came for \(picture.header.decoderPaths.count) outputs")
         }
-        let results = try targets.indices.map { try picture.render($0, into: targets[$0]) }
+        let results = Result { try targets.indices.map { try picture.render($0, into: targets[$0]) } }
         try cancellation.check()
-        return results
+        try picture.refuseChange()
+        return try results.get()
     }
 
     /// On the reading thread.

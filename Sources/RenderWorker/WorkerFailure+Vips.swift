@@ -4,16 +4,19 @@ import WorkerProtocol
 /// libvips' failures in words for the person who dropped the picture.
 extension WorkerFailure {
     /// The picture itself is at fault.
-    init(reading error: VipsError) {
+    init(reading error: VipsError, of format: SourceFormat, isCut: Bool) {
         let words = error.lines.joined(separator: " ").lowercased()
         let signsOfAnEnd = [
             "premature end of jpeg", "premature end of input", "truncated", "unexpected end", "end of file",
-            "end of stream", "not enough", "eof",
+            "end of stream", "not enough", "eof", "bad seek",
         ]
-        if signsOfAnEnd.contains(where: words.contains) {
+        // These decoders can go on without an end.
+        let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
+        if isCut || signsOfAnEnd.contains(where: words.contains) {
             self.init(
                 stage: "open", message: "the picture is incomplete: its end is missing (\(error.reason))",
-                advice: "copy it again from where it came")
+                advice: "copy it again from where it came"
+                    + ([.jpeg, .png, .gif].contains(format) ? accept : ""))
         } else {
             self.init(
                 stage: "open", message: "the picture is damaged, or of a kind that can't be read (\(error.reason))",

@@ -21,6 +21,15 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
+    /// A folder below `top`, "" being `top` itself; a symbolic link on the way there makes it fail.
+    public static func openFolder(_ path: String, beneath top: String) throws(SystemError) -> Descriptor {
+        let above = try open(top, O_RDONLY | O_DIRECTORY)
+        if path.isEmpty { return above }
+        let number = clinux_open_beneath(above.number, path, O_RDONLY | O_DIRECTORY)
+        guard number >= 0 else { throw SystemError("open", FileSystem.join(top, path)) }
+        return Descriptor(owning: number)
+    }
+
     /// A connected pair of Unix sockets, close-on-exec. `type` is `SOCK_SEQPACKET`, `SOCK_STREAM`, ….
     public static func pair(type: Int32) throws(SystemError) -> (Descriptor, Descriptor) {
         var ends: [Int32] = [-1, -1]

@@ -59,13 +59,16 @@ public enum FileSystem {
         guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
     }
 
-    /// Renames; a file that is there already makes it fail with `EEXIST`.
-    public static func renameWithoutReplacing(_ from: String, _ to: String) throws(SystemError) {
-        if clinux_rename_noreplace(from, to) == 0 { return }
+    /// Renames; a file that is there already makes it fail with `EEXIST`. `from` may be relative to an open folder.
+    public static func renameWithoutReplacing(
+        _ from: String, in folder: Descriptor? = nil, _ to: String
+    ) throws(SystemError) {
+        let place = folder?.number ?? AT_FDCWD
+        if clinux_rename_noreplace(place, from, to) == 0 { return }
         // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
         guard errno == EINVAL else { throw SystemError("rename", to) }
-        guard link(from, to) == 0 else { throw SystemError("rename", to) }
-        try remove(from)
+        guard linkat(place, from, AT_FDCWD, to, 0) == 0 else { throw SystemError("rename", to) }
+        guard unlinkat(place, from, 0) == 0 || errno == ENOENT else { throw SystemError("unlink", from) }
     }
 
     public static func rename(_ from: String, _ to: String) throws(SystemError) {

@@ -16,11 +16,15 @@ public struct OpenRequest: Codable, Sendable {
     public var outputs: [RenderOutput]
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
+    public var onTruncated: TruncatedPolicy
 
-    public init(name: String, outputs: [RenderOutput], maxPixels: Int64) {
+    public init(
+        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail
+    ) {
         self.name = name
         self.outputs = outputs
         self.maxPixels = maxPixels
+        self.onTruncated = onTruncated
     }
 }
 

@@ -60,8 +60,8 @@ enum Sample {
 
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
-        match: ["*.jpg", "*.png"], original: "archive", conflict: "number", chains: ["": "resize scale=0.5 | noir"],
-        problem: nil)
+        match: ["*.jpg", "*.png"], original: "archive", conflict: "number", onTruncated: "fail",
+        chains: ["": "resize scale=0.5 | noir"], problem: nil)
 
     static let parameter = Control.Parameter(
         name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", choices: [], unit: nil,

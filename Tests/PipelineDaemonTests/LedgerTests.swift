@@ -34,6 +34,16 @@ struct LedgerTests {
         }
     }
 
+    @Test("orders of ledgers from before OnTruncated was there are read, and mean what was done then")
+    func olderOrders() throws {
+        let text =
+            #"{"adHoc":false,"conflict":"number","inbox":"/in","original":"archive","outbox":"/out","outputs":[],"recipe":"r"}"#
+        #expect(try JSONText.decode(WorkOrder.self, text) == order)
+        var accepting = order
+        accepting.onTruncated = .accept
+        #expect(try JSONText.decode(WorkOrder.self, JSONText.encode(accepting)) == accepting)
+    }
+
     @Test("every change of a job is an event, and a bulk cancel one for each job, in order")
     func events() throws {
         try withTemporaryFolder { folder in

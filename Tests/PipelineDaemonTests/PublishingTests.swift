@@ -2,6 +2,7 @@ import Foundation
 import PipelineModel
 import SystemCalls
 import Testing
+import WorkerProtocol
 
 @testable import PipelineDaemon
 
@@ -35,6 +36,35 @@ struct PublishingTests {
         let file = FileSystem.name(of: name.path(thumb, number: 12))
         #expect(file.utf8.count <= 255)
         #expect(file.hasSuffix("ü-12.thumbnail.webp"))
+    }
+
+    @Test("a result that is not as long as its worker said is not published")
+    func otherLength() throws {
+        try withTemporaryFolder { folder in
+            var file = try staged("\(folder)/1")
+            file.result = RenderedOutput(format: "jpeg", width: 1, height: 1, bands: 1, bytes: 6)
+            try Publisher().makeDurable([file])
+            file.result?.bytes = 7
+            let failure = try #require(throws: JobFailure.self) { try Publisher().makeDurable([file]) }
+            #expect(failure.message.contains("has 6 bytes, not 7"))
+            #expect(failure.advice?.contains("pipectl retry") == true)
+        }
+    }
+
+    @Test("a folder of the inbox that has become a link to elsewhere is not claimed from")
+    func linkedFolder() throws {
+        try withTemporaryFolder { folder in
+            try FileSystem.makeFolders("\(folder)/inbox/album/deep")
+            try FileSystem.makeFolders("\(folder)/elsewhere")
+            try FileSystem.write(Array("mine".utf8), to: "\(folder)/elsewhere/a.png")
+            try FileSystem.write(Array("dropped".utf8), to: "\(folder)/inbox/album/deep/a.png")
+            let claimed = try Claims.claim("album/deep/a.png", in: "\(folder)/inbox")
+            #expect(claimed == "\(folder)/inbox/.pipelined/0/album/deep/a.png")
+            #expect(rmdir("\(folder)/inbox/album/deep") == 0)
+            #expect(symlink("\(folder)/elsewhere", "\(folder)/inbox/album/deep") == 0)
+            #expect(throws: SystemError.self) { try Claims.claim("album/deep/a.png", in: "\(folder)/inbox") }
+            #expect(FileSystem.exists("\(folder)/elsewhere/a.png"))
+        }
     }
 
     @Test("two jobs that publish the same name at the same time get different ones")

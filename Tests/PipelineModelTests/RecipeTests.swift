@@ -52,6 +52,7 @@ struct RecipeTests {
                 Match=*.tif
                 Original=keep
                 Conflict=replace
+                OnTruncated=accept
 
                 [Inbox]
                 Settle=2s
@@ -74,6 +75,7 @@ struct RecipeTests {
         #expect(web.match == ["*.jpg", "my *.png", "*.tif"])
         #expect(web.original == .keep)
         #expect(web.conflict == .replace)
+        #expect(web.onTruncated == .accept)
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
         #expect(web.outputs.map(\.name) == [nil, "thumb"])
@@ -84,7 +86,7 @@ struct RecipeTests {
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "Chain": "noir",
+            "OnTruncated": "accept", "Chain": "noir",
         ]
         let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
         #expect(load(["a.recipe": text]).problems == [])

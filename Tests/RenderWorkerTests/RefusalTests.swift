@@ -48,7 +48,10 @@ struct RefusalTests {
         for format in [Pixels.Format.jpeg, .png, .webp, .tiff, .avif] {
             let whole = try pixels.file(format).bytes
             let cut = try TemporaryFile(Array(whole.prefix(Int(Double(whole.count) * part))))
-            for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "resize scale=0.5 kernel=lanczos3 | noir"] {
+            for chain in [
+                "resize scale=0.5 | noir", "resize scale=0.5", "resize scale=0.5 kernel=lanczos3 | noir",
+                "save format=png",
+            ] {
                 let failure = try worker.failure(cut, chain)
                 #expect(failure.stage == "open", "\(format) \(chain): \(failure)")
             }

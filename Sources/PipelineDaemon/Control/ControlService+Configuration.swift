@@ -52,7 +52,8 @@ extension Supervisor {
             return Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
-                conflict: recipe.conflict.rawValue, chains: order.chains, problem: report?.problem)
+                conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue, chains: order.chains,
+                problem: report?.problem)
         }
     }
 
@@ -85,7 +86,8 @@ extension Supervisor {
                 return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
             }
             if !inbox.recipe.matches(name) {
-                return explanation(nil, order, FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name), nil)
+                let byName = FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name)
+                return explanation(nil, order, inbox.reason(for: file) ?? byName, nil)
             }
             if let reason = inbox.reason(for: file) { return explanation(inbox.recipe, order, reason, nil) }
             let why =

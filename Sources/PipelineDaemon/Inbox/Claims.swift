@@ -10,29 +10,33 @@ enum Claims {
 
     /// Takes the file at `path` of `inbox`; returns where it lies now.
     static func claim(_ path: String, in inbox: String) throws -> String {
-        try take(FileSystem.join(inbox, path), as: path, in: inbox)
+        // Held open: it may have become a link to elsewhere since it was looked at.
+        let folder = try Descriptor.openFolder(FileSystem.subfolder(of: path), beneath: inbox)
+        return try take(FileSystem.name(of: path), from: folder, as: path, in: inbox)
     }
 
     /// The same for a file that lies elsewhere, and comes back as `path`.
-    static func take(_ file: String, as path: String, in inbox: String) throws -> String {
+    static func take(
+        _ file: String, from above: Descriptor? = nil, as path: String, in inbox: String
+    ) throws -> String {
         for number in 0... {
             let target = "\(folder(in: inbox))/\(number)/\(path)"
-            if try move(file, to: target) { return target }
+            if try move(file, from: above, to: target) { return target }
         }
         throw SystemError("rename", path, code: EEXIST)
     }
 
     /// False when the name is taken.
-    private static func move(_ file: String, to target: String) throws -> Bool {
+    private static func move(_ file: String, from above: Descriptor?, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
                 try FileSystem.makeFolders(FileSystem.folder(of: target))
-                try FileSystem.renameWithoutReplacing(file, target)
+                try FileSystem.renameWithoutReplacing(file, in: above, target)
                 return true
             } catch {
                 if error.isTaken { return false }
                 // The folder may have been removed as empty between the two calls.
-                guard error.isMissing, attempt < 3, FileSystem.exists(file) else { throw error }
+                guard error.isMissing, attempt < 3 else { throw error }
             }
         }
         return false

@@ -91,5 +91,7 @@ struct JobStory: Codable, Sendable, Hashable {
     var header: String?
     var before: Picture?
     var after: [Picture] = []
+    /// Where it failed.
+    var stage: String?
     var chapters: [Chapter] = []
 }

@@ -5,6 +5,8 @@ import WorkerProtocol
 struct JobFailure: Error, Sendable, CustomStringConvertible {
     var message: String
     var advice: String?
+    /// The stage of the chain, or of the job's way, that it happened in.
+    var stage: String?
 
     var description: String { message }
 
@@ -16,6 +18,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     init(_ failure: WorkerFailure) {
         message = failure.stage == "open" ? failure.message : "\(failure.stage): \(failure.message)"
         advice = failure.advice
+        stage = failure.stage
     }
 
     init(_ error: any Error, during work: String) {

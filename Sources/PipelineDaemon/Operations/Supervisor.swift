@@ -205,7 +205,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
                 },
                 limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, maxResult: settings.maxResult, timeout: settings.jobTimeout,
+                    maxPixels: settings.maxPixels, maxResult: settings.maxResult,
+                    onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
                     cancelGrace: settings.cancelGrace),
                 suspect: record.tries > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
@@ -291,6 +292,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         guard !job.ended else { return }
         job.record.error = failure.message
         job.record.advice = failure.advice
+        job.record.story?.stage = failure.stage
         finish(job, .failed)
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)"

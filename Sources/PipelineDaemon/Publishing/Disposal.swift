@@ -29,7 +29,7 @@ struct Disposal: Sendable {
             return try move(job, into: places.cancelled)
         default:
             let target = try move(job, into: places.failed)
-            try FileSystem.write(Array(explanation(job).utf8), to: Self.explanationPath(target))
+            try FileSystem.write(Array(explanation(job, target).utf8), to: Self.explanationPath(target))
             return target
         }
     }
@@ -71,19 +71,40 @@ struct Disposal: Sendable {
         FileSystem.removeEmptyFolders(from: FileSystem.folder(of: job.source), upTo: top)
     }
 
-    /// Names and reasons stay on their lines, whatever they hold.
-    private func explanation(_ job: JobRecord) -> String {
-        """
-        \(job.path.printable) could not be processed.
+    private func explanation(_ job: JobRecord, _ target: String) -> String {
+        let name = FileSystem.name(of: job.path).printable
+        let chains = job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                  ")
+        return """
+            \(name) could not be processed.
 
-        What happened:  \((job.error ?? "it is not known").printable)
-        Recipe:         \(job.order.recipe)
-        Chain:          \(job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                "))
-        When:           \(Timestamp.text(job.finished ?? job.created))
-        What to do:     \((job.advice ?? "look at the picture and the chain").printable)
+            What happened:    \((job.error ?? "it is not known").printable)
+            In which stage:   \(stage(of: job))
+            What to do:       \((job.advice ?? "look at the picture and the chain").printable)
 
-        To try again: pipectl retry \(job.id)
+            The picture:      \(picture(job))
+            It came as:       \(job.path.printable)
+            It lies now at:   \(target.printable)
+            Recipe:           \(job.order.recipe)
+            Chain:            \(chains)
+            When:             \(Timestamp.text(job.finished ?? job.created))
 
-        """
+            To try again:     pipectl retry \(job.id)
+
+            """
+    }
+
+    private func stage(of job: JobRecord) -> String {
+        switch job.story?.stage ?? job.story?.chapters.last?.kind {
+        case "open": "open (reading the picture)"
+        case "save": "save (writing the result)"
+        case "publish": "publish (bringing the result into the outbox)"
+        case "RenderOperation": "rendering"
+        case let stage?: stage
+        case nil: "none had begun"
+        }
+    }
+
+    private func picture(_ job: JobRecord) -> String {
+        (job.story?.header.map { "\($0), " } ?? "") + "\(job.file.size) bytes"
     }
 }

@@ -20,10 +20,23 @@ final class Publisher: Sendable {
 
     private let reserved = Mutex<Set<String>>([])
 
-    /// Step 1: the staging files, and their folder, survive a power cut.
+    /// Step 1: the staging files are what the worker said, and survive a power cut with their folder.
     func makeDurable(_ staged: [ImageHandle.Staged]) throws {
-        for file in staged { try FileSystem.sync(file.path) }
+        for file in staged {
+            try FileSystem.sync(file.path)
+            try verify(file)
+        }
         for folder in Set(staged.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
+    }
+
+    private func verify(_ file: ImageHandle.Staged) throws {
+        guard let made = file.result else { return }
+        let status = try FileSystem.status(file.path)
+        guard let status, status.kind == .file, status.size == made.bytes else {
+            throw JobFailure(
+                "the result is not what was made: \(file.path) has \(status?.size ?? 0) bytes, not \(made.bytes)",
+                advice: "look at the disk of the outbox, and for who else writes there; then `pipectl retry`")
+        }
     }
 
     /// Chooses the final names, and makes their folders.

@@ -24,6 +24,7 @@ final class RenderTask: @unchecked Sendable {
         var maxPixels: Int64
         /// Bytes.
         var maxResult: Int64
+        var onTruncated: TruncatedPolicy
         var timeout: Duration
         var cancelGrace: Duration
     }

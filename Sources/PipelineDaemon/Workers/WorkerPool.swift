@@ -206,7 +206,10 @@ final class WorkerPool: @unchecked Sendable {
         goOn(task)
         worker.limitResults(to: task.limits.maxResult)
         worker.send(
-            .open(OpenRequest(name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels)),
+            .open(
+                OpenRequest(
+                    name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
+                    onTruncated: task.limits.onTruncated)),
             descriptors: [source])
         task.source = nil
         restartTimer(worker, task)

@@ -22,6 +22,7 @@ public struct Recipe: Sendable, Hashable {
     public let match: [String]
     public let original: OriginalPolicy
     public let conflict: ConflictPolicy
+    public let onTruncated: TruncatedPolicy
     public let intake: InboxSettings
     public let outputs: [RecipeOutput]
 
@@ -30,7 +31,7 @@ public struct Recipe: Sendable, Hashable {
     public init(
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
-        intake: InboxSettings = InboxSettings(), outputs: [RecipeOutput]
+        onTruncated: TruncatedPolicy = .fail, intake: InboxSettings = InboxSettings(), outputs: [RecipeOutput]
     ) {
         self.name = name
         self.description = description
@@ -40,6 +41,7 @@ public struct Recipe: Sendable, Hashable {
         self.match = match
         self.original = original
         self.conflict = conflict
+        self.onTruncated = onTruncated
         self.intake = intake
         self.outputs = outputs
         globs = match.map(Glob.init)

@@ -6,6 +6,7 @@ struct RecipeDraft: Sendable {
     var match: [String]?
     var original = OriginalPolicy.archive
     var conflict = ConflictPolicy.number
+    var onTruncated = TruncatedPolicy.fail
     var intake: InboxSettings
     /// Of the [Output] section that is being read.
     var chain: String?
@@ -26,6 +27,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Conflict", \.conflict, .word,
                 "what happens when a result's name is taken: number, replace or skip"),
+            Setting(
+                "Recipe", "OnTruncated", \.onTruncated, .word,
+                "what happens to a picture whose end is missing: fail, or accept to render what is there"),
             Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
 }

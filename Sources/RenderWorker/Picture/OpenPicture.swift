@@ -16,12 +16,13 @@ struct OpenPicture {
     init(
         _ request: OpenRequest, _ descriptor: Descriptor, filters: FilterLibrary, cancellation: Cancellation
     ) throws {
-        source = try SourceFile(descriptor, name: request.name)
+        let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
+        self.source = source
         outputs = request.outputs
         self.filters = filters
         self.cancellation = cancellation
-        let picture = try source.picture()
-        // Of several pages the first alone is decoded, so it alone counts.
+        let picture = try source.reading { try source.picture() }
+        // As high as all pages that are decoded: of several the first alone is.
         let pixels = Int64(picture.width) * Int64(picture.height)
         guard pixels <= request.maxPixels else {
             throw WorkerFailure(
@@ -29,6 +30,9 @@ struct OpenPicture {
                 message:
                     "\(picture.width) × \(picture.height) are \(pixels) pixels, more than MaxPixels=\(request.maxPixels)",
                 advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
+        }
+        for stages in request.outputs.map(\.stages) {
+            try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
         let facts = DecoderPath.Facts(
@@ -38,8 +42,7 @@ struct OpenPicture {
             DecoderPath.choose(facts, output.stages) { filters.filters[$0]?.description.traits ?? [] }
         }
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
-        let estimate = MemoryEstimate(
-            picture: picture, format: source.format, fileSize: source.size, isProgressive: isProgressive)
+        let estimate = MemoryEstimate(picture: picture, source: source, isProgressive: isProgressive)
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
@@ -52,14 +55,14 @@ struct OpenPicture {
     /// Renders one output into `target`.
     func render(_ index: Int, into target: Descriptor) throws -> RenderedOutput {
         var stages = outputs[index].stages[...]
-        var picture = try reading { try read(paths[index]).withUsualIntegers() }
+        var picture = try source.reading { try read(paths[index]).withUsualIntegers() }
         if let first = stages.first, let resize = ResizeStage(first) {
             stages = stages.dropFirst()
             // In the orientation in which it is stored: turning the smaller picture is cheaper.
             let target = resize.target(stored: header.width, header.height, isTurned: header.orientation >= 5)
             picture = try within(ResizeStage.name) { try resize.apply(target, to: picture) }
         }
-        picture = try reading { try picture.upright(cancellation).inStandardColours() }
+        picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
         for stage in stages {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
@@ -67,9 +70,12 @@ struct OpenPicture {
             } else if let filter = filters.filters[stage.name] {
                 picture = try within(stage.name) { try filter.apply(stage, to: picture) }
             } else if stage.name == SaveStage.name {
-                let result = try SaveStage(stage).apply(to: picture, into: target, cancellation)
-                try refuseDamage()
-                return result
+                let save = SaveStage(stage)
+                try source.reading {
+                    try save.apply(to: picture, into: target, cancellation)
+                    try refuseDamage()
+                }
+                return try SavedFile.check(target, against: picture, format: save.format)
             } else {
                 throw WorkerFailure(
                     stage: stage.name, message: "this filter is not loaded any more",
@@ -77,6 +83,14 @@ struct OpenPicture {
             }
         }
         throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
+    }
+
+    /// What was read while somebody wrote to it is neither what it was nor what it is.
+    func refuseChange() throws {
+        guard try source.hasChanged() else { return }
+        throw WorkerFailure(
+            stage: "open", message: "the file was written to while it was read",
+            advice: "when it is whole: pipectl retry")
     }
 
     private func read(_ path: DecoderPath) throws -> Picture {
@@ -93,13 +107,10 @@ struct OpenPicture {
     /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a grumble. Extra bytes
     /// between markers do no harm: some cameras write them.
     private func refuseDamage() throws {
+        guard !source.acceptsDamage else { return }
         let grumble = VipsError.take()
         let isDamage = grumble.lines.contains { $0.contains("Corrupt JPEG data") && !$0.contains("extraneous bytes") }
-        if isDamage { throw WorkerFailure(reading: grumble) }
-    }
-
-    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as VipsError { throw WorkerFailure(reading: error) }
+        if isDamage { throw grumble }
     }
 
     /// Gives what libvips says the name of the stage in which it said so.

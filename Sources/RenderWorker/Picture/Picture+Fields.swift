@@ -18,6 +18,12 @@ extension Picture {
         return Int(value)
     }
 
+    func text(_ name: String) -> String? {
+        var text: UnsafePointer<CChar>?
+        guard hasField(name), vips_image_get_string(image, name, &text) == 0 else { return nil }
+        return text.map { String(cString: $0) }
+    }
+
     func blob(_ name: String) -> [UInt8]? {
         var bytes: UnsafeRawPointer?
         var length = 0

@@ -8,14 +8,27 @@ struct SourceFile {
     let descriptor: Descriptor
     let format: SourceFormat
     let size: Int
+    private let modified: timespec
+    /// Whether what is there of a damaged picture is good enough.
+    let acceptsDamage: Bool
 
-    init(_ descriptor: Descriptor, name: String) throws {
+    init(_ descriptor: Descriptor, name: String, accepting acceptsDamage: Bool = false) throws {
         self.descriptor = descriptor
-        size = Int(try descriptor.status().st_size)
+        self.acceptsDamage = acceptsDamage
+        let status = try descriptor.status()
+        size = Int(status.st_size)
+        modified = status.st_mtim
         format = try SourceFormat(sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength))
-        if format == .tiff, CameraRaw.isRaw(tiff: { Self.exactly(descriptor, at: $0, $1) }, name: name) {
+        if format == .tiff, CameraRaw.isRaw(tiff: exactly, name: name) {
             throw SourceFormat.cameraRaw
         }
+    }
+
+    /// Whether it is another than when it was opened.
+    func hasChanged() throws -> Bool {
+        let now = try descriptor.status()
+        return Int(now.st_size) != size || now.st_mtim.tv_sec != modified.tv_sec
+            || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
     /// A lazy picture of it, read from top to bottom, shrunk by the decoder where it can.
@@ -25,7 +38,7 @@ struct SourceFile {
         guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw VipsError.take() }
         defer { g_object_unref(source) }
         // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
-        let failOn = VIPS_FAIL_ON_ERROR
+        let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
         return try Picture.made { out in
             switch format {
             case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
@@ -38,13 +51,39 @@ struct SourceFile {
         }
     }
 
+    /// Gives what libvips says while it reads the words of the person who dropped the picture.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VipsError {
+            // The decoders of the others say themselves when the end is missing.
+            let isCut = [.png, .webp, .heif, .avif].contains(format) && !isWhole
+            throw WorkerFailure(reading: error, of: format, isCut: isCut)
+        }
+    }
+
     /// At most `count` bytes from the file's start.
     func bytes(_ count: Int = .max) throws -> [UInt8] {
         try Self.read(descriptor, at: 0, min(count, size))
     }
 
-    private static func exactly(_ descriptor: Descriptor, at start: Int, _ count: Int) -> [UInt8]? {
-        guard let bytes = try? read(descriptor, at: start, count), bytes.count == count else { return nil }
+    var tiffDirectory: TIFFDirectory? { TIFFDirectory(exactly) }
+
+    /// Whether its first frame is of the kind of WebP that loses nothing.
+    var isLosslessWebP: Bool {
+        var at = 12
+        // The picture comes early; a file of nothing but small chunks is no picture.
+        for _ in 0..<1000 {
+            guard let head = exactly(at, 8) else { break }
+            let name = String(decoding: head[..<4], as: UTF8.self)
+            if name == "VP8 " || name == "VP8L" { return name == "VP8L" }
+            let length = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
+            // A frame's chunks lie within it, behind its place and time.
+            at += 8 + (name == "ANMF" ? 16 : length + length % 2)
+        }
+        return false
+    }
+
+    func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
+        guard let bytes = try? Self.read(descriptor, at: start, count), bytes.count == count else { return nil }
         return bytes
     }
 

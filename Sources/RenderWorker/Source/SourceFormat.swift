@@ -60,6 +60,7 @@ enum SourceFormat: String {
         if let sign = signs.first(where: { prefix.dropFirst($0.offset).starts(with: $0.text.utf8) }) {
             return sign.looks
         }
+        if prefix.starts(with: [0xff, 0x4f, 0xff, 0x51]) { return "a JPEG 2000 picture" }
         if prefix.starts(with: [0xff, 0x0a]) { return "a JPEG XL picture" }
         let isText = prefix.allSatisfy { $0 >= 32 && $0 != 127 || [9, 10, 13].contains($0) }
         return isText ? "text" : nil

@@ -22,9 +22,9 @@ struct SaveStage {
     }
 
     /// Encodes into `target`, evaluating the whole pipeline.
-    func apply(
-        to picture: Picture, into target: Descriptor, _ cancellation: Cancellation
-    ) throws -> RenderedOutput {
+    func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws {
+        // A filter may have made another size than the stages told.
+        try ResultSize(width: picture.width, height: picture.height).check(format)
         do {
             let final = try metadata.apply(to: fittingFormat(picture))
             guard let destination = vips_target_new_to_descriptor(target.number) else { throw VipsError.take() }
@@ -32,12 +32,10 @@ struct SaveStage {
             try cancellation.guarding(final) {
                 guard encode(final.image, destination) == 0 else { throw VipsError.take() }
             }
-            return RenderedOutput(
-                format: format, width: final.width, height: final.height, bands: final.bands,
-                bytes: Int64(try target.status().st_size))
         } catch let error as VipsError {
             // The pipeline is lazy: the picture is read only while it is written.
-            throw error.isOfWriting ? WorkerFailure(writing: error) : WorkerFailure(reading: error)
+            if error.isOfWriting { throw WorkerFailure(writing: error) }
+            throw error
         }
     }
 

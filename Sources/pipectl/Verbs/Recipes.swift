@@ -28,6 +28,7 @@ extension Verb {
         fact("match", recipe.match.joined(separator: " "))
         fact("original", recipe.original)
         fact("conflict", recipe.conflict)
+        fact("truncated", recipe.onTruncated)
         for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {
             fact(name.isEmpty ? "chain" : "chain \(name)", chain)
         }

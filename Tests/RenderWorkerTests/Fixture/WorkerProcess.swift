@@ -19,6 +19,8 @@ final class WorkerProcess: Sendable {
         let program = Self.programs.appendingPathComponent("pipelined-render").path
         var arguments = ([program] + plugins).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
+        // As the daemon does, which has it hold less memory.
+        setenv("MALLOC_ARENA_MAX", "2", 1)
         var child: pid_t = 0
         try #require(clinux_spawn(&child, program, &arguments, environ, theirs.number) == 0)
         process = child
@@ -50,10 +52,12 @@ final class WorkerProcess: Sendable {
     }
 
     func open(
-        _ file: TemporaryFile, name: String = "picture", _ chains: String..., maxPixels: Int64 = 268_000_000
+        _ file: TemporaryFile, name: String = "picture", _ chains: String..., maxPixels: Int64 = 268_000_000,
+        onTruncated: TruncatedPolicy = .fail
     ) throws -> PictureHeader {
         let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
-        let request = OpenRequest(name: name, outputs: outputs, maxPixels: maxPixels)
+        let request = OpenRequest(
+            name: name, outputs: outputs, maxPixels: maxPixels, onTruncated: onTruncated)
         switch try ask(.open(request), [file.reopened()]) {
         case .opened(let header): return header
         case .failed(let failure): throw failure
@@ -70,8 +74,10 @@ final class WorkerProcess: Sendable {
     }
 
     /// Opens and renders to one output.
-    func render(_ source: TemporaryFile, _ chain: String) throws -> TemporaryFile {
-        _ = try open(source, chain)
+    func render(
+        _ source: TemporaryFile, _ chain: String, onTruncated: TruncatedPolicy = .fail
+    ) throws -> TemporaryFile {
+        _ = try open(source, chain, onTruncated: onTruncated)
         let result = try TemporaryFile()
         _ = try render(into: result)
         return result
@@ -93,6 +99,16 @@ final class WorkerProcess: Sendable {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         return status
+    }
+
+    /// The most memory it ever had, in bytes.
+    var peak: Int64 {
+        get throws {
+            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int64($0) })
+                * 1024
+        }
     }
 
     var descriptorCount: Int {

@@ -1,0 +1,26 @@
+extension SourceFile {
+    /// Whether it goes to its end, by what its format says of that. A TIFF says nothing; of ours the directory lies at the end.
+    var isWhole: Bool {
+        switch format {
+        case .jpeg: exactly(size - 2, 2) == [0xff, 0xd9]
+        case .png: exactly(size - 8, 4) == Array("IEND".utf8)
+        case .gif: exactly(size - 1, 1) == [0x3b]
+        case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
+        case .heif, .avif: boxesAreWhole
+        case .tiff: true
+        }
+    }
+
+    private var boxesAreWhole: Bool {
+        var at = 0
+        // As many as a picture has, many times over.
+        for _ in 0..<100 where at < size {
+            guard let head = exactly(at, 4) else { return false }
+            let length = head.reduce(0) { $0 << 8 | Int($1) }
+            // 0 reaches to the end, 1 has its length elsewhere.
+            guard length >= 8 else { return true }
+            at += length
+        }
+        return at <= size
+    }
+}

@@ -1,0 +1,35 @@
+import PipelineModel
+import WorkerProtocol
+
+/// How large a result becomes, as far as the built-in stages tell: filters may change it.
+struct ResultSize {
+    var width: Int
+    var height: Int
+
+    var pixels: Int { width * height }
+
+    init(width: Int, height: Int) {
+        (self.width, self.height) = (width, height)
+    }
+
+    init(of picture: Picture, _ stages: [Stage]) {
+        let isTurned = picture.orientation >= 5
+        (width, height) = isTurned ? (picture.height, picture.width) : (picture.width, picture.height)
+        for resize in stages.compactMap(ResizeStage.init) {
+            let target = resize.target(width, height)
+            (width, height) = (target.cropWidth, target.cropHeight)
+        }
+    }
+
+    /// Pixels a side. What PNG and TIFF hold is more than a picture can have.
+    private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384]
+
+    /// Some formats can't hold every picture, which their encoders say late, in riddles, or not at all.
+    func check(_ format: String) throws(WorkerFailure) {
+        guard let most = Self.mostASide[format], max(width, height) > most else { return }
+        throw WorkerFailure(
+            stage: SaveStage.name,
+            message: "\(format) holds at most \(most) pixels a side, and the result would be \(width) × \(height)",
+            advice: "put a resize before save, or save as png or tiff; then pipectl retry")
+    }
+}

@@ -1,0 +1,35 @@
+import CVips
+import SystemCalls
+import WorkerProtocol
+
+/// A result, looked at again once it is written: an encoder may say that all went well of a file that nobody can read, and a
+/// disk may have kept less than it took.
+enum SavedFile {
+    /// What lies in `target`, by its own header; it has to be what was made, to its end.
+    static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
+        let file: SourceFile
+        let saved: Picture
+        do {
+            file = try SourceFile(target, name: "result")
+            saved = try file.picture()
+        } catch let error as WorkerFailure {
+            throw failure(error.message)
+        } catch let error as VipsError {
+            throw failure("it can't be read again (\(error.reason))")
+        }
+        guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
+        guard saved.width == picture.width, saved.height == picture.height else {
+            throw failure(
+                "it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(picture.height)")
+        }
+        guard file.isWhole else { throw failure("its end is missing") }
+        return RenderedOutput(
+            format: format, width: saved.width, height: saved.height, bands: saved.bands, bytes: Int64(file.size))
+    }
+
+    private static func failure(_ message: String) -> WorkerFailure {
+        WorkerFailure(
+            stage: SaveStage.name, message: "the result that was written is not what was made: \(message)",
+            advice: "look at the disk of the outbox, then pipectl retry; another format may do, too")
+    }
+}

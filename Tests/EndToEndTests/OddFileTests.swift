@@ -1,0 +1,145 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import Testing
+
+@Suite("Odd files and names")
+struct OddFileTests {
+    @Test("whatever a name is made of, picture, result and note bear it, and a line of the log stays a line")
+    func names() async throws {
+        try await DaemonFixture.with { daemon in
+            let stems = [
+                "two\nlines", "-rf", "a..b", "a.b.c", "tab\tand \"quotes\"", "'; rm *; '", "$(reboot)", "\u{1b}[31mred",
+                "%s%n", "back\\slash", String(repeating: "x", count: 251), String(repeating: "é", count: 125),
+            ]
+            for stem in stems {
+                try Self.put(Picture.small, "inbox/\(stem).png", daemon)
+                try Self.put(Data("text".utf8), "inbox/\(stem).gif", daemon)
+            }
+            try await daemon.waitForAll()
+            #expect(try daemon.status().jobs.done == stems.count)
+            let failed = try daemon.list(["failed"])
+            #expect(Set(failed.map(\.input)) == Set(stems.map { "\($0).gif" }))
+            await daemon.stop()
+            #expect(daemon.log.split(separator: "\n").allSatisfy { $0.first?.isNumber == true })
+            #expect(!daemon.log.contains("\u{1b}[31mred"))
+            for stem in stems {
+                #expect(access(daemon.root.path + "/outbox/noir/\(stem).jpg", F_OK) == 0, "\(stem)")
+                #expect(access(daemon.root.path + "/archive/noir/\(stem).png", F_OK) == 0, "\(stem)")
+                #expect(access(daemon.root.path + "/failed/noir/\(stem).gif", F_OK) == 0, "\(stem)")
+            }
+            #expect(daemon.files(in: "failed").count { $0.hasSuffix(".error.txt") } == stems.count)
+            let note = try daemon.text("failed/noir/two\nlines.gif.error.txt")
+            #expect(note.hasPrefix("two\\nlines.gif could not be processed."))
+            #expect(daemon.files(in: "inbox") == [])
+        }
+    }
+
+    @Test("what is no file, or lies elsewhere, is not followed; a folder is one, whatever it is called")
+    func kinds() async throws {
+        try await DaemonFixture.with { daemon in
+            let elsewhere = daemon.path("elsewhere")
+            try daemon.write(Picture.small, to: "elsewhere/secret.png")
+            #expect(symlink(elsewhere, daemon.path("inbox/folder")) == 0)
+            #expect(symlink(elsewhere + "/secret.png", daemon.path("inbox/picture.png")) == 0)
+            #expect(symlink("/nowhere", daemon.path("inbox/dangling.jpg")) == 0)
+            #expect(mkfifo(daemon.path("inbox/pipe.jpg"), 0o644) == 0)
+            let isAllowed = mknod(daemon.path("inbox/zero.jpg"), S_IFCHR | 0o644, 1 << 8 | 5) == 0
+            #expect(isAllowed || geteuid() != 0)
+            #expect(rename(try Self.written(Data("x".utf8), daemon), daemon.root.path + "/inbox/plain") == 0)
+            // Not UTF-8.
+            let misnamed =
+                Array((daemon.root.path + "/inbox/").utf8).map { CChar(bitPattern: $0) } + [-1, -2, 46, 106, 0]
+            #expect(rename(try Self.written(Picture.small, daemon), misnamed) == 0)
+            try daemon.drop(as: "a.jpg/b.png")
+            try daemon.drop(as: "good.png")
+            try await daemon.waitForAll()
+            func reason(_ name: String) throws -> String {
+                try daemon.call(Call.Explain(file: daemon.path("inbox/\(name)"))).explanation.why
+            }
+            #expect(try reason("folder").contains("symbolic link is not followed"))
+            #expect(try reason("picture.png").contains("symbolic link is not followed"))
+            #expect(try reason("dangling.jpg").contains("symbolic link is not followed"))
+            #expect(try reason("pipe.jpg").contains("special file is not followed"))
+            if isAllowed { #expect(try reason("zero.jpg").contains("special file is not followed")) }
+            #expect(try daemon.status().ignored.contains { $0.reason.contains("UTF-8") })
+            #expect(try daemon.list().map(\.input).sorted() == ["a.jpg/b.png", "good.png"])
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["noir/a.jpg/b.jpg", "noir/good.jpg"])
+            #expect(daemon.exists("elsewhere/secret.png"))
+        }
+    }
+
+    @Test("two names of one file are two pictures, and the third, outside, stays")
+    func hardLinks() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "mine.png")
+            #expect(link(daemon.path("mine.png"), daemon.path("inbox/one.png")) == 0)
+            #expect(link(daemon.path("mine.png"), daemon.path("inbox/two.png")) == 0)
+            try await daemon.job("one.png", becomes: "done")
+            try await daemon.job("two.png", becomes: "done")
+            await daemon.stop()
+            #expect(daemon.files(in: "archive") == ["noir/one.png", "noir/two.png"])
+            #expect(try daemon.data("mine.png") == Picture.small)
+        }
+    }
+
+    @Test(
+        "what the daemon's user may not read stays where it is, with user, file and mode, until it may",
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
+    func unreadable() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            for folder in ["inbox/closed", "inbox/open"] {
+                try FileManager.default.createDirectory(atPath: daemon.path(folder), withIntermediateDirectories: true)
+            }
+            try daemon.drop(as: "open/shut.png")
+            try daemon.drop(as: "closed/inside.png")
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            #expect(chmod(daemon.path("inbox/open/shut.png"), 0) == 0)
+            #expect(chmod(daemon.path("inbox/closed"), 0) == 0)
+            try await daemon.start(under: Nobody.wrapper)
+            try await daemon.waitForAll()
+            let ignored = try daemon.status().ignored.map { "\($0.path) \($0.reason)" }.sorted()
+            #expect(ignored.count == 2)
+            for (line, path) in zip(ignored, ["inbox/closed", "inbox/open/shut.png"]) {
+                #expect(
+                    line.hasPrefix(daemon.path(path)) && line.contains("nobody") && line.contains("mode is 0"),
+                    "\(line)")
+            }
+            #expect(chmod(daemon.path("inbox/open/shut.png"), 0o644) == 0)
+            #expect(chmod(daemon.path("inbox/closed"), 0o755) == 0)
+            try await daemon.job("open/shut.png", becomes: "done")
+            try await daemon.job("closed/inside.png", becomes: "done")
+        }
+    }
+
+    /// By the kernel's own calls: Foundation changes the spelling of names.
+    private static func put(_ data: Data, _ path: String, _ daemon: DaemonFixture) throws {
+        #expect(rename(try written(data, daemon), daemon.root.path + "/" + path) == 0, "\(path)")
+    }
+
+    private static func written(_ data: Data, _ daemon: DaemonFixture) throws -> String {
+        let name = "outside-\(UUID().uuidString)"
+        try daemon.write(data, to: name)
+        return daemon.path(name)
+    }
+}
+
+/// A user without rights, for tests that root runs.
+enum Nobody {
+    static let wrapper = [
+        "/usr/bin/setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs",
+    ]
+
+    static let canRunPrograms: Bool = {
+        guard geteuid() == 0 else { return false }
+        let attempt = Process()
+        attempt.executableURL = URL(fileURLWithPath: wrapper[0])
+        attempt.arguments = wrapper.dropFirst() + [Programs.path("pipelined-render"), "--version"]
+        attempt.standardOutput = FileHandle.nullDevice
+        attempt.standardError = FileHandle.nullDevice
+        guard (try? attempt.run()) != nil else { return false }
+        attempt.waitUntilExit()
+        return attempt.terminationStatus == 0
+    }()
+}

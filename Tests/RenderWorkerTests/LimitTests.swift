@@ -1,0 +1,131 @@
+import CVips
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+import WorkerProtocol
+
+/// What is refused by its header, before any pixel, and what only looks dangerous.
+struct LimitTests {
+    @Test("Five kilobytes that claim to be 60000 × 60000 are refused by the header")
+    func claimed() throws {
+        let worker = try WorkerProcess()
+        var bytes = try Pixels.colourful(40, 30).file(.png).bytes
+        bytes.replaceSubrange(16..<24, with: [0, 0, 0xea, 0x60, 0, 0, 0xea, 0x60])
+        bytes.replaceSubrange(29..<33, with: PNGChunk.checksum(bytes[12..<29]))
+        let failure = try worker.failure(TemporaryFile(bytes), "noir")
+        #expect(failure.stage == "open" && failure.message.contains("60000 × 60000 are 3600000000 pixels"))
+        #expect(try worker.peak < 100 << 20)
+    }
+
+    @Test(
+        "A side that the format can't hold is refused before work, with the format's limit",
+        arguments: [("jpeg", 65500), ("webp", 16383), ("avif", 16384)])
+    func sides(format: String, most: Int) throws {
+        let worker = try WorkerProcess()
+        let fits = try Pixels(1, 1) { _, _ in [90] }.file(.png) { picture in
+            try picture.then { cvips_resize($0, $1, Double(most), 1, VIPS_KERNEL_NEAREST) }
+        }
+        let larger = try Pixels(1, 1) { _, _ in [90] }.file(.png) { picture in
+            try picture.then { cvips_resize($0, $1, 1, Double(most + 1), VIPS_KERNEL_NEAREST) }
+        }
+        _ = try worker.open(fits, "save format=\(format)")
+        let result = try worker.render(into: TemporaryFile())
+        #expect(result.map(\.width) == [most])
+        let failure = try #require(throws: WorkerFailure.self) { try worker.open(larger, "save format=\(format)") }
+        #expect(failure.stage == "save" && failure.message.hasPrefix("\(format) holds at most \(most) pixels a side"))
+        _ = try worker.render(larger, "save format=png")
+        _ = try worker.render(larger, "resize scale=0.5 | save format=\(format)")
+    }
+
+    @Test("A filter that makes a picture too large for its format is told so before anything is encoded")
+    func tooLargeByFilter() throws {
+        let folder = try TemporaryFolder()
+        let body = "return vips_zoom(in, out, 100, 1, NULL);"
+        try Plugin(name: "wide", body: body, changes: ".traits = PIPELINE_CHANGES_SIZE").compile(
+            to: folder.path + "/wide.so")
+        let worker = try WorkerProcess(plugins: [folder.path])
+        let failure = try worker.failure(Pixels.colourful(200, 2).file(.png), "wide | save format=webp")
+        #expect(failure.message.contains("16383 pixels a side, and the result would be 20000 × 2"))
+    }
+
+    @Test("An animation of ten thousand frames is its first picture")
+    func frames() throws {
+        let start = Array("GIF89a".utf8) + [64, 0, 64, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let frame: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+        let frames = (0..<10_000).flatMap { _ in frame }
+        let worker = try WorkerProcess()
+        let source = try TemporaryFile(start + frames + [0x3b])
+        // Of one page as of many: those that are not decoded don't count.
+        let header = try worker.open(source, "noir", maxPixels: 64 * 64)
+        #expect(header.pages > 1000 && header.width == 64)
+        #expect(try worker.render(into: TemporaryFile()).map(\.height) == [64])
+        #expect(try worker.peak < 150 << 20)
+    }
+
+    @Test("TIFF directories that point at themselves, or are thousands, end", arguments: ["next", "below", "many"])
+    func directories(kind: String) throws {
+        let tags: [(Int, Int)] = [
+            (256, 4), (257, 4), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, 4), (279, 16),
+        ]
+        func little(_ number: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(number >> (8 * $0) & 255) } }
+        func directory(_ tags: [(Int, Int)], next: Int) -> [UInt8] {
+            little(tags.count, 2) + tags.flatMap { little($0.0, 2) + little(4, 2) + little(1, 4) + little($0.1, 4) }
+                + little(next, 4)
+        }
+        let first = 24
+        let length = 2 + 12 * tags.count + 4
+        let directories =
+            switch kind {
+            case "next": directory(tags, next: first)
+            case "below": directory(tags + [(330, first)], next: 0)
+            default: (1...5000).flatMap { directory(tags, next: $0 == 5000 ? 0 : first + $0 * length) }
+            }
+        let file = little(0x2a4949, 4) + little(first, 4) + Array(0..<16) + directories
+        #expect(try Pixels(WorkerProcess().render(TemporaryFile(file), "save format=png")).width == 4)
+    }
+
+    @Test("What libvips calls untrusted stays blocked, for plugins as well")
+    func untrusted() throws {
+        let folder = try TemporaryFolder()
+        let body = """
+            const char *svg = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+            VipsImage *drawn = NULL;
+            if (vips_svgload_buffer((void *)svg, strlen(svg), &drawn, NULL) == 0) host->fail(host, "it was drawn");
+            else host->fail(host, vips_error_buffer());
+            return -1;
+            """
+        try Plugin(name: "draws", body: body).compile(to: folder.path + "/draws.so")
+        let failure = try WorkerProcess(plugins: [folder.path]).failure(
+            Pixels.colourful(20, 20).file(.png), "draws")
+        #expect(failure.message.contains("blocked"), "\(failure)")
+    }
+
+    @Test("A file that is none of those that are read is named, whatever it is called")
+    func others() throws {
+        let worker = try WorkerProcess()
+        let kinds: [(start: [UInt8], name: String)] = [
+            ([0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20, 13, 10, 0x87, 10], "JPEG 2000"),
+            ([0xff, 0x4f, 0xff, 0x51, 0, 47, 0, 0], "JPEG 2000"), (Array("<svg width='1'/>".utf8), "SVG"),
+            (Array("%PDF-1.7\n".utf8), "PDF"), ([0xff, 0x0a, 0, 0], "JPEG XL"),
+        ]
+        for kind in kinds {
+            let failure = try worker.failure(TemporaryFile(kind.start), name: "a.jpg", "noir")
+            #expect(failure.stage == "open" && failure.message.contains(kind.name))
+        }
+    }
+}
+
+/// The checksum of a PNG's chunk.
+enum PNGChunk {
+    static func checksum(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var crc = ~UInt32(0)
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? 0xedb8_8320 ^ (crc >> 1) : crc >> 1 }
+        }
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~crc >> $0) }
+    }
+}

@@ -1,0 +1,76 @@
+import CVips
+import Foundation
+import Testing
+import WorkerProtocol
+
+/// The estimate by which a picture is admitted, against what its worker really takes at its peak.
+struct MemoryTests {
+    struct Case: CustomTestStringConvertible {
+        var make: String
+        var options: [String] = []
+        var chain = "resize scale=0.5 | noir"
+        var has16Bit = false
+        var hasAlpha = false
+
+        var testDescription: String { ([make] + options + [chain]).joined(separator: " ") }
+    }
+
+    private static let cases = [
+        Case(make: "jpegsave"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 kernel=lanczos3"),
+        Case(make: "jpegsave", options: ["--interlace"], chain: "noir"),
+        Case(make: "jpegsave", options: ["--interlace", "--Q", "95"]),
+        Case(make: "pngsave", options: ["--compression", "1"]),
+        Case(make: "pngsave", options: ["--compression", "1", "--interlace"]),
+        Case(make: "pngsave", options: ["--compression", "1"], has16Bit: true),
+        Case(make: "pngsave", options: ["--compression", "1"], hasAlpha: true),
+        Case(make: "webpsave"),
+        Case(make: "webpsave", chain: "noir"),
+        Case(make: "webpsave", options: ["--lossless", "--reduction-effort", "0"]),
+        Case(make: "webpsave", options: ["--page-height", "1200"], chain: "noir"),
+        Case(make: "heifsave", options: ["--compression", "hevc"], chain: "noir"),
+        Case(make: "heifsave", options: ["--compression", "hevc", "--bitdepth", "10"], has16Bit: true),
+        Case(make: "heifsave", options: ["--compression", "av1", "--effort", "0"]),
+        Case(make: "tiffsave", options: ["--compression", "deflate"]),
+        Case(make: "tiffsave", options: ["--tile"]),
+        Case(make: "tiffsave", options: ["--tile", "--tile-width", "2048", "--tile-height", "2048"]),
+        Case(make: "gifsave", options: ["--bitdepth", "3", "--effort", "1"]),
+        Case(make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"]),
+        Case(make: "jpegsave", chain: "save format=webp"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
+    ]
+
+    /// 3200 × 2400 of soft colours; made large by libvips, since a test's build is slow.
+    private static let large = Result { try made() }
+    private static let large16 = Result { try made(is16Bit: true) }
+    private static let largeAlpha = Result { try made(alpha: true) }
+
+    private static func made(is16Bit: Bool = false, alpha: Bool = false) throws -> TemporaryFile {
+        try Pixels.colourful(320, 240, alpha: alpha).file(.png, is16Bit: is16Bit) { picture in
+            try picture.then { cvips_resize($0, $1, 10, 10, VIPS_KERNEL_NEAREST) }
+        }
+    }
+
+    @Test(
+        "The estimate of memory is no less than what rendering takes, and no more than half as much again",
+        arguments: cases)
+    func estimate(of example: Case) throws {
+        let picture = try (example.hasAlpha ? Self.largeAlpha : example.has16Bit ? Self.large16 : Self.large).get()
+        let source = try VipsTool.run(example.make, picture, example.options)
+        let worker = try WorkerProcess()
+        let estimate = Double(try worker.open(source, example.chain).memory)
+        _ = try worker.render(into: TemporaryFile())
+        let peak = Double(try worker.peak)
+        #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
+    }
+
+    @Test("A progressive JPEG of 200 million pixels says by its header what it would need")
+    func progressive() throws {
+        var bytes = try VipsTool.run("jpegsave", Pixels.colourful(160, 120).file(.png), ["--interlace"]).bytes
+        let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xff, 0xc2]) })
+        bytes.replaceSubrange(frame + 5..<frame + 9, with: [0x30, 0xd4, 0x3e, 0x80])
+        let header = try WorkerProcess().open(TemporaryFile(bytes), "resize width=100")
+        #expect(header.width == 16000 && header.height == 12500 && header.progressive)
+        #expect(header.memory > 600 << 20 && header.memory < 900 << 20)
+    }
+}

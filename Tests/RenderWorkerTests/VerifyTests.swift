@@ -1,0 +1,125 @@
+import CVips
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// Results and sources that are not what they were said to be.
+struct VerifyTests {
+    @Test("A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif"])
+    func swallowed(format: String) throws {
+        let worker = try WorkerProcess()
+        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "save format=\(format)")
+        let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
+        guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
+        #expect(failure.stage == "save" && failure.message.contains("not what was made"), "\(failure)")
+        #expect(failure.advice?.contains("pipectl retry") == true)
+    }
+
+    @Test("What is said of a result is what its file says", arguments: ["jpeg", "png", "webp", "tiff", "avif"])
+    func told(format: String) throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(50, 40, alpha: true).file(.png)
+        let result = try TemporaryFile()
+        _ = try worker.open(source, "noir | save format=\(format)")
+        let told = try #require(try worker.render(into: result).first)
+        let written = try Pixels(result)
+        let bytes = Int64(try result.bytes.count)
+        #expect((told.width, told.height) == (50, 40) && told.bytes == bytes)
+        #expect(told.bands == written.bands && told.format == format)
+    }
+
+    @Test("A file that somebody writes to while it is read fails, even when it reads well")
+    func writtenTo() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(60, 40).file(.png)
+        _ = try worker.open(source, "noir")
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: source.path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data([0]))
+        try file.close()
+        let failure = try #require(throws: WorkerFailure.self) { try worker.render(into: TemporaryFile()) }
+        #expect(failure.message == "the file was written to while it was read")
+        _ = try worker.render(source, "noir")
+    }
+
+    @Test(
+        "A picture whose end is missing is rendered as far as it goes, where that is accepted",
+        arguments: ["jpegsave", "pngsave", "gifsave"], ["resize scale=0.5 | noir", "resize scale=0.5", "noir"])
+    func accepted(command: String, chain: String) throws {
+        let worker = try WorkerProcess()
+        let pixels = Pixels.colourful(400, 300)
+        let whole = try VipsTool.run(command, pixels.file(.png))
+        let cut = try TemporaryFile(Array(whole.bytes.prefix(whole.bytes.count * 9 / 10)))
+        let failure = try worker.failure(cut, chain)
+        #expect(failure.message.contains("its end is missing"))
+        #expect(failure.advice?.contains("OnTruncated=accept") == true)
+        let result = try Pixels(worker.render(cut, chain + " | save format=png", onTruncated: .accept))
+        let expected = try Pixels(worker.render(whole, chain + " | save format=png"))
+        #expect((result.width, result.height) == (expected.width, expected.height))
+        // By half its height nothing was missing. What a GIF has lost is transparent.
+        for (x, y) in [(5, 5), (100, 20), (result.width / 2, result.height / 2)] {
+            let difference = zip(result[x, y], expected[x, y]).map { abs($0 - $1) }.max()
+            #expect(try #require(difference) < 16)
+        }
+    }
+
+    @Test("Damaged metadata do not keep good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
+    func damagedMetadata(policy: String) throws {
+        let worker = try WorkerProcess()
+        let plain = try Pixels.colourful(60, 40).file(.jpeg).bytes
+        let noise = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 197 ^ $0 >> 3) }
+        func segment(_ marker: UInt8, _ name: [UInt8]) -> [UInt8] {
+            let body = name + noise
+            return [0xff, marker, UInt8((body.count + 2) >> 8), UInt8((body.count + 2) & 255)] + body
+        }
+        let damaged: [[UInt8]] = [
+            segment(0xe1, Array("Exif\0\0".utf8)),
+            segment(0xe1, Array("Exif\0\0MM\0*\0\0\0\u{8}".utf8)),
+            segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8)),
+            segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1]),
+            segment(0xe2, Array("ICC_PROFILE\0".utf8) + [9, 3]),
+            segment(0xed, Array("Photoshop 3.0\0".utf8)),
+        ]
+        for segment in damaged {
+            let source = try TemporaryFile(plain.prefix(2) + segment + plain.dropFirst(2))
+            for chain in ["resize scale=0.5 | noir", "noir", "resize scale=0.5 | save format=png"] {
+                let end = chain.contains("save") ? " metadata=\(policy)" : " | save metadata=\(policy)"
+                #expect(try Pixels(worker.render(source, chain + end)).width > 0)
+            }
+        }
+    }
+
+    @Test("One pixel, and one row as wide as can be, are pictures")
+    func extremes() throws {
+        let worker = try WorkerProcess()
+        for format in ["jpeg", "png", "webp", "tiff", "avif"] {
+            let one = try Pixels(1, 1) { _, _ in [200, 100, 50] }.file(.png)
+            for chain in ["resize scale=0.5 | noir", "resize width=1 height=1 fit=cover", "noir"] {
+                #expect(try Pixels(worker.render(one, chain + " | save format=\(format)")).width == 1)
+            }
+        }
+        let row = try Pixels(1, 1) { _, _ in [90] }.file(.png) { picture in
+            try picture.then { cvips_resize($0, $1, 65535, 1, VIPS_KERNEL_NEAREST) }
+        }
+        #expect(try Pixels(worker.render(row, "resize scale=0.5 | noir")).width == 32768)
+    }
+
+    @Test(
+        "Palettes, bits, floating samples and animations are read",
+        arguments: [
+            ["pngsave", "--palette"], ["pngsave", "--palette", "--bitdepth", "1"], ["gifsave"],
+            ["gifsave", "--page-height", "20"], ["webpsave", "--page-height", "20"], ["tiffsave", "--bitdepth", "1"],
+            ["tiffsave", "--compression", "jpeg"], ["tiffsave", "--compression", "lzw", "--pyramid", "--tile"],
+            ["heifsave", "--compression", "hevc"],
+        ])
+    func kinds(command: [String]) throws {
+        let picture = try Pixels.colourful(80, 60).file(.png)
+        let source = try VipsTool.run(command[0], picture, Array(command.dropFirst()))
+        let result = try Pixels(WorkerProcess().render(source, "resize scale=0.5 | noir"))
+        #expect(result.width == 40)
+        #expect(result.height == (command.contains("--page-height") ? 10 : 30))
+    }
+}
