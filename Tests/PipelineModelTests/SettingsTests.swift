@@ -17,7 +17,7 @@ struct SettingsTests {
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
                 "Daemon JobTimeout=5min", "Daemon MaxPixels=268M", "Daemon WorkerJobs=500", "Queues Render=auto",
                 "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
-                "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Control MaxClients=256", "Control MaxCall=1M",
+                "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Control MaxClients=256", "Control MaxCall=128K",
                 "Control MaxUnread=256K", "Control StallTimeout=1min", "Control MaxSize=2G",
                 "Control HistoryEvents=200000",
             ])
