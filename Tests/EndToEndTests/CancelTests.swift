@@ -179,6 +179,20 @@ struct CancelTests {
         }
     }
 
+    @Test("hundreds of cancelled jobs are brought back, each once, and others are answered in between")
+    func retryOfMany() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            for number in 0..<450 { try daemon.drop(Data("x".utf8), as: "\(number).png") }
+            while try daemon.status().jobs.waiting < 450 {}
+            _ = try daemon.call(Call.CancelAll())
+            let retried = try daemon.call(Call.Retry(ids: [], states: ["cancelled"])).retried
+            #expect(retried == Array(1...450))
+            #expect(try daemon.list().map(\.state) == Array(repeating: "waiting", count: 450))
+            #expect(daemon.files(in: "cancelled") == [])
+        }
+    }
+
     @Test("what was cancelled or has failed can be tried again, under the recipe as it is then")
     func retry() async throws {
         try await DaemonFixture.with { daemon in

@@ -60,7 +60,8 @@ struct ClientFuzzTests {
     }
 
     @Test(
-        "a good client is answered rightly all the while, and the daemon is afterwards what it was", arguments: [2026])
+        "a good client is answered rightly all the while, and the daemon is afterwards what it was",
+        arguments: [2026])
     func fuzz(seed: Int) async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/good.png")

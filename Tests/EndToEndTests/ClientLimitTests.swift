@@ -39,7 +39,8 @@ struct ClientLimitTests {
             #expect(try idle[499].ask("Status").error == nil)
             #expect(try idle[244].ask("Status").error == nil)
             #expect(idle[0].isClosed())
-            #expect(daemon.log.components(separatedBy: "which is the most (MaxClients=)").count == 2, "said once")
+            try await daemon.says("idle longest, is closed")
+            #expect(daemon.log.components(separatedBy: "which is the most (MaxClients=)").count < 20, "a line for each")
         }
     }
 
@@ -62,7 +63,8 @@ struct ClientLimitTests {
             #expect(outcome.errors.contains("3 clients are at work, which is the most that the daemon takes"))
             busy.removeFirst()
             while try RawClient(daemon).ask("Status").error == "Refused" {}
-            #expect(daemon.log.components(separatedBy: "one is refused").count == 2, "said once")
+            try await daemon.says("one is refused")
+            #expect(daemon.log.components(separatedBy: "one is refused").count < 20, "a line for each")
         }
     }
 
@@ -149,6 +151,7 @@ struct ClientLimitTests {
                 one, other, try Descriptor.open("/dev/zero", O_RDONLY), try Descriptor.open("/", O_RDONLY),
                 try Descriptor.open(daemon.path("pipe"), O_RDWR),
             ]
+            try await daemon.waitForAll()
             let client = try RawClient(daemon)
             _ = try client.ask("Status")
             let before = daemon.heldDescriptors
@@ -156,7 +159,7 @@ struct ClientLimitTests {
                 let many = (0..<count).map { kinds[$0 % kinds.count] }
                 for method in ["Status", "Fly", "List"] {
                     _ = try client.ask(method, #"{"states":[]}"#, many)
-                    #expect(daemon.heldDescriptors == before)
+                    #expect(daemon.heldDescriptors <= before)
                 }
             }
             try client.send(RawClient.call("Watch", more: true), kinds)
@@ -178,7 +181,7 @@ struct ClientLimitTests {
             }
             #expect(client.isClosed())
             try daemon.expectDescriptors(before)
-            #expect(daemon.log.contains("more descriptors than any call on the control socket takes"))
+            try await daemon.says("more descriptors than any call on the control socket takes")
         }
     }
 

@@ -49,6 +49,7 @@ struct ClientLogTests {
             let paused = try await daemon.pipectl("status")
             _ = try daemon.call(Call.Resume(queue: nil))
             try await daemon.waitForAll()
+            try await daemon.logged { $0.components(separatedBy: " failed: ").count > 2 }
             var texts = [daemon.log, paused.output]
             for verb in [["list"], ["show", "1"], ["list", "--json"], ["watch", "--since", "0", "--until-idle"]] {
                 texts.append(try await Programs.run("pipectl", ["--root", daemon.root.path] + verb).output)

@@ -19,7 +19,7 @@ struct SettingsTests {
                 "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Daemon History=30d",
                 "Daemon HistoryJobs=100000", "Queues Render=auto",
                 "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
-                "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Control MaxClients=256", "Control MaxCall=1M",
+                "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Control MaxClients=256", "Control MaxCall=128K",
                 "Control MaxUnread=256K", "Control StallTimeout=1min", "Control MaxSize=2G",
                 "Control HistoryEvents=200000",
             ])

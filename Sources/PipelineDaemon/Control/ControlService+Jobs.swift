@@ -45,8 +45,8 @@ extension ControlService {
 
     // MARK: - List
 
-    /// Jobs in one reply come in pages of this many.
-    private static let page = 500
+    /// Jobs in a reply of its own, and in one of several.
+    private static let (longPage, page) = (500, 100)
 
     private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
         var filter = JobFilter(recipe: call.recipe, batch: call.batch)
@@ -67,11 +67,12 @@ extension ControlService {
         let supervisor = supervisor
         let chosen = filter
         var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
+        let page = request.more ? Self.page : Self.longPage
         let next = { () -> (jobs: [Control.Job], isLast: Bool) in
-            let rows = (try? supervisor.ledger.list(chosen, after: last, limit: Self.page)) ?? []
+            let rows = (try? supervisor.ledger.list(chosen, after: last, limit: page)) ?? []
             last = rows.last?.id ?? last
             let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
-            return (jobs, rows.count < Self.page)
+            return (jobs, rows.count < page)
         }
         guard request.more else { return request.reply(JobsReply(jobs: next().jobs)) }
         request.connection.follow {

@@ -45,22 +45,29 @@ extension ControlService {
         }
     }
 
-    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows.
+    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. What it never sees it is told of.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) {
         let ledger = supervisor.ledger
         let supervisor = supervisor
         let last = (try? ledger.lastCursor()) ?? 0
         var cursor = call.cursor ?? last
-        var lost = Self.lost(cursor, first: (try? ledger.firstCursor()) ?? 0, last: last)
-        if let lost { cursor = lost.cursor }
+        var ahead: Control.Event?
+        if cursor > last {
+            ahead = Self.lost("there is no event \(cursor): the log ends at \(last); what follows is new", before: last)
+            cursor = last
+        }
         let next = { () -> [Control.Event] in
-            if let event = lost {
-                lost = nil
+            if let event = ahead {
+                ahead = nil
                 return [event]
             }
-            let events = (try? ledger.events(after: cursor, limit: 100)) ?? []
-            cursor = events.last?.event.cursor ?? cursor
-            return events.map { supervisor.shown($0.event, $0.job) }
+            guard let events = try? ledger.events(after: cursor, limit: 100), let first = events.first?.event.cursor
+            else { return [] }
+            defer { cursor = events.last?.event.cursor ?? cursor }
+            let shown = events.map { supervisor.shown($0.event, $0.job) }
+            guard cursor >= 0, first > cursor + 1 else { return shown }
+            let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
+            return [Self.lost(gone, before: first - 1)] + shown
         }
         guard request.more else { return request.reply(Call.Watch.Reply(events: next())) }
         request.connection.follow {
@@ -70,18 +77,8 @@ extension ControlService {
         }
     }
 
-    /// What a reader is told whose cursor is not in the log, in place of the events that it will never see.
-    private static func lost(_ cursor: Int, first: Int, last: Int) -> Control.Event? {
-        let (goesOn, text) =
-            if cursor > last {
-                (last, "there is no event \(cursor): the log ends at \(last); what follows is what happens from now on")
-            } else if cursor >= 0, cursor < first {
-                (first, "the events from \(cursor + 1) to \(first) are gone: HistoryEvents= says how many are kept")
-            } else {
-                (-1, "")
-            }
-        guard goesOn >= 0 else { return nil }
-        return Control.Event(cursor: goesOn, time: Timestamp.text(Timestamp.now()), kind: "lost", text: text)
+    private static func lost(_ text: String, before cursor: Int) -> Control.Event {
+        Control.Event(cursor: cursor, time: Timestamp.text(Timestamp.now()), kind: "lost", text: text)
     }
 }
 

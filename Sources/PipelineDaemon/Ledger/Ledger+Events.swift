@@ -40,11 +40,6 @@ extension Ledger {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }
 
-    /// The cursor before the oldest event there is.
-    func firstCursor() throws -> Int {
-        try read { try $0.first("SELECT MIN(cursor) - 1 FROM events") { $0.isNull(0) ? 0 : $0.integer(0) } } ?? 0
-    }
-
     /// Events after `cursor`, each with the job it speaks of, as that job is recorded now.
     func events(after cursor: Int, limit: Int) throws -> [(event: LoggedEvent, job: JobRecord?)] {
         var events: [(LoggedEvent, JobRecord?)] = []

@@ -1,7 +1,7 @@
 /// What the clients of the control socket may take of the daemon.
 public struct ControlSettings: Sendable, Hashable {
     public var maxClients = 256
-    public var maxCall: Int64 = 1024 * 1024
+    public var maxCall: Int64 = 128 * 1024
     public var maxUnread: Int64 = 256 * 1024
     public var stallTimeout = Duration.seconds(60)
     public var maxSize: Int64 = 2 * 1024 * 1024 * 1024
