@@ -49,6 +49,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let timeIsUp = Mutex(false)
     var drained: (@Sendable () -> Void)?
     var waiters: [Waiter] = []
+    /// Jobs that have ended, and whose end is not yet durable: to everybody else they still run.
+    var ending = 0
     /// Who asked for a reload and has not been answered; the first one's is under way.
     var reloads: [@Sendable ([Problem]) -> Void] = []
     /// Jobs that are being brought back.
@@ -319,11 +321,13 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.state = state
         job.record.finished = state.isFinal ? Timestamp.now() : nil
         let record = job.record
+        ending += 1
         ledger.record(record) { [self] in
             done()
             // Once the failure is recorded nobody asks any more what has been published of it.
             if state == .failed, let image = job.render.image { files.async { self.publisher.discard(image.staged) } }
             queue.async { [self] in
+                ending -= 1
                 if state.isFinal {
                     dispose(record)
                     ended([record])
