@@ -39,7 +39,8 @@ struct BadPictureTests {
             }
             try daemon.drop(Picture.png(width: 1100, height: 1), as: "long.png", inbox: "inbox/wide")
             try await daemon.waitForAll()
-            #expect(try daemon.list(["done"]).count == bad.count + 1)
+            let states = try daemon.list().map { "\($0.input) \($0.state) \($0.error ?? "")" }
+            #expect(try daemon.list(["done"]).count == bad.count + 1, "\(states)")
             await daemon.stop()
             for picture in bad {
                 let note = try daemon.text("failed/noir/album/\(picture.name).error.txt")
@@ -66,6 +67,24 @@ struct BadPictureTests {
             try await daemon.waitForAll()
             let sizes = try daemon.list().map { $0.after.map(\.width) }
             #expect(sizes == [[1], [32768]])
+        }
+    }
+
+    @Test("a folder whose name a result has fails with what to do about it, and goes through when that is done")
+    func nameOfFolder() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "done")
+            try daemon.drop(as: "a.jpg/b.png")
+            try await daemon.job("a.jpg/b.png", becomes: "failed")
+            let failed = try #require(try daemon.list(["failed"]).first)
+            #expect(failed.error?.contains("Not a directory") == true, "\(failed)")
+            try FileManager.default.removeItem(atPath: daemon.path("outbox/noir/a.jpg"))
+            _ = try daemon.call(Call.Retry(states: ["failed"]))
+            try await daemon.job("a.jpg/b.png", becomes: "done")
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["noir/a.jpg/b.jpg"])
+            #expect(daemon.files(in: "failed") == [])
         }
     }
 

@@ -30,6 +30,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
         switch error.code {
         case 28, 122: "make room there, then `pipectl retry`"
         case 13, 1: "give the daemon's user access, then `pipectl retry`"
+        case 20: "a file has the name that a folder needs; move it away, then `pipectl retry`"
         case 2: "the file was moved or removed while it waited"
         default: nil
         }
