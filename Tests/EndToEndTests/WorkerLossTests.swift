@@ -67,7 +67,8 @@ struct WorkerLossTests {
         try await DaemonFixture.with(started: false) { daemon in
             // Whatever a worker reads of this one file kills it; the daemon itself never reads it.
             try await daemon.start(under: [
-                "/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-P", daemon.path("inbox/.pipelined/0/bad.png"),
+                "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P",
+                daemon.path("inbox/.pipelined/0/bad.png"),
                 "-e", "inject=read,pread64,lseek,mmap:signal=SEGV",
             ])
             try daemon.drop(as: "bad.png")
@@ -119,14 +120,14 @@ struct WorkerLossTests {
 
     @Test("a picture that needs more than MemoryBudget fails with that; two that fit one by one wait for each other")
     func memory() async throws {
-        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=96M\n[Queues]\nRender=2\n"]) {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=192M\n[Queues]\nRender=2\n"]) {
             $1
         }
         try await DaemonFixture.with(files) { daemon in
             try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "large.tif", inbox: "inbox/slow")
             try await daemon.job("large.tif", becomes: "failed")
             let error = try #require(try daemon.list().first?.error)
-            #expect(error.contains("MemoryBudget allows 101 MB"), "\(error)")
+            #expect(error.contains("MemoryBudget allows 202 MB"), "\(error)")
 
             for name in ["one.tif", "two.tif"] { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
             let event = try await daemon.event { $0.kind == "job" && $0.job?.state == "waiting" }
@@ -138,7 +139,7 @@ struct WorkerLossTests {
 
     @Test("a picture that waits for memory is cancelled at once, and its worker goes on")
     func cancelHeld() async throws {
-        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=96M\n[Queues]\nRender=2\n"]) {
+        let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nMemoryBudget=192M\n[Queues]\nRender=2\n"]) {
             $1
         }
         try await DaemonFixture.with(files) { daemon in
