@@ -23,10 +23,12 @@ extension WorkerFailure {
 
     /// The result could not be written.
     init(writing error: VipsError) {
-        let isFull = error.lines.contains { $0.contains(String(cString: strerror(ENOSPC))) }
+        let isFull = [ENOSPC, EDQUOT].contains { code in
+            error.lines.contains { $0.contains(String(cString: strerror(code))) }
+        }
         self.init(
             stage: SaveStage.name,
             message: isFull ? "the disk of the outbox is full" : "the result can't be written (\(error.reason))",
-            advice: isFull ? "free some space, then pipectl retry" : nil)
+            advice: isFull ? "free some space, then pipectl retry" : nil, lacksRoom: isFull ? true : nil)
     }
 }

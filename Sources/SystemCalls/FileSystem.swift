@@ -49,32 +49,51 @@ public enum FileSystem {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Makes the folder and those above it that are missing.
-    public static func makeFolders(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
-        if mkdir(path, mode) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else { throw SystemError("mkdir", path) }
-        let above = folder(of: path)
-        guard above != path else { throw SystemError("mkdir", path) }
-        try makeFolders(above, mode: mode)
-        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
+    /// Makes the folder and those above it that are missing. A `durable` one survives a power cut.
+    public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
+        var made = uninterrupted { mkdir(path, mode) } == 0
+        if !made, errno == ENOENT {
+            let above = folder(of: path)
+            guard above != path else { throw SystemError("mkdir", path) }
+            try makeFolders(above, mode: mode, durable: durable)
+            made = uninterrupted { mkdir(path, mode) } == 0
+        }
+        guard made || errno == EEXIST else { throw SystemError("mkdir", path) }
+        if made, durable { try sync(folder(of: path)) }
     }
 
     /// Renames; a file that is there already makes it fail with `EEXIST`.
     public static func renameWithoutReplacing(_ from: String, _ to: String) throws(SystemError) {
-        if clinux_rename_noreplace(from, to) == 0 { return }
+        if uninterrupted({ clinux_rename_noreplace(from, to) }) == 0 { return }
         // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
-        guard errno == EINVAL else { throw SystemError("rename", to) }
-        guard link(from, to) == 0 else { throw SystemError("rename", to) }
+        if errno == EINVAL, uninterrupted({ link(from, to) }) == 0 { return try remove(from) }
+        let error = SystemError("rename", to)
+        // One that was linked, and a crash came before the other name was removed.
+        guard error.code == EEXIST, try isSame(from, to) else { throw error }
         try remove(from)
     }
 
+    /// Whether both are names of one file.
+    public static func isSame(_ one: String, _ other: String) throws(SystemError) -> Bool {
+        guard one != other, let first = try status(one), let second = try status(other) else { return false }
+        return first.device == second.device && first.inode == second.inode
+    }
+
     public static func rename(_ from: String, _ to: String) throws(SystemError) {
-        guard Glibc.rename(from, to) == 0 else { throw SystemError("rename", to) }
+        guard uninterrupted({ Glibc.rename(from, to) }) == 0 else { throw SystemError("rename", to) }
     }
 
     /// Removes a file; that it is not there is no error.
     public static func remove(_ path: String) throws(SystemError) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+        guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+    }
+
+    /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. None is left there.
+    public static func checkRoom(for bytes: Int64, at path: String) throws(SystemError) {
+        let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC)
+        let answer = posix_fallocate(file.number, 0, off_t(bytes))
+        try remove(path)
+        guard answer == 0 else { throw SystemError("fallocate", path, code: answer) }
     }
 
     /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
@@ -85,8 +104,11 @@ public enum FileSystem {
 
     /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
     public static func sync(_ path: String) throws(SystemError) {
-        let descriptor = try Descriptor.open(path, O_RDONLY)
-        guard fsync(descriptor.number) == 0 else { throw SystemError("fsync", path) }
+        try sync(try Descriptor.open(path, O_RDONLY), called: path)
+    }
+
+    private static func sync(_ file: Descriptor, called name: String) throws(SystemError) {
+        guard uninterrupted({ fsync(file.number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
     /// Writes a small file: whole or not at all, and durable.
@@ -103,7 +125,7 @@ public enum FileSystem {
             }
             written += count
         }
-        guard fsync(file.number) == 0 else { throw SystemError("fsync", temporary) }
+        try sync(file, called: temporary)
         try rename(temporary, path)
         try sync(folder(of: path))
     }
@@ -130,7 +152,23 @@ public enum FileSystem {
                 written += count
             }
         }
-        guard fsync(to.number) == 0 else { throw SystemError("fsync", name) }
+        try sync(to, called: name)
+    }
+
+    /// Whether two files have the same bytes.
+    public static func isEqual(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {
+        var first = [UInt8](repeating: 0, count: 256 * 1024)
+        var second = first
+        var offset: off_t = 0
+        while true {
+            let got = pread(one.number, &first, first.count, offset)
+            guard got >= 0 else { throw SystemError("read", "descriptor \(one.number)") }
+            guard pread(other.number, &second, second.count, offset) == got, first[..<got] == second[..<got] else {
+                return false
+            }
+            if got == 0 { return true }
+            offset += off_t(got)
+        }
     }
 
     /// Whether somebody has the file open for writing; nil where the kernel doesn't tell (another's file, some file systems).

@@ -15,8 +15,9 @@ struct SettingsTests {
         #expect(
             rows.map { "\($0.section) \($0.key)=\($0.default)" } == [
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
-                "Daemon JobTimeout=5min", "Daemon MaxPixels=268M", "Daemon WorkerJobs=500", "Queues Render=auto",
-                "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
+                "Daemon JobTimeout=5min", "Daemon MaxPixels=268M", "Daemon WorkerJobs=500",
+                "Daemon FreeSpace=16M", "Queues Render=auto", "Queues Publish=4", "Queues Window=1024",
+                "Inbox Watch=auto", "Inbox Settle=500ms",
                 "Inbox PollInterval=5s", "Inbox SettlePolled=5s",
             ])
         #expect(rows.allSatisfy { $0.value == $0.default && $0.source == "default" && !$0.help.isEmpty })

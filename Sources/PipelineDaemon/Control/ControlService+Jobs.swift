@@ -55,11 +55,10 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Behind a pause, what is recorded as queued is shown as waiting.
-        let held = supervisor.render.report.paused
+        // While none begins, what is recorded as queued is shown as waiting.
+        let held = supervisor.heldReason != nil
         if held, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if held, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if !held, filter.states == [.waiting] { return request.reply(JobsReply(jobs: [])) }
         if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
@@ -144,7 +143,7 @@ extension Supervisor {
     ) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
-        let folder = "\(places.spool)/\(UUIDName.make())"
+        let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)
         let batch = call.batch
         files.async { [self] in
@@ -159,7 +158,11 @@ extension Supervisor {
                         order: order, path: name, source: target, origin: .spooled, file: status.identity, batch: batch,
                         at: Timestamp.now())
                     if let batch { nextBatch = max(nextBatch, batch + 1) }
-                    enter([record]) { done(.success(record)) }
+                    enter([record]) {
+                        done(.success(record))
+                    } refused: {
+                        done(.failure(.refused("the ledger refuses '\(name)'; see the daemon's log")))
+                    }
                 }
             } catch {
                 try? FileSystem.remove(target)

@@ -78,7 +78,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     }
 
     private func end(_ error: any Error) {
-        box.withLock { $0.failure = JobFailure(error, during: "publishing") }
+        box.withLock { $0.failure = JobFailure(error, inOutboxDuring: "publishing") }
         finish(.failed)
     }
 }

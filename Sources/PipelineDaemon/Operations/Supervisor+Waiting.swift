@@ -67,7 +67,7 @@ extension Supervisor {
 
     func checkWaiters() {
         guard !waiters.isEmpty else { return }
-        let busy = [.queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
+        let busy = ending > 0 || [.waiting, .queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
         let idle =
             !busy && inboxes.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
         var over: [Waiter] = []

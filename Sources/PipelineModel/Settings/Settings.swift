@@ -6,6 +6,7 @@ public struct Settings: Sendable, Hashable {
     public var jobTimeout = Duration.seconds(300)
     public var maxPixels: Int64 = 268_000_000
     public var workerJobs = 500
+    public var freeSpace: Int64 = 16 << 20
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(4)
     public var window = 1024
@@ -37,6 +38,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
                 "a worker is replaced after so many jobs"),
+            Setting(
+                "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
+                "what must be free in an outbox that was full before its work goes on"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
             Setting(
