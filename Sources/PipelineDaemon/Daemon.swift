@@ -49,7 +49,8 @@ final class Daemon: @unchecked Sendable {
         accept(true)
         loaded.logShortcomings()
         let ledger = try Ledger(path: places.ledger)
-        supervisor = Supervisor(places: places, ledger: ledger, pool: pool, current: loaded)
+        supervisor = Supervisor(
+            places: places, ledger: ledger, staging: try Staging(places), pool: pool, current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, service: service)
         ledger.afterCommit { [server] in server.tellFollowers() }
@@ -122,11 +123,17 @@ final class Daemon: @unchecked Sendable {
         on(SIGHUP) { [self] in supervisor.queue.async { [supervisor] in supervisor.reload { _ in } } }
     }
 
+    /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler
+    /// of its own in place.
     private func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
-        source.setEventHandler(handler: handler)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: Self.signalled)
+        let registered = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { registered.signal() }
+        source.setEventHandler { DispatchQueue.main.async(execute: handler) }
         source.activate()
+        registered.wait()
         signals.append(source)
     }
+
+    private static let signalled = DispatchQueue(label: "pipelined.signals")
 }

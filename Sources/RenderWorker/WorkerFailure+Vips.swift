@@ -26,9 +26,12 @@ extension WorkerFailure {
 
     /// The result could not be written.
     init(writing error: VipsError) {
-        func says(_ code: Int32) -> Bool { error.lines.contains { $0.contains(String(cString: strerror(code))) } }
+        func says(_ codes: Int32...) -> Bool {
+            codes.contains { code in error.lines.contains { $0.contains(String(cString: strerror(code))) } }
+        }
+        let isFull = says(ENOSPC, EDQUOT)
         let (message, advice): (String, String?) =
-            if says(ENOSPC) {
+            if isFull {
                 ("the disk of the outbox is full", "free some space, then pipectl retry")
             } else if says(EFBIG) {
                 (
@@ -36,6 +39,6 @@ extension WorkerFailure {
                     "make it smaller, or raise MaxResult in [Daemon], then pipectl retry"
                 )
             } else { ("the result can't be written (\(error.reason))", nil) }
-        self.init(stage: SaveStage.name, message: message, advice: advice)
+        self.init(stage: SaveStage.name, message: message, advice: advice, lacksRoom: isFull ? true : nil)
     }
 }

@@ -49,14 +49,17 @@ public enum FileSystem {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Makes the folder and those above it that are missing.
-    public static func makeFolders(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
-        if mkdir(path, mode) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else { throw SystemError("mkdir", path) }
-        let above = folder(of: path)
-        guard above != path else { throw SystemError("mkdir", path) }
-        try makeFolders(above, mode: mode)
-        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
+    /// Makes the folder and those above it that are missing. A `durable` one survives a power cut.
+    public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
+        var made = uninterrupted { mkdir(path, mode) } == 0
+        if !made, errno == ENOENT {
+            let above = folder(of: path)
+            guard above != path else { throw SystemError("mkdir", path) }
+            try makeFolders(above, mode: mode, durable: durable)
+            made = uninterrupted { mkdir(path, mode) } == 0
+        }
+        guard made || errno == EEXIST else { throw SystemError("mkdir", path) }
+        if made, durable { try sync(folder(of: path)) }
     }
 
     /// Renames; a file that is there already makes it fail with `EEXIST`. `from` may be relative to an open folder.
@@ -64,20 +67,48 @@ public enum FileSystem {
         _ from: String, in folder: Descriptor? = nil, _ to: String
     ) throws(SystemError) {
         let place = folder?.number ?? AT_FDCWD
-        if clinux_rename_noreplace(place, from, to) == 0 { return }
+        func unlinkSource() throws(SystemError) {
+            guard uninterrupted({ unlinkat(place, from, 0) }) == 0 || errno == ENOENT else {
+                throw SystemError("unlink", from)
+            }
+        }
+        if uninterrupted({ clinux_rename_noreplace(place, from, to) }) == 0 { return }
         // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
-        guard errno == EINVAL else { throw SystemError("rename", to) }
-        guard linkat(place, from, AT_FDCWD, to, 0) == 0 else { throw SystemError("rename", to) }
-        guard unlinkat(place, from, 0) == 0 || errno == ENOENT else { throw SystemError("unlink", from) }
+        if errno == EINVAL, uninterrupted({ linkat(place, from, AT_FDCWD, to, 0) }) == 0 { return try unlinkSource() }
+        let error = SystemError("rename", to)
+        // One that was linked, and a crash came before the other name was removed.
+        guard error.code == EEXIST, try isSame(from, in: folder, to) else { throw error }
+        try unlinkSource()
+    }
+
+    /// Whether both are names of one file. `one` may be relative to an open folder.
+    public static func isSame(
+        _ one: String, in folder: Descriptor? = nil, _ other: String
+    ) throws(SystemError) -> Bool {
+        guard folder != nil || one != other, let second = try status(other) else { return false }
+        var first = stat()
+        guard fstatat(folder?.number ?? AT_FDCWD, one, &first, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return false }
+            throw SystemError("lstat", one)
+        }
+        return UInt64(first.st_dev) == second.device && UInt64(first.st_ino) == second.inode
     }
 
     public static func rename(_ from: String, _ to: String) throws(SystemError) {
-        guard Glibc.rename(from, to) == 0 else { throw SystemError("rename", to) }
+        guard uninterrupted({ Glibc.rename(from, to) }) == 0 else { throw SystemError("rename", to) }
     }
 
     /// Removes a file; that it is not there is no error.
     public static func remove(_ path: String) throws(SystemError) {
-        guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+        guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+    }
+
+    /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. None is left there.
+    public static func checkRoom(for bytes: Int64, at path: String) throws(SystemError) {
+        let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC)
+        let answer = posix_fallocate(file.number, 0, off_t(bytes))
+        try remove(path)
+        guard answer == 0 else { throw SystemError("fallocate", path, code: answer) }
     }
 
     /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
@@ -88,8 +119,11 @@ public enum FileSystem {
 
     /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
     public static func sync(_ path: String) throws(SystemError) {
-        let descriptor = try Descriptor.open(path, O_RDONLY)
-        guard fsync(descriptor.number) == 0 else { throw SystemError("fsync", path) }
+        try sync(try Descriptor.open(path, O_RDONLY), called: path)
+    }
+
+    private static func sync(_ file: Descriptor, called name: String) throws(SystemError) {
+        guard uninterrupted({ fsync(file.number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
     /// Writes a small file: whole or not at all, and durable.
@@ -106,7 +140,7 @@ public enum FileSystem {
             }
             written += count
         }
-        guard fsync(file.number) == 0 else { throw SystemError("fsync", temporary) }
+        try sync(file, called: temporary)
         try rename(temporary, path)
         try sync(folder(of: path))
     }
@@ -135,7 +169,23 @@ public enum FileSystem {
                 written += count
             }
         }
-        guard fsync(to.number) == 0 else { throw SystemError("fsync", name) }
+        try sync(to, called: name)
+    }
+
+    /// Whether two files have the same bytes.
+    public static func isEqual(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {
+        var first = [UInt8](repeating: 0, count: 256 * 1024)
+        var second = first
+        var offset: off_t = 0
+        while true {
+            let got = pread(one.number, &first, first.count, offset)
+            guard got >= 0 else { throw SystemError("read", "descriptor \(one.number)") }
+            guard pread(other.number, &second, second.count, offset) == got, first[..<got] == second[..<got] else {
+                return false
+            }
+            if got == 0 { return true }
+            offset += off_t(got)
+        }
     }
 
     /// Whether somebody has the file open for writing; nil where the kernel doesn't tell (another's file, some file systems).

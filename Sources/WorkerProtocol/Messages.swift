@@ -145,8 +145,11 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     public var message: String
     /// What to do about it.
     public var advice: String?
+    /// The disk is full: not the picture's fault.
+    public var lacksRoom: Bool?
 
-    public init(stage: String, message: String, advice: String? = nil) {
+    public init(stage: String, message: String, advice: String? = nil, lacksRoom: Bool? = nil) {
+        self.lacksRoom = lacksRoom
         self.stage = stage
         self.message = message
         self.advice = advice

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineModel
+import Synchronization
 import SystemCalls
 import Testing
 
@@ -52,13 +53,50 @@ struct LedgerTests {
             var running = job(2)
             running.state = .running
             ledger.record(running)
-            ledger.cancelQueued(upTo: 4, ids: nil, except: [3], at: 2000) { #expect($0 == 2) }
+            ledger.cancelQueued(upTo: 4, ids: nil, except: [3], at: 2000) { #expect($0 == 2 && $1 == 0) }
             #expect(ledger.flush(seconds: 30))
             let events = try ledger.events(after: 5, limit: 10).map(\.event)
             #expect(events.map(\.job) == [2, 1, 4])
             #expect(events.map(\.state) == [.running, .cancelled, .cancelled])
             #expect(try ledger.counts() == [.queued: 2, .running: 1, .cancelled: 2])
             #expect(try ledger.events(after: 8, limit: 10).isEmpty)
+        }
+    }
+
+    @Test("an entry that SQLite refuses is left out, is told, and holds up nobody")
+    func refused() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let told = Mutex<[String]>([])
+            ledger.insert([job(1)]) { told.withLock { $0.append("first") } }
+            // The same ID once more.
+            ledger.insert([job(1)]) {
+                told.withLock { $0.append("never") }
+            } refused: {
+                told.withLock { $0.append("refused") }
+            }
+            ledger.insert([job(2)]) { told.withLock { $0.append("second") } }
+            #expect(ledger.flush(seconds: 30))
+            #expect(told.withLock { $0 }.sorted() == ["first", "refused", "second"])
+            #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [1, 2])
+            #expect(ledger.problem == nil)
+        }
+    }
+
+    @Test("what waits for an outbox comes back behind the others, in its order")
+    func waiting() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert((1...4).map { job($0) })
+            ledger.setAside(outbox: "/out", reason: "no space", except: [3]) { #expect($0 == 3) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [3])
+            #expect(try ledger.job(1)?.reason == "no space")
+            ledger.bringBack(outbox: "/elsewhere", except: [], at: 5) { #expect($0 == 0) }
+            ledger.bringBack(outbox: "/out", except: [], at: 5) { #expect($0 == 3) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [3, 1, 2, 4])
+            #expect(try ledger.queued(after: 0, limit: 10).map(\.position) == [3, 5, 6, 7])
         }
     }
 

@@ -16,7 +16,8 @@ struct SettingsTests {
             rows.map { "\($0.section) \($0.key)=\($0.default)" } == [
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
                 "Daemon JobTimeout=5min", "Daemon Sandbox=best", "Daemon MaxPixels=268M", "Daemon MaxResult=1G",
-                "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Daemon History=30d",
+                "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Daemon FreeSpace=16M",
+                "Daemon History=30d",
                 "Daemon HistoryJobs=100000", "Queues Render=auto",
                 "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
                 "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Control MaxClients=256", "Control MaxCall=128K",

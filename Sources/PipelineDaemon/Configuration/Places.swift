@@ -31,6 +31,7 @@ struct Places: Sendable, Hashable {
     var spool: String { "\(state)/spool" }
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }
+    var identity: String { "\(state)/id" }
     var lock: String { "\(state)/lock" }
     var socket: String { "\(run)/control.sock" }
 

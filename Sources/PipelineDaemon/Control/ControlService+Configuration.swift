@@ -53,7 +53,7 @@ extension Supervisor {
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue, chains: order.chains,
-                problem: report?.problem)
+                problem: report?.whyNothing)
         }
     }
 
@@ -91,7 +91,7 @@ extension Supervisor {
             }
             if let reason = inbox.reason(for: file) { return explanation(inbox.recipe, order, reason, nil) }
             let why =
-                if let problem = inbox.report.problem { "its inbox waits: \(problem)" } else if present {
+                if let problem = inbox.report.whyNothing { "its inbox waits: \(problem)" } else if present {
                     "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle.text)"
                 } else if let record { "it is job \(record.id), which is \(shown(record).state)" } else {
                     "it would be taken when it is put there"

@@ -57,8 +57,8 @@ extension ControlService {
             }
             filter.states.append(state)
         }
-        // Behind a pause, what is recorded as queued is shown as waiting.
-        let held = supervisor.render.report.paused
+        // While none begins, what is recorded as queued is shown as waiting.
+        let held = supervisor.heldReason != nil
         if held, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if held, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
         if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
@@ -171,7 +171,7 @@ extension Supervisor {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
         Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
-        let folder = "\(places.spool)/\(UUIDName.make())"
+        let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)
         let most = settings.control.maxSize
         files.async { [self] in
@@ -181,7 +181,11 @@ extension Supervisor {
                     let record = newRecord(
                         order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
-                    enter([record]) { done(.success(record)) }
+                    enter([record]) {
+                        done(.success(record))
+                    } refused: {
+                        done(.failure(.refused("the ledger refuses '\(name)'; see the daemon's log")))
+                    }
                 }
             } catch {
                 try? FileSystem.remove(target)

@@ -122,10 +122,10 @@ extension Supervisor {
         guard FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
         switch record.origin {
         case .kept: break
-        case .claimed: record.source = try Claims.take(old, as: record.path, in: order.inbox)
+        case .claimed: record.source = try Claims.take(old, as: record.path, in: order.inbox, isInWork: knows)
         case .spooled:
             record.source = try Moving.move(
-                old, into: "\(places.spool)/\(UUIDName.make())", as: FileSystem.name(of: record.path))
+                old, into: "\(places.spool)/\(Spool.folder(bringingBack: id))", as: FileSystem.name(of: record.path))
         }
         if let identity = try FileSystem.status(record.source)?.identity { record.file = identity }
         try? FileSystem.remove(Disposal.explanationPath(old))

@@ -23,8 +23,8 @@ extension Supervisor {
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = max(0, counts[.queued] ?? 0)
-        let held = render.report.paused
-        jobs.waiting = settling + (counts[.waiting] ?? 0) + (held ? queued : 0)
+        let held = heldReason != nil
+        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + (held ? queued : 0)
         jobs.queued = held ? 0 : queued
         jobs.running = counts[.running] ?? 0
         jobs.cancelling = counts[.cancelling] ?? 0
@@ -32,15 +32,13 @@ extension Supervisor {
         jobs.failed = counts[.failed] ?? 0
         jobs.cancelled = counts[.cancelled] ?? 0
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
-        var problems: [String] = []
-        if let problem = ledger.problem { problems.append("the ledger can't be written: \(problem)") }
         return Control.Overview(
             version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
             queues: queueReports(),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
                     path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
-                    ignored: report.ignored, problem: report.problem)
+                    ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
             workers: 0, cursor: (try? ledger.lastCursor()) ?? 0, problems: problems)
@@ -64,13 +62,11 @@ extension Supervisor {
         return reports
     }
 
-    /// A job as clients see it. One that is held up by a pause waits, and says so.
+    /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
     func shown(_ record: JobRecord) -> Control.Job {
-        let report = render.report
-        let held = record.state == .queued && report.paused
-        return record.shown(
-            state: held ? .waiting : record.state,
-            reason: held ? report.pauseText : record.reason)
+        let held = record.state == .queued ? heldReason : nil
+        let stays = record.disposed ? nil : stuck.withLock { $0[record.id] }
+        return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)
     }
 }
 

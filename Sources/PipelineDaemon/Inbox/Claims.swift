@@ -2,26 +2,28 @@ import Glibc
 import SystemCalls
 
 /// Claiming: one rename into `.pipelined/` in the same inbox. The names inside tell what was claimed, with no ledger needed:
-/// `.pipelined/N/<path in the inbox>`, where N is 0 unless that name is in work already.
+/// `.pipelined/N/<path in the inbox>`, where N is 0 unless that name is in work already: a file lies there, or the ledger still speaks
+/// of one there, whose end it has not recorded yet.
 enum Claims {
     static let folderName = ".pipelined"
 
     static func folder(in inbox: String) -> String { "\(inbox)/\(folderName)" }
 
     /// Takes the file at `path` of `inbox`; returns where it lies now.
-    static func claim(_ path: String, in inbox: String) throws -> String {
+    static func claim(_ path: String, in inbox: String, isInWork: (String) throws -> Bool) throws -> String {
         // Held open: it may have become a link to elsewhere since it was looked at.
         let folder = try Descriptor.openFolder(FileSystem.subfolder(of: path), beneath: inbox)
-        return try take(FileSystem.name(of: path), from: folder, as: path, in: inbox)
+        return try take(FileSystem.name(of: path), from: folder, as: path, in: inbox, isInWork: isInWork)
     }
 
     /// The same for a file that lies elsewhere, and comes back as `path`.
     static func take(
-        _ file: String, from above: Descriptor? = nil, as path: String, in inbox: String
+        _ file: String, from above: Descriptor? = nil, as path: String, in inbox: String,
+        isInWork: (String) throws -> Bool
     ) throws -> String {
         for number in 0... {
             let target = "\(folder(in: inbox))/\(number)/\(path)"
-            if try move(file, from: above, to: target) { return target }
+            if try !isInWork(target), try move(file, from: above, to: target) { return target }
         }
         throw SystemError("rename", path, code: EEXIST)
     }
@@ -46,6 +48,28 @@ enum Claims {
     static func giveBack(_ claimed: String, as path: String, in inbox: String) throws {
         try FileSystem.renameWithoutReplacing(claimed, FileSystem.join(inbox, path))
         FileSystem.removeEmptyFolders(from: FileSystem.folder(of: claimed), upTo: folder(in: inbox))
+    }
+
+    /// Finishes the claim of a file that still has its name in the inbox, where a rename is a link and an unlink.
+    static func finish(_ claimed: String, as path: String, in inbox: String) throws {
+        let name = FileSystem.join(inbox, path)
+        if try FileSystem.isSame(claimed, name) { try FileSystem.remove(name) }
+    }
+
+    /// Removes what a crash has left empty.
+    static func removeEmptyFolders(in inbox: String) throws {
+        var folders = [folder(in: inbox)]
+        var empty: [String] = []
+        while let folder = folders.popLast() {
+            var isEmpty = true
+            for name in try FileSystem.names(in: folder).compactMap(\.self) {
+                isEmpty = false
+                let path = FileSystem.join(folder, name)
+                if try FileSystem.status(path)?.kind == .folder { folders.append(path) }
+            }
+            if isEmpty { empty.append(folder) }
+        }
+        for path in empty { FileSystem.removeEmptyFolders(from: path, upTo: folder(in: inbox)) }
     }
 
     /// Everything that lies claimed, as (where, path in the inbox).

@@ -32,6 +32,8 @@ final class Inbox: @unchecked Sendable {
     private var appointment = 0
     private var stopped = false
     private var adopts = false
+    /// `cancel-all` came while they settled, and a reload before they were taken.
+    private var marked: Set<FileSystem.Key> = []
 
     private struct Place: Equatable {
         var mounts: Int
@@ -64,21 +66,38 @@ final class Inbox: @unchecked Sendable {
     func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
 
     /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
-    func begin(adopting: Bool) {
+    func begin(adopting: Bool, marked: Set<FileSystem.Key> = []) {
         queue.async { [self] in
             adopts = adopting
+            self.marked = marked
             open()
         }
     }
 
-    /// Takes nothing more; `done` when what it has claimed has been handed over. Does not wait: a hanging inbox must not keep the daemon
-    /// from stopping.
-    func stop(_ done: @escaping @Sendable () -> Void = {}) {
+    /// Takes nothing more; `done` when what it has claimed has been handed over, with what settles and is to end cancelled. Does not wait:
+    /// a hanging inbox must not keep the daemon from stopping.
+    func stop(_ done: @escaping @Sendable (Set<FileSystem.Key>) -> Void = { _ in }) {
         queue.async { [self] in
             stopped = true
             inotify = nil
-            done()
+            done(marked.union(candidates.filter(\.value.cancelled).keys))
         }
+    }
+
+    /// Takes nothing while there is a reason for that; what settles meanwhile is taken afterwards.
+    func hold(_ reason: String?) {
+        let change = shared.withLock { report in
+            defer { report.held = reason }
+            return report.held != reason
+        }
+        guard change else { return }
+        queue.async { [self] in
+            guard reason == nil, !stopped else { return }
+            let now = DispatchTime.now().uptimeNanoseconds
+            for key in candidates.keys where candidates[key]?.deadline == .max { candidates[key]?.deadline = now }
+            check()
+        }
+        sink.changed(self)
     }
 
     /// Looks at everything that has happened before the call; with `cancelling`, what still settles is to end cancelled.
@@ -112,8 +131,14 @@ final class Inbox: @unchecked Sendable {
 
     private func reopen() {
         inotify = nil
-        candidates = [:]
+        forgetCandidates()
         open()
+    }
+
+    /// What is to end cancelled is so when it is seen again, too.
+    private func forgetCandidates() {
+        marked.formUnion(candidates.filter(\.value.cancelled).keys)
+        candidates = [:]
     }
 
     /// After PollInterval, unless something else has come first.
@@ -182,7 +207,7 @@ final class Inbox: @unchecked Sendable {
     private func broken(_ problem: String) {
         guard !stopped else { return }
         inotify = nil
-        candidates = [:]
+        forgetCandidates()
         let news = shared.withLock { report in
             defer { report.problem = problem }
             return report.problem != problem
@@ -209,6 +234,7 @@ final class Inbox: @unchecked Sendable {
                 consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
                 candidates[FileSystem.Key(path)] = nil
+                marked.remove(FileSystem.Key(path))
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
@@ -302,7 +328,8 @@ final class Inbox: @unchecked Sendable {
         }
         if recipe.original == .keep, kept.contains(status.identity.onAnyDevice) { return .file }
         if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
-            take(path, status, cancelled: candidates[FileSystem.Key(path)]?.cancelled ?? false)
+            let key = FileSystem.Key(path)
+            take(path, status, cancelled: marked.contains(key) || candidates[key]?.cancelled ?? false)
         } else {
             settle(path, status)
         }
@@ -352,7 +379,7 @@ final class Inbox: @unchecked Sendable {
         let deadline = DispatchTime.now() + wait.dispatch
         candidates[key] = Candidate(
             size: status.size, modified: status.modified, deadline: deadline.uptimeNanoseconds,
-            cancelled: cancelled || candidates[key]?.cancelled ?? false)
+            cancelled: cancelled || marked.contains(key) || candidates[key]?.cancelled ?? false)
         checkLater(deadline.uptimeNanoseconds)
     }
 
@@ -386,7 +413,7 @@ final class Inbox: @unchecked Sendable {
         }
         handOver()
         publishReport()
-        if let next = candidates.values.map(\.deadline).min() {
+        if let next = candidates.values.map(\.deadline).filter({ $0 != .max }).min() {
             checkLater(max(next, now + 20_000_000))
         }
     }
@@ -394,16 +421,23 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Claiming
 
     private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        let key = FileSystem.Key(path)
         forgetIgnored(path)
+        if report.held != nil {
+            candidates[key] = Candidate(
+                size: status.size, modified: status.modified, deadline: .max, cancelled: cancelled)
+            return
+        }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // Quiet, but a writer still holds it open: a slow upload.
             if FileSystem.isOpenForWriting(file) == true { return settle(path, status, cancelled: cancelled) }
-            candidates[FileSystem.Key(path)] = nil
+            candidates[key] = nil
+            marked.remove(key)
         } catch {
             if error.isMissing { return }
             if error.isPassing { return settle(path, status, cancelled: cancelled) }
-            return ignore(path, unreadable(path, "file"))
+            return refuse(path, unreadable(path, "file"), cancelled: cancelled)
         }
         let relative = FileSystem.relative(path, to: folder)
         guard recipe.original != .keep else {
@@ -412,7 +446,7 @@ final class Inbox: @unchecked Sendable {
                 Claim(path: relative, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
         }
         do {
-            let source = try Claims.claim(relative, in: folder)
+            let source = try Claims.claim(relative, in: folder, isInWork: sink.knows)
             // Nobody may have written to it in the meantime: it would be read half-way.
             if let now = try FileSystem.status(source), now.identity != status.identity {
                 guard giveBack(source, as: relative) else { return }
@@ -424,10 +458,23 @@ final class Inbox: @unchecked Sendable {
         } catch {
             let above = FileSystem.folder(of: path)
             let mode = (try? FileSystem.status(above)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
-            ignore(
+            refuse(
                 path,
                 "can't be taken out of its folder by user \(User.current) (\(above) has mode \(mode)): \(error); "
-                    + "allow it, and it is taken")
+                    + "allow it, and it is taken", cancelled: cancelled)
+        }
+    }
+
+    /// What keeps a file from being taken may pass by without any change of the file that would be told.
+    private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
+        ignore(path, reason)
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil,
+                let status = try? FileSystem.status(path), status.kind == .file
+            else { return }
+            take(path, status, cancelled: cancelled)
+            handOver()
+            publishReport()
         }
     }
 
@@ -462,11 +509,14 @@ final class Inbox: @unchecked Sendable {
 
     /// Files that were claimed when the daemon died, before their jobs were recorded.
     private func adopt() throws {
-        for (source, path) in try Claims.all(in: folder) where !sink.knows(source: source) {
+        for (source, path) in try Claims.all(in: folder) {
+            if try sink.knows(source: source) { continue }
+            try Claims.finish(source, as: path, in: folder)
             guard let status = try FileSystem.status(source) else { continue }
             add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
         }
         handOver()
+        try Claims.removeEmptyFolders(in: folder)
     }
 
     private func publishReport() {

@@ -16,7 +16,7 @@ protocol IntakeSink: AnyObject, Sendable {
     /// `done` when the jobs are durable.
     func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void)
     /// Whether a claimed file belongs to a job that is still to be done.
-    func knows(source: String) -> Bool
+    func knows(source: String) throws -> Bool
     func kept(in folder: String) -> Set<FileStatus.Identity>
     /// Something of the inbox's report has changed.
     func changed(_ inbox: Inbox)
@@ -32,6 +32,10 @@ struct InboxReport: Sendable {
     /// The latest few.
     var ignoredFiles: [(path: String, reason: String)] = []
     var problem: String?
+    /// Why nothing is taken at the moment, though the inbox itself is well.
+    var held: String?
+    /// Either of the two.
+    var whyNothing: String? { problem ?? held }
     /// Everything that was there at the start has been looked at.
     var scanned = false
 }

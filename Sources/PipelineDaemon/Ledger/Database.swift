@@ -11,7 +11,7 @@ final class Database {
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             sqlite3_close_v2(opened)
-            throw LedgerError(attempted: "open \(path)", message: String(cString: sqlite3_errstr(code)))
+            throw LedgerError(attempted: "open \(path)", message: String(cString: sqlite3_errstr(code)), code: code)
         }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
@@ -68,7 +68,8 @@ final class Database {
     }
 
     private func error(_ sql: String) -> LedgerError {
-        LedgerError(attempted: sql, message: String(cString: sqlite3_errmsg(handle)))
+        LedgerError(
+            attempted: sql, message: String(cString: sqlite3_errmsg(handle)), code: sqlite3_extended_errcode(handle))
     }
 
     enum Value {
@@ -127,6 +128,12 @@ final class Database {
 struct LedgerError: Error, CustomStringConvertible {
     let attempted: String
     let message: String
+    var code = SQLITE_ERROR
+
+    /// The statement itself is at fault, and would be refused for ever; anything else is the disk, or another process, and may pass.
+    var isOfStatement: Bool {
+        [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
+    }
 
     var description: String { "the ledger: \(message) (\(attempted.prefix(80)))" }
 }

@@ -4,7 +4,9 @@ import SystemCalls
 /// Jobs, written.
 extension Ledger {
     /// New jobs, each with its event.
-    func insert(_ jobs: [JobRecord], done: (@Sendable () -> Void)? = nil) {
+    func insert(
+        _ jobs: [JobRecord], done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
+    ) {
         write(
             urgent: true,
             { database, orders in
@@ -24,7 +26,7 @@ extension Ledger {
                         ])
                     try Self.event(database, .job(job.id, job.state, job.reason))
                 }
-            }, done: done)
+            }, done: done, refused: refused)
     }
 
     /// A job's new state, with what goes with it, and its event.
@@ -49,13 +51,16 @@ extension Ledger {
     }
 
     /// The intent to publish: from here on the job ends `done`.
-    func record(intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void) {
+    func record(
+        intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void,
+        refused: @escaping @Sendable () -> Void
+    ) {
         write(
             urgent: true,
             { database, _ in
                 try database.run(
                     "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
-            }, done: done)
+            }, done: done, refused: refused)
     }
 
     /// The original has been brought to where it belongs now.
@@ -95,23 +100,29 @@ extension Ledger {
             }, done: { done(forgotten.counts) })
     }
 
-    /// Cancels every queued job up to `last`, or those of `ids`, but for `except`; hands over how many there were.
+    /// Cancels every job up to `last` that is queued or waits, or those of `ids`, but for `except`; hands over how many there were.
     func cancelQueued(
-        upTo last: Int, ids: [Int]?, except: [Int], at time: Double, done: @escaping @Sendable (Int) -> Void
+        upTo last: Int, ids: [Int]?, except: [Int], at time: Double,
+        done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
     ) {
-        let count = Counter()
+        let queued = Counter()
+        let waiting = Counter()
         write(
             urgent: true,
             { database, _ in
                 // Lists travel as JSON, so that the statements are the same for any number of IDs.
                 let which = """
-                    state = 'queued' AND id <= ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
+                    state IN ('queued', 'waiting') AND id <= ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
                         AND id NOT IN (SELECT value FROM json_each(?3))
                     """
                 let values: [Database.Value] = [
                     .integer(last), .optional(try ids.map(JSONText.encode)), .text(try JSONText.encode(except)),
                     .real(time),
                 ]
+                waiting.value =
+                    try database.first(
+                        "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND \(which)", values
+                    ) { $0.integer(0) } ?? 0
                 try database.run(
                     """
                     INSERT INTO events (time, kind, job, state) SELECT ?4, 'job', id, 'cancelled' FROM jobs
@@ -119,6 +130,60 @@ extension Ledger {
                     """, values)
                 try database.run(
                     "UPDATE jobs SET state = 'cancelled', reason = NULL, finished = ?4 WHERE \(which)", values)
+                queued.value = database.changes - waiting.value
+            }, done: { done(queued.value, waiting.value) })
+    }
+
+    /// Queued jobs for an outbox wait, but for `except`; hands over how many there were.
+    func setAside(
+        outbox: String, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
+    ) {
+        let count = Counter()
+        write(
+            urgent: true,
+            { database, _ in
+                let which = """
+                    state = 'queued' AND id NOT IN (SELECT value FROM json_each(?1))
+                        AND work IN (SELECT id FROM orders WHERE json_extract(body, '$.outbox') = ?2)
+                    """
+                let values: [Database.Value] = [
+                    .text(try JSONText.encode(except)), .text(outbox), .text(reason), .real(Timestamp.now()),
+                ]
+                try database.run(
+                    """
+                    INSERT INTO events (time, kind, job, state, text) SELECT ?4, 'job', id, 'waiting', ?3 FROM jobs
+                    WHERE \(which) ORDER BY position
+                    """, values)
+                try database.run(
+                    "UPDATE jobs SET state = 'waiting', reason = ?3 WHERE \(which)", values)
+                count.value = database.changes
+            }, done: { done(count.value) })
+    }
+
+    /// What waits for an outbox, but for `except`, goes to the end of the queue, which is at `position`; hands over how many there were.
+    func bringBack(
+        outbox: String, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
+    ) {
+        let count = Counter()
+        write(
+            urgent: true,
+            { database, _ in
+                let which = """
+                    state = 'waiting' AND id NOT IN (SELECT value FROM json_each(?1))
+                        AND work IN (SELECT id FROM orders WHERE json_extract(body, '$.outbox') = ?2)
+                    """
+                let values: [Database.Value] = [.text(try JSONText.encode(except)), .text(outbox)]
+                try database.run(
+                    """
+                    INSERT INTO events (time, kind, job, state) SELECT ?3, 'job', id, 'queued' FROM jobs
+                    WHERE \(which) ORDER BY position
+                    """, values + [.real(Timestamp.now())])
+                try database.run(
+                    """
+                    UPDATE jobs SET state = 'queued', reason = NULL, position = ?3 + row.number FROM
+                        (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs WHERE \(which)) AS row
+                    WHERE row.id = jobs.id
+                    """, values + [.integer(position)])
                 count.value = database.changes
             }, done: { done(count.value) })
     }
@@ -222,11 +287,27 @@ extension Ledger {
         try jobs("WHERE j.state IN ('waiting', 'running', 'cancelling') ORDER BY j.position")
     }
 
-    /// Ended jobs whose original has still to be moved.
-    func undisposed(limit: Int) throws -> [JobRecord] {
+    /// The outboxes of all jobs that have not ended.
+    func unfinishedOutboxes() throws -> Set<String> {
+        var outboxes: Set<String> = []
+        try read { database in
+            try database.rows(
+                """
+                SELECT DISTINCT json_extract(body, '$.outbox') FROM orders WHERE id IN
+                    (SELECT work FROM jobs WHERE state IN ('waiting', 'queued', 'running', 'cancelling'))
+                """
+            ) { outboxes.insert($0.text(0)) }
+        }
+        return outboxes
+    }
+
+    /// Ended jobs after `id` whose original has still to be moved.
+    func undisposed(after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
-            "WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') ORDER BY j.id LIMIT ?",
-            [.integer(limit)])
+            """
+            WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.id > ? ORDER BY j.id LIMIT ?
+            """,
+            [.integer(id), .integer(limit)])
     }
 
     /// What `list` shows: oldest first, after `id`.

@@ -5,7 +5,8 @@ import Synchronization
 /// the next one, so a commit's price is shared. Reads have a connection of their own and never wait for a write.
 ///
 /// Writes are applied in the order they were given. A group that can't be written (a full disk) is tried again until it can: a
-/// completion means durable, and is never called otherwise.
+/// completion means durable. A write that SQLite refuses as such would be refused for ever, and is left out, so that it does not hold up
+/// those behind it: its `refused` is called instead.
 ///
 /// `@unchecked`: the writing connection, `orders` and `trimmed` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
 /// behind a `Mutex`.
@@ -15,6 +16,13 @@ final class Ledger: @unchecked Sendable {
     private struct Write: Sendable {
         let change: Change
         let done: (@Sendable () -> Void)?
+        let refused: (@Sendable () -> Void)?
+    }
+
+    private enum Attempt {
+        case durable
+        case later(String)
+        case refused(Int, String)
     }
 
     private struct State {
@@ -29,6 +37,7 @@ final class Ledger: @unchecked Sendable {
         var problem: String?
         // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
         var afterCommit: (@Sendable () -> Void)?
+        var problemChanged: (@Sendable () -> Void)?
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
@@ -53,6 +62,10 @@ final class Ledger: @unchecked Sendable {
 
     func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     var keptEvents: Int { state.withLock { $0.keptEvents } }
+    /// Called when `problem` has become something or nothing, on the ledger's queue.
+    func problemChanged(_ call: @escaping @Sendable () -> Void) {
+        state.withLock { $0.problemChanged = call }
+    }
 
     /// Why nothing can be written at the moment, if so.
     var problem: String? { state.withLock { $0.problem } }
@@ -60,10 +73,14 @@ final class Ledger: @unchecked Sendable {
     /// How long a change that nobody waits for may wait for others, to share the price of one commit.
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
-    /// Applies `change` with the next group; `done` is called when it is durable. An `urgent` one begins its group at once.
-    func write(urgent: Bool = false, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil) {
+    /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never will
+    /// be. An `urgent` one begins its group at once.
+    func write(
+        urgent: Bool = false, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil,
+        refused: (@Sendable () -> Void)? = nil
+    ) {
         let schedule = state.withLock { state in
-            state.pending.append(Write(change: change, done: done))
+            state.pending.append(Write(change: change, done: done, refused: refused ?? done))
             if urgent ? state.scheduled : state.scheduled || state.lingering { return false }
             if urgent { state.scheduled = true } else { state.lingering = true }
             return true
@@ -100,21 +117,54 @@ final class Ledger: @unchecked Sendable {
             return state.pending
         }
         guard !group.isEmpty else { return }
+        write(group)
+    }
+
+    private func write(_ gathered: [Write]) {
+        var group = gathered
+        while true {
+            switch attempt(group) {
+            case .durable: return written(group)
+            case .later(let problem): return tryLater(group, problem)
+            case .refused(let index, let problem):
+                let refused = group.remove(at: index)
+                Log.failure("the ledger refuses an entry, which is left out: \(problem)")
+                refused.refused?()
+            }
+        }
+    }
+
+    private func attempt(_ group: [Write]) -> Attempt {
+        var index: Int?
         do {
             try writer.script("BEGIN IMMEDIATE")
-            for write in group { try write.change(writer, orders) }
+            for (number, write) in group.enumerated() {
+                index = number
+                try write.change(writer, orders)
+            }
+            index = nil
             try trimEvents(writer)
             try writer.script("COMMIT")
+            return .durable
         } catch {
             try? writer.script("ROLLBACK")
             orders.forget()
-            return tryLater(group, "\(error)")
+            // What is not SQLite's own was met while the entry was put into words.
+            let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
+            if let index, isOfStatement { return .refused(index, "\(error)") }
+            return .later("\((error as? LedgerError)?.message ?? "\(error)")")
         }
-        let (recovered, afterCommit) = state.withLock { state in
+    }
+
+    private func written(_ group: [Write]) {
+        let (recovered, afterCommit, problemChanged) = state.withLock { state in
             defer { state.problem = nil }
-            return (state.problem != nil, state.afterCommit)
+            return (state.problem != nil, state.afterCommit, state.problemChanged)
         }
-        if recovered { Log.notice("the ledger can be written again") }
+        if recovered {
+            problemChanged?()
+            Log.notice("the ledger can be written again")
+        }
         for write in group { write.done?() }
         afterCommit?()
     }
@@ -128,13 +178,17 @@ final class Ledger: @unchecked Sendable {
     }
 
     private func tryLater(_ group: [Write], _ problem: String) {
-        let isNews = state.withLock { state in
+        let (isNews, problemChanged) = state.withLock { state in
             defer { state.problem = problem }
             state.pending.insert(contentsOf: group, at: 0)
             state.retrying = true
-            return state.problem == nil
+            return (state.problem == nil, state.problemChanged)
         }
-        if isNews { Log.failure("can't write to the ledger: \(problem); trying again every second") }
+        if isNews {
+            problemChanged?()
+            Log.failure(
+                "can't write to the ledger: \(problem); no work is taken until it can be, which is tried every second")
+        }
         queue.asyncAfter(deadline: .now() + .seconds(1)) { self.commit(again: true) }
     }
 }

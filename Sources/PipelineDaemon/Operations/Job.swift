@@ -12,6 +12,10 @@ final class Job: @unchecked Sendable {
     var cancelRequested = false
     /// The daemon stops: what has not ended goes back to the queue.
     var returning = false
+    /// What it waits for, once it has stopped.
+    var waits: String?
+    /// Why its intent could not be recorded.
+    var refusal: JobFailure?
     /// The intent to publish is recorded, or on its way: it ends `done`.
     var publishing = false
     /// Its staging files are being removed.

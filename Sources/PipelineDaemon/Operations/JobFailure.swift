@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 import WorkerProtocol
 
@@ -7,6 +8,10 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     var advice: String?
     /// The stage of the chain, or of the job's way, that it happened in.
     var stage: String?
+    /// The outbox is full: no fault of the job, which waits for room.
+    var lacksRoom = false
+    /// What had been written by then.
+    var written: Int64 = 0
 
     var description: String { message }
 
@@ -19,6 +24,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
         message = failure.stage == "open" ? failure.message : "\(failure.stage): \(failure.message)"
         advice = failure.advice
         stage = failure.stage
+        lacksRoom = failure.lacksRoom ?? false
     }
 
     init(_ error: any Error, during work: String) {
@@ -26,12 +32,20 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
         advice = (error as? SystemError).flatMap(Self.advice)
     }
 
+    /// Of work in the outbox.
+    init(_ error: any Error, inOutboxDuring work: String) {
+        self.init(error, during: work)
+        lacksRoom = (error as? SystemError)?.isOfRoom ?? false
+    }
+
     private static func advice(_ error: SystemError) -> String? {
         switch error.code {
-        case 28, 122: "make room there, then `pipectl retry`"
-        case 13, 1: "give the daemon's user access, then `pipectl retry`"
-        case 20: "a file has the name that a folder needs; move it away, then `pipectl retry`"
-        case 2: "the file was moved or removed while it waited"
+        case ENOSPC, EDQUOT: "make room there, then `pipectl retry`"
+        case EACCES, EPERM: "give the daemon's user access, then `pipectl retry`"
+        case ENOENT: "the file was moved or removed while it waited"
+        case ENOTDIR: "a file has the name that a folder needs; move it away, then `pipectl retry`"
+        case EMFILE, ENFILE, ENOMEM: "the machine was short of something for a moment; `pipectl retry`"
+        case EIO: "look at the disk (`dmesg`), then `pipectl retry`"
         default: nil
         }
     }

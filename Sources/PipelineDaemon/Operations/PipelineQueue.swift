@@ -14,11 +14,13 @@ final class PipelineQueue: Sendable {
         var reason: String?
         /// Held for a stop of the daemon; not the user's doing, and not recorded.
         var closed = false
+        /// Held until something is well again that all work needs; not recorded, either.
+        var onHold = false
         var running = 0
         var held: [AsyncOperation] = []
 
         mutating func next() -> AsyncOperation? {
-            while !paused, !closed, running < effective, !held.isEmpty {
+            while !paused, !closed, !onHold, running < effective, !held.isEmpty {
                 let operation = held.removeFirst()
                 guard operation.admit() else { continue }
                 running += 1
@@ -89,6 +91,12 @@ final class PipelineQueue: Sendable {
             $0.reason = nil
         }
         operations.isSuspended = false
+        pump()
+    }
+
+    /// The same as long as something is not well.
+    func hold(_ hold: Bool) {
+        state.withLock { $0.onHold = hold }
         pump()
     }
 

@@ -78,7 +78,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     }
 
     private func end(_ error: any Error) {
-        var failure = error as? JobFailure ?? JobFailure(error, during: "publishing")
+        var failure = error as? JobFailure ?? JobFailure(error, inOutboxDuring: "publishing")
         failure.stage = "publish"
         box.withLock { [failure] in $0.failure = failure }
         finish(.failed)

@@ -75,7 +75,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         do {
             return try work.staging.map(openStaging)
         } catch {
-            end(.failed, JobFailure(error, during: "making the result in the outbox"))
+            end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
             return nil
         }
     }
@@ -149,6 +149,10 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// Nothing partial stays behind, and nobody hears of the end before that is so.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
+        var failure = failure
+        if failure?.lacksRoom == true {
+            failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
+        }
         for path in work.staging { try? FileSystem.remove(path) }
         box.withLock { $0.failure = failure }
         finish(outcome)

@@ -49,10 +49,12 @@ extension Supervisor {
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.
     private func cancelRows(_ ids: [Int]?, done: @escaping @Sendable () -> Void) {
-        let windowed = window.values.filter { $0.record.state == .queued }.map(\.record.id)
-        ledger.cancelQueued(upTo: nextID - 1, ids: ids, except: windowed, at: Timestamp.now()) { [self] count in
+        ledger.cancelQueued(upTo: nextID - 1, ids: ids, except: Array(window.keys), at: Timestamp.now()) {
+            [self] queued, waiting in
             queue.async { [self] in
-                counts[.queued, default: 0] -= count
+                let count = queued + waiting
+                counts[.queued, default: 0] -= queued
+                counts[.waiting, default: 0] -= waiting
                 counts[.cancelled, default: 0] += count
                 fillHolds -= 1
                 if count > 0 { disposeBacklog() }

@@ -21,7 +21,7 @@ extension Supervisor {
             ledger.record(job)
         }
         for id in announcing { ledger.append(LoggedEvent(kind: "picture", job: id, state: .done)) }
-        sweepStaging()
+        try sweepStaging()
         sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
         counts = try ledger.counts()
@@ -58,7 +58,13 @@ extension Supervisor {
             job.outputs = published.map(\.path)
             return true
         } catch {
-            let failure = JobFailure(error, during: "publishing after a crash")
+            let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
+            guard !failure.lacksRoom else {
+                // It meets the same as any other that runs.
+                job.state = .queued
+                job.started = nil
+                return false
+            }
             job.state = .failed
             (job.error, job.advice) = (failure.message, failure.advice)
             Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))")
@@ -66,48 +72,29 @@ extension Supervisor {
         }
     }
 
-    /// Whatever lies in `.staging` belongs to nobody now: what an intent names has been published above.
-    private func sweepStaging() {
-        for recipe in current.configuration.recipes { sweep(current.outbox(of: recipe, places) + "/.staging") }
-        sweep(current.adHocOutbox(places) + "/.staging")
+    private func sweepStaging() throws {
+        var outboxes = Set(current.configuration.recipes.map { current.outbox(of: $0, places) })
+        outboxes.insert(current.adHocOutbox(places))
+        // A recipe may be another since.
+        outboxes.formUnion(try ledger.unfinishedOutboxes())
+        for outbox in outboxes.sorted() { staging.sweep(outbox) }
     }
 
-    private func sweep(_ staging: String) {
-        guard FileSystem.exists(staging) else { return }
-        do {
-            for name in try FileSystem.names(in: staging).compactMap(\.self) {
-                try FileSystem.remove(FileSystem.join(staging, name))
-            }
-        } catch {
-            Log.failure("\(staging) can't be swept: \(error), ignoring")
-        }
-    }
-
-    /// Copies whose job was never recorded: the caller was not told that they are safe.
+    /// Copies whose job was never recorded: the caller was not told that they are safe. One that was being brought back goes where it
+    /// came from.
     private func sweepSpool() {
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
             for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
                 let path = FileSystem.join(folder, file)
-                if !knows(source: path) { try? FileSystem.remove(path) }
+                guard (try? knows(source: path)) == false else { continue }
+                if let job = try? Spool.job(broughtBackTo: name).flatMap(ledger.job) {
+                    try? FileSystem.renameWithoutReplacing(path, job.source)
+                } else {
+                    try? FileSystem.remove(path)
+                }
             }
             FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
-        }
-    }
-
-    /// Ended jobs whose originals have not been moved: after a crash, and after a cancel of many.
-    func disposeBacklog() {
-        disposing.async { [self] in
-            while let jobs = try? ledger.undisposed(limit: 200), !jobs.isEmpty {
-                var moved = 0
-                for job in jobs {
-                    // What is left is moved at the next start.
-                    if timeIsUp.withLock({ $0 }) { return }
-                    if (try? disposeOnce(job)) != nil { moved += 1 }
-                }
-                // Those that can't be moved now are tried again at the next start.
-                guard moved > 0, ledger.flush(seconds: 60) else { return }
-            }
         }
     }
 }

@@ -19,11 +19,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Originals are moved one after the other, behind everything else.
     let disposing = DispatchQueue(label: "pipelined.disposal")
     /// Jobs whose original has been moved, until that is recorded; touched on `disposing` alone.
-    private var moved: Set<Int> = []
+    var moved: Set<Int> = []
+    /// Jobs whose original can't be moved, and why.
+    let stuck = Mutex<[Int: String]>([:])
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
     let publisher = Publisher()
+    let staging: Staging
     let started = Timestamp.now()
 
     let render: PipelineQueue
@@ -48,6 +51,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var filled = 0
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
+    /// Outboxes whose work waits for room.
+    var shortages: [String: Shortage] = [:]
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
     var stopping = false
@@ -63,8 +68,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
 
-    init(places: Places, ledger: Ledger, pool: WorkerPool, current: LoadedConfiguration) {
+    init(places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, current: LoadedConfiguration) {
         self.places = places
+        self.staging = staging
         self.ledger = ledger
         self.pool = pool
         self.current = current
@@ -79,6 +85,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
+        ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
         try queue.sync {
             try recover()
             for (name, reason) in try ledger.pausedQueues() {
@@ -123,8 +130,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         for former in old {
             let successor = inboxes.first { $0.folder == former.folder }
-            former.stop { successor?.begin(adopting: false) }
+            former.stop { marked in successor?.begin(adopting: false, marked: marked) }
         }
+        holdInboxes()
     }
 
     // MARK: - Taking files in
@@ -155,8 +163,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             file: file, state: state, created: now, finished: state.isFinal ? now : nil)
     }
 
-    /// Records new jobs; `done` when they are durable.
-    func enter(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
+    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
+    /// the next start.
+    func enter(
+        _ records: [JobRecord], done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
+    ) {
         for record in records { counts[record.state, default: 0] += 1 }
         ledger.insert(records) { [self] in
             done()
@@ -164,10 +175,26 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 for record in records where record.state.isFinal { dispose(record) }
                 fill()
             }
+        } refused: { [self] in
+            queue.async { [self] in
+                for record in records { counts[record.state, default: 0] -= 1 }
+                guard records.count > 1 else {
+                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    checkWaiters()
+                    return (refused ?? done)()
+                }
+                // Only the one at fault is left out.
+                let group = DispatchGroup()
+                for record in records {
+                    group.enter()
+                    enter([record]) { group.leave() }
+                }
+                group.notify(queue: queue, execute: done)
+            }
         }
     }
 
-    func knows(source: String) -> Bool { (try? ledger.knows(source: source)) ?? true }
+    func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
     func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
 
@@ -197,13 +224,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func start(_ record: JobRecord) {
         let id = record.id
-        let staging = "\(record.order.outbox)/.staging"
         let render = RenderOperation(
             RenderOperation.Work(
                 name: record.path, outputs: record.order.outputs, source: ImageHandle(source: record.source),
-                staging: record.order.outputs.indices.map { index in
-                    "\(staging)/\(id)-\(index).\(record.order.outputs[index].chain.suffix)"
-                },
+                staging: record.order.outputs.indices.map { staging.path(of: record, output: $0) },
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
@@ -264,7 +288,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         case .failed:
             job.end("PublishOperation", "failed", job.publish.failure?.message)
             fail(job, job.publish.failure ?? JobFailure("publishing failed"))
-        case .cancelled: settleCancelling(job)
+        case .cancelled:
+            if let failure = job.refusal { fail(job, failure) } else { settleCancelling(job) }
         case .pending, .ready, .finished: break
         }
     }
@@ -273,7 +298,16 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = window[id], !job.cancelRequested, !job.returning else { return done(false) }
         job.publishing = true
-        ledger.record(intent: intent, of: id) { done(true) }
+        ledger.record(intent: intent, of: id) {
+            done(true)
+        } refused: { [self] in
+            queue.async {
+                job.publishing = false
+                job.refusal = JobFailure(
+                    "the ledger refuses to record what is to be published", advice: "see the daemon's log")
+                done(false)
+            }
+        }
     }
 
     private func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
@@ -290,6 +324,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func fail(_ job: Job, _ failure: JobFailure) {
         guard !job.ended else { return }
+        if failure.lacksRoom { return waitForRoom(job, failure) }
         job.record.error = failure.message
         job.record.advice = failure.advice
         job.record.story?.stage = failure.stage
@@ -301,7 +336,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// A job that is to stop has stopped once none of its operations works any more.
     func settleCancelling(_ job: Job) {
-        guard job.cancelRequested || job.returning, !job.ended, !job.publishing,
+        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing,
             job.render.state.isFinal, job.publish.state.isFinal
         else { return }
         guard let image = job.render.image else { return stopped(job) }
@@ -316,9 +351,16 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func stopped(_ job: Job) {
         guard !job.ended else { return }
         if job.cancelRequested { return finish(job, .cancelled) }
+        settleWaiting(job)
+    }
+
+    /// Back to where it was before it began: to the queue, or to what waits.
+    func settleWaiting(_ job: Job) {
         job.record.started = nil
         job.record.story = nil
-        finish(job, .queued)
+        // When the daemon stops, it is for the next start to see whether there is room.
+        job.record.reason = job.returning ? nil : job.waits
+        finish(job, job.record.reason == nil ? .queued : .waiting)
     }
 
     // MARK: - States
@@ -350,7 +392,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(job.record)
     }
 
-    /// The job leaves the window in its last state, or `queued` when the daemon stops.
+    /// The job leaves the window in its last state, `queued` when the daemon stops, or `waiting`.
     private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         job.ended = true
         window[job.record.id] = nil
@@ -365,8 +407,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ending += 1
         ledger.record(record) { [self] in
             done()
-            // Once the failure is recorded nobody asks any more what has been published of it.
-            if state == .failed, let image = job.render.image { files.async { self.publisher.discard(image.staged) } }
+            // Once this is recorded nobody asks any more what has been published of it.
+            if state == .failed || state == .waiting, let image = job.render.image {
+                files.async { self.publisher.discard(image.staged) }
+            }
             queue.async { [self] in
                 ending -= 1
                 if state.isFinal {
@@ -378,35 +422,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             }
         }
         fill()
-    }
-
-    /// Moves the original of an ended job, in the background.
-    func dispose(_ record: JobRecord) {
-        disposing.async { [self] in
-            do {
-                // The backlog may have come first; and what has been brought back since is not to be moved.
-                guard let fresh = try ledger.job(record.id), !fresh.disposed, fresh.state.isFinal else { return }
-                try disposeOnce(fresh)
-            } catch {
-                Log.failure(
-                    "the original of job \(record.id) stays at \(record.source): \(error); "
-                        + "it is moved at the next start, or by `pipectl reload`")
-            }
-        }
-    }
-
-    /// On the disposal's queue. Once: a second move would meet another file of the same name.
-    func disposeOnce(_ record: JobRecord) throws {
-        guard moved.insert(record.id).inserted else { return }
-        do {
-            let source = try Disposal(places: places).dispose(record)
-            ledger.recordDisposal(of: record.id, source: source) { [self] in
-                disposing.async { self.moved.remove(record.id) }
-            }
-        } catch {
-            moved.remove(record.id)
-            throw error
-        }
     }
 
     static func line(_ record: JobRecord, _ places: Places) -> String {

@@ -9,7 +9,11 @@ struct Disposal: Sendable {
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
         if job.origin == .kept { return job.source }
-        guard let there = try FileSystem.status(job.source) else { return movedBefore(job) ?? job.source }
+        guard let there = try FileSystem.status(job.source) else {
+            let moved = movedBefore(job)
+            if let moved, job.state == .failed { try explain(job, beside: moved) }
+            return moved ?? job.source
+        }
         // The inode alone: a device's number may change with a reboot, the size with a writer that had it open.
         guard there.identity.inode == job.file.inode else {
             throw JobFailure("\(job.source) is not the file that was claimed")
@@ -29,7 +33,7 @@ struct Disposal: Sendable {
             return try move(job, into: places.cancelled)
         default:
             let target = try move(job, into: places.failed)
-            try FileSystem.write(Array(explanation(job, target).utf8), to: Self.explanationPath(target))
+            try explain(job, beside: target)
             return target
         }
     }
@@ -49,6 +53,10 @@ struct Disposal: Sendable {
         return target
     }
 
+    private func explain(_ job: JobRecord, beside target: String) throws {
+        try FileSystem.write(Array(explanation(job, target).utf8), to: Self.explanationPath(target))
+    }
+
     private func folder(_ job: JobRecord, _ place: String) -> String {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
@@ -61,7 +69,10 @@ struct Disposal: Sendable {
         for number in 0..<100 {
             let path = number == 0 ? target : ResultName.numbered(target, number)
             guard let there = try? FileSystem.status(path)?.identity else { return nil }
-            if (there.size, there.modified) == (job.file.size, job.file.modified) { return path }
+            // Another inode, when it was copied to another file system.
+            if (there.size, there.modified) == (job.file.size, job.file.modified) || there.inode == job.file.inode {
+                return path
+            }
         }
         return nil
     }

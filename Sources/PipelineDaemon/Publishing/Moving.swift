@@ -7,13 +7,16 @@ extension SystemError {
     var isMissing: Bool { code == ENOENT }
     /// The system has no more to give just now; it has nothing against the file.
     var isPassing: Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
+    /// The disk is full, or the part of it that a user may have.
+    var isOfRoom: Bool { code == ENOSPC || code == EDQUOT }
 }
 
 /// Moving an original: never over another file, and never gone before it has arrived.
 enum Moving {
-    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now.
+    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. One that a crash has interrupted is finished by
+    /// the next.
     static func move(_ from: String, into folder: String, as name: String) throws -> String {
-        try FileSystem.makeFolders(folder)
+        try FileSystem.makeFolders(folder, durable: true)
         let wanted = FileSystem.join(folder, name)
         for number in 0... {
             let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
@@ -32,12 +35,16 @@ enum Moving {
 
     /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.
     private static func copy(_ from: String, to target: String) throws -> Bool {
-        if FileSystem.exists(target) { return false }
-        let folder = FileSystem.folder(of: target)
-        // Originals are moved one after the other, so the name is free.
-        let temporary = FileSystem.join(folder, ".\(getpid()).part")
-        defer { try? FileSystem.remove(temporary) }
         let source = try Descriptor.open(from, O_RDONLY | O_NOFOLLOW)
+        if FileSystem.exists(target) {
+            guard try isCopy(target, of: source) else { return false }
+            try FileSystem.remove(from)
+            return true
+        }
+        let folder = FileSystem.folder(of: target)
+        // Originals are moved one after the other, so the name is free; what a crash has left there is written over.
+        let temporary = FileSystem.join(folder, ".original.part")
+        defer { try? FileSystem.remove(temporary) }
         let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
         try FileSystem.copy(source, to: copy, called: temporary)
         try copyTimes(of: source, to: copy)
@@ -50,6 +57,14 @@ enum Moving {
         try FileSystem.sync(folder)
         try FileSystem.remove(from)
         return true
+    }
+
+    /// A crash came between the copy's rename and the original's end: same time, same bytes.
+    private static func isCopy(_ path: String, of source: Descriptor) throws -> Bool {
+        guard let there = try FileSystem.status(path), there.kind == .file else { return false }
+        let original = FileStatus(try source.status())
+        guard (there.size, there.modified) == (original.size, original.modified) else { return false }
+        return try FileSystem.isEqual(source, try Descriptor.open(path, O_RDONLY | O_NOFOLLOW))
     }
 
     private static func copyTimes(of source: Descriptor, to copy: Descriptor) throws {

@@ -42,7 +42,7 @@ final class Publisher: Sendable {
     /// Chooses the final names, and makes their folders.
     func choose(_ staged: [ImageHandle.Staged], order: WorkOrder, path: String) throws -> Publication {
         let name = ResultName(order: order, path: path)
-        try FileSystem.makeFolders(name.folder)
+        try FileSystem.makeFolders(name.folder, durable: true)
         if order.conflict != .number {
             // A name that is taken under `skip` is met at the rename, and left out there.
             let steps = staged.map {
@@ -87,33 +87,50 @@ final class Publisher: Sendable {
                 }
                 published.append(Published(path: intent.steps[index].target, picture: result.picture))
             }
-            for folder in Set(published.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
+            try makeDurable(published)
         } catch {
-            for step in intent.steps
-            where step.conflict != .replace && published.contains(where: { $0.path == step.target }) {
-                try? FileSystem.renameWithoutReplacing(step.target, step.staging)
-            }
+            takeBack(intent.steps.filter { step in published.contains { $0.path == step.target } })
             throw error
         }
         return published
     }
 
-    /// Finishes what a crash interrupted: a staging file that is gone was published, one that is there is renamed now. Nil when one is
-    /// gone and what it became is gone as well.
+    /// Finishes what a crash interrupted: a staging file that is gone was published, one that is there is renamed now; what can't be
+    /// finished is taken back as a whole. Nil when nothing is left of any.
     func recover(_ intent: PublishIntent) throws -> [Published]? {
-        let isLost = intent.steps.contains { !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
+        let isLost = intent.steps.allSatisfy { !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
         if isLost { return nil }
-        var published: [Published] = []
-        for var step in intent.steps {
-            if FileSystem.exists(step.staging) {
-                while try !Self.rename(step), step.conflict == .number { step.target = Self.numbered(step.target) }
-                // Left out by `skip`; the sweep removes it.
-                if FileSystem.exists(step.staging) { continue }
+        var done: [PublishIntent.Step] = []
+        do {
+            for var step in intent.steps {
+                if FileSystem.exists(step.staging) {
+                    while try !Self.rename(step), step.conflict == .number { step.target = Self.numbered(step.target) }
+                    // Left out by `skip`; the sweep removes it.
+                    if FileSystem.exists(step.staging) { continue }
+                }
+                done.append(step)
             }
-            published.append(Published(path: step.target))
+            let published = done.map { Published(path: $0.target) }
+            try makeDurable(published)
+            return published
+        } catch {
+            takeBack(done)
+            throw error
         }
-        for folder in Set(published.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
-        return published
+    }
+
+    /// Step 4: what has been renamed survives a power cut.
+    private func makeDurable(_ published: [Published]) throws {
+        for folder in Set(published.map { FileSystem.folder(of: $0.path) }) where FileSystem.exists(folder) {
+            try FileSystem.sync(folder)
+        }
+    }
+
+    /// All outputs of a job are published, or none. What has been replaced is gone, so its successor stays.
+    private func takeBack(_ steps: [PublishIntent.Step]) {
+        for step in steps where step.conflict != .replace {
+            try? FileSystem.renameWithoutReplacing(step.target, step.staging)
+        }
     }
 
     /// The names may be chosen again.

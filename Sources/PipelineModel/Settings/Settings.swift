@@ -12,6 +12,7 @@ public struct Settings: Sendable, Hashable {
     public var workerJobs = 500
     public var history = Duration.seconds(30 * 86400)
     public var historyJobs = 100_000
+    public var freeSpace: Int64 = 16 << 20
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(4)
     public var window = 1024
@@ -56,6 +57,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
                 "a worker is replaced after so many jobs"),
+            Setting(
+                "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
+                "what must be free in an outbox that was full before its work goes on"),
             Setting(
                 "Daemon", "History", \.history, .duration(.seconds(60) ... .seconds(3650 * 86400)),
                 "how long ended jobs are remembered"),

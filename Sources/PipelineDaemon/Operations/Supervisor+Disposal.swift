@@ -1,0 +1,88 @@
+import Dispatch
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Originals are moved one after the other, behind everything else. One that can't be moved stays, says so, and is tried again.
+extension Supervisor {
+    /// Moves the original of an ended job, in the background.
+    func dispose(_ record: JobRecord) {
+        disposing.async { [self] in
+            do {
+                // The backlog may have come first; and what has been brought back since is not to be moved.
+                guard let fresh = try ledger.job(record.id), !fresh.disposed, fresh.state.isFinal else { return }
+                try disposeOnce(fresh)
+            } catch {
+                stays(record, error)
+            }
+        }
+    }
+
+    /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
+    func disposeBacklog() {
+        disposing.async { [self] in
+            var last = 0
+            var left: Set<Int> = []
+            while let jobs = try? ledger.undisposed(after: last, limit: 200), let end = jobs.last {
+                for job in jobs {
+                    // What is left is moved at the next start.
+                    if timeIsUp.withLock({ $0 }) { return }
+                    do {
+                        try disposeOnce(job)
+                    } catch {
+                        stays(job, error)
+                        left.insert(job.id)
+                    }
+                }
+                last = end.id
+            }
+            // The others have been brought back by `pipectl retry`.
+            stuck.withLock { stuck in stuck = stuck.filter { left.contains($0.key) } }
+        }
+    }
+
+    /// On the disposal's queue. Once: a second move would meet another file of the same name.
+    private func disposeOnce(_ record: JobRecord) throws {
+        guard moved.insert(record.id).inserted else { return }
+        do {
+            let source = try Disposal(places: places).dispose(record)
+            ledger.recordDisposal(of: record.id, source: source) { [self] in
+                disposing.async { self.moved.remove(record.id) }
+            }
+            if stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
+                tell(record, "its original could be moved now, to \(source)")
+            }
+        } catch {
+            moved.remove(record.id)
+            throw error
+        }
+    }
+
+    /// How long to wait before something that a disk refused is tried again.
+    static let retryInterval = DispatchTimeInterval.seconds(2)
+
+    private func stays(_ record: JobRecord, _ error: any Error) {
+        let reason = "its original stays at \(record.source): \(error); this is tried again"
+        let (known, isFirst) = stuck.withLock { stuck in
+            defer { stuck[record.id] = reason }
+            return (stuck[record.id], stuck.isEmpty)
+        }
+        if known != reason {
+            Log.failure("job \(record.id): \(reason)")
+            tell(record, reason)
+        }
+        if isFirst { disposeLater() }
+    }
+
+    private func disposeLater() {
+        disposing.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
+            guard !stuck.withLock({ $0.isEmpty }) else { return }
+            disposeBacklog()
+            disposeLater()
+        }
+    }
+
+    private func tell(_ record: JobRecord, _ text: String) {
+        ledger.append(.job(record.id, record.state, text))
+    }
+}

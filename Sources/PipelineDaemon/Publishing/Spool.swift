@@ -1,0 +1,16 @@
+/// The folders of `spool/`: one for each original that `pipectl add` passed.
+enum Spool {
+    /// For a new one.
+    static func folder() -> String { UUIDName.make() }
+
+    /// For one that `pipectl retry` brings back: told by its name, because a crash may come before that is recorded, and there is no
+    /// other copy.
+    static func folder(bringingBack job: Int) -> String { "\(prefix)\(job)" }
+
+    /// The job whose original is brought back to this folder; nil for a new one's.
+    static func job(broughtBackTo folder: String) -> Int? {
+        folder.hasPrefix(prefix) ? Int(folder.dropFirst(prefix.count)) : nil
+    }
+
+    private static let prefix = "retry-"
+}

@@ -1,0 +1,54 @@
+import Foundation
+import PipelineModel
+import SystemCalls
+
+/// Where results are made: in their outbox, since a rename must not leave a file system, and there in a folder of this root's own. Another
+/// daemon may have the same outbox.
+struct Staging: Sendable {
+    static let folderName = ".staging"
+
+    private let root: String
+
+    /// Reads what this root is called among those that share an outbox; made up at its first start.
+    init(_ places: Places) throws {
+        if let known = try Self.read(places.identity) {
+            root = known
+        } else {
+            root = UUIDName.make()
+            try FileSystem.write(Array("\(root)\n".utf8), to: places.identity)
+        }
+    }
+
+    private static func read(_ path: String) throws -> String? {
+        guard FileSystem.exists(path) else { return nil }
+        let text = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.isEmpty || text.contains("/") ? nil : text
+    }
+
+    func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
+
+    /// Where an output of a job is made.
+    func path(of job: JobRecord, output index: Int) -> String {
+        "\(folder(in: job.order.outbox))/\(job.id)-\(index).\(job.order.outputs[index].chain.suffix)"
+    }
+
+    /// Removes what lies there, which belongs to nobody at the start: what an intent names has been published by then.
+    func sweep(_ outbox: String) {
+        let folder = folder(in: outbox)
+        guard FileSystem.exists(folder) else { return }
+        do {
+            for name in try FileSystem.names(in: folder).compactMap(\.self) {
+                try FileSystem.remove(FileSystem.join(folder, name))
+            }
+        } catch {
+            Log.failure("\(folder) can't be swept: \(error), ignoring")
+        }
+    }
+
+    /// Throws when there is no room for so many bytes in an outbox.
+    func checkRoom(for bytes: Int64, in outbox: String) throws {
+        let folder = folder(in: outbox)
+        try FileSystem.makeFolders(folder)
+        try FileSystem.checkRoom(for: bytes, at: "\(folder)/room")
+    }
+}
