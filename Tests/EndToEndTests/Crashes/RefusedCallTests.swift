@@ -26,7 +26,7 @@ struct RefusedCallTests {
     private static let paths = [
         "mkdir": ["inbox/r3/.pipelined/0", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
-        "renameat2": ["inbox/r3/r3.png", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
+        "renameat2": ["inbox/r3/.pipelined/0/r3.png", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
         "fsync": ["outbox/r2/.staging/test/2-0.jpg", "outbox/r3/.staging/test", "outbox/r4", "archive/r5"],
     ]
 

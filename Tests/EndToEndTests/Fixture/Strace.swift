@@ -5,7 +5,8 @@ import Foundation
 enum Strace {
     /// The calls that claiming, publishing, disposal and the ledger are made of.
     static let calls = [
-        "mkdir", "openat", "rename", "renameat2", "link", "unlink", "fsync", "fdatasync", "pwrite64", "ftruncate",
+        "mkdir", "openat", "rename", "renameat2", "linkat", "unlink", "unlinkat", "fsync", "fdatasync", "pwrite64",
+        "ftruncate",
     ]
 
     /// The command to put in front of the daemon's. The daemon stays our child, and the tracer ends with it.
@@ -61,7 +62,14 @@ struct TracedCall {
     /// What stands in quotes, or in angle brackets behind the descriptor, up to the call's data.
     private static func paths(in text: Substring, below root: String) -> [String] {
         let isByDescriptor = ["fsync", "fdatasync", "pwrite64", "ftruncate"].contains { text.hasPrefix($0 + "(") }
-        let marks: (Character, Character) = isByDescriptor ? ("<", ">") : ("\"", "\"")
+        let paths = isByDescriptor ? [] : paths(in: text, between: ("\"", "\""), below: root)
+        // A name in an open folder is told by the folder.
+        return paths.isEmpty ? Array(Self.paths(in: text, between: ("<", ">"), below: root).prefix(1)) : paths
+    }
+
+    private static func paths(
+        in text: Substring, between marks: (Character, Character), below root: String
+    ) -> [String] {
         var paths: [String] = []
         var rest = text
         while let start = rest.firstIndex(of: marks.0) {
@@ -69,7 +77,6 @@ struct TracedCall {
             guard let end = after.firstIndex(of: marks.1) else { break }
             if after[..<end].hasPrefix(root + "/") { paths.append(String(after[..<end].dropFirst(root.count + 1))) }
             rest = after[after.index(after: end)...]
-            if isByDescriptor { break }
         }
         return paths
     }
