@@ -42,6 +42,11 @@ final class DaemonFixture {
         try await daemon.ready()
     }
 
+    /// Waits until its log has this.
+    func says(_ text: String) async throws { try await logged { $0.contains(text) } }
+
+    func logged(_ condition: @escaping @Sendable (String) -> Bool) async throws { try await daemon?.until(condition) }
+
     /// Ends it with a signal; returns its exit status, or the signal's number, negative.
     @discardableResult
     func stop(_ signal: Int32 = SIGTERM) async -> Int32 {
