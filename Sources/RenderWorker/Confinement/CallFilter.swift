@@ -28,10 +28,9 @@ enum CallFilter {
 
     private static func add(_ rule: CallRule, _ action: UInt32, to filter: scmp_filter_ctx) throws {
         let number = seccomp_syscall_resolve_name(rule.name)
-        // This machine's libseccomp is older than the call: it falls under "all others".
-        guard number != __NR_SCMP_ERROR else { return }
-        try check(
-            seccomp_rule_add_array(filter, action, number, UInt32(rule.conditions.count), rule.conditions))
+        // A call that this machine does not have, or that libseccomp does not know yet, falls under "all others".
+        guard number >= 0 else { return }
+        try check(seccomp_rule_add_array(filter, action, number, UInt32(rule.conditions.count), rule.conditions))
     }
 
     private static func check(_ result: Int32) throws {
