@@ -233,8 +233,10 @@ class Daemon:
     def resident(process):
         try:
             with open(f"/proc/{process}/statm", encoding="ascii") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError):
+                # Without what it shares with others, as mapped files.
+                _, resident, shared, *_ = file.read().split()
+                return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
             return 0
 
 
