@@ -65,7 +65,9 @@ FORMATS = [
     ("webp", "webpsave --page-height 60"), ("tif", "tiffsave"), ("tif", "tiffsave --compression deflate --tile"),
     ("tif", "tiffsave --compression jpeg"), ("tif", "tiffsave --compression lzw --predictor horizontal"),
     ("gif", "gifsave"), ("gif", "gifsave --page-height 60"), ("heic", "heifsave --compression hevc"),
-    ("avif", "heifsave --compression av1 --effort 0"),
+    ("avif", "heifsave --compression av1 --effort 0"), ("jpg", "jpegsave --profile p3"),
+    ("jpg", "icc_transform cmyk"), ("png", "colourspace rgb16"), ("png", "icc_transform p3"),
+    ("tif", "cast float"),
 ]
 
 
