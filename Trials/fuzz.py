@@ -65,7 +65,9 @@ FORMATS = [
     ("webp", "webpsave --page-height 60"), ("tif", "tiffsave"), ("tif", "tiffsave --compression deflate --tile"),
     ("tif", "tiffsave --compression jpeg"), ("tif", "tiffsave --compression lzw --predictor horizontal"),
     ("gif", "gifsave"), ("gif", "gifsave --page-height 60"), ("heic", "heifsave --compression hevc"),
-    ("avif", "heifsave --compression av1 --effort 0"),
+    ("avif", "heifsave --compression av1 --effort 0"), ("jpg", "jpegsave --profile p3"),
+    ("jpg", "icc_transform cmyk"), ("png", "colourspace rgb16"), ("png", "icc_transform p3"),
+    ("tif", "cast float"),
 ]
 
 
@@ -233,8 +235,10 @@ class Daemon:
     def resident(process):
         try:
             with open(f"/proc/{process}/statm", encoding="ascii") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError):
+                # Without what it shares with others, as mapped files.
+                _, resident, shared, *_ = file.read().split()
+                return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
             return 0
 
 

@@ -40,13 +40,18 @@ struct LimitTests {
         _ = try worker.render(larger, "resize scale=0.5 | save format=\(format)")
     }
 
-    @Test("A filter that makes a picture too large for its format is told so before anything is encoded")
+    @Test("What filters make of the size counts: too large is told before anything is encoded, smaller is well")
     func tooLargeByFilter() throws {
         let folder = try TemporaryFolder()
         let body = "return vips_zoom(in, out, 100, 1, NULL);"
         try Plugin(name: "wide", body: body, changes: ".traits = PIPELINE_CHANGES_SIZE").compile(
             to: folder.path + "/wide.so")
+        let half = "return vips_shrink(in, out, 10, 1, NULL);"
+        try Plugin(name: "narrow", body: half, changes: ".traits = PIPELINE_CHANGES_SIZE").compile(
+            to: folder.path + "/narrow.so")
         let worker = try WorkerProcess(plugins: [folder.path])
+        let long = try Pixels.colourful(20_000, 2).file(.png)
+        #expect(try Pixels(worker.render(long, "narrow | save format=webp")).width == 2000)
         let failure = try worker.failure(Pixels.colourful(200, 2).file(.png), "wide | save format=webp")
         #expect(failure.message.contains("16383 pixels a side, and the result would be 20000 × 2"))
     }

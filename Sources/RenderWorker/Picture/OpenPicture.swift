@@ -32,6 +32,9 @@ struct OpenPicture {
                 advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
         }
         for stages in request.outputs.map(\.stages) {
+            // A filter that changes the size is looked at when it has.
+            let resizes = stages.compactMap { filters.filters[$0.name]?.description.traits.contains(.changesSize) }
+            guard !resizes.contains(true) else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
