@@ -49,6 +49,23 @@ final class DaemonFixture {
         await daemon?.end(signal) ?? 0
     }
 
+    /// Starts it under something that is to kill it; false when it has done all its work, and was stopped.
+    func isKilled(under wrapper: [String]) async throws -> Bool {
+        do {
+            try await start(under: wrapper)
+            try await waitForAll()
+            return await stop() == -SIGKILL
+        } catch {
+            // Whoever talked to it has lost it; signal 0 only waits for its end.
+            return await stop(0) == -SIGKILL
+        }
+    }
+
+    /// Waits until its log contains this.
+    func logs(_ words: String) async throws {
+        try await daemon?.until { $0.contains(words) }
+    }
+
     var process: Int32 { daemon?.identifier ?? -1 }
 
     /// The daemon's workers.

@@ -1,0 +1,55 @@
+import ChildProcess
+import Foundation
+import Testing
+
+/// Where everything is after a crash: on the disk, and by the ledger's account.
+struct Accounts: Equatable, CustomStringConvertible {
+    /// Every file in the daemon's folders, with its bytes; of an explanation only that it is there.
+    var files: [String: Data] = [:]
+    /// What a job has left half-way: folders in `.pipelined/` and in `.staging/`.
+    var remains: [String] = []
+    /// Each job: its picture, its state, whether it has been disposed of, where its original and its results are.
+    var jobs: [String] = []
+
+    init(_ daemon: DaemonFixture, inboxes: [String] = ["inbox"]) async throws {
+        for place in inboxes + ["outbox", "archive", "failed", "cancelled", "state/spool"] {
+            for file in daemon.files(in: place) {
+                let path = "\(place)/\(file)"
+                files[path] = path.hasSuffix(".error.txt") ? Data() : try daemon.data(path)
+            }
+            remains += Self.remains(in: daemon.path(place))
+        }
+        let ledger = try await Programs.run(
+            path: "/usr/bin/env", ["python3", "-c", Self.read, daemon.path("state/ledger.sqlite"), daemon.root.path])
+        #expect(ledger.status == 0, "\(ledger.errors)")
+        jobs = ledger.lines
+    }
+
+    private static func remains(in folder: String) -> [String] {
+        guard let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
+        return walk.compactMap { $0 as? String }.filter { path in
+            let parts = path.split(separator: "/")
+            let above = parts.dropLast()
+            // Below `.staging/` this root has a folder of its own.
+            return above.contains(".pipelined") || above.dropLast().contains(".staging")
+        }
+    }
+
+    /// The jobs, after SQLite has found its file whole. What the ledger says lies somewhere must lie there.
+    private static let read = """
+        import json, os, sqlite3, sys
+        ledger = sqlite3.connect(sys.argv[1])
+        assert ledger.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        root = sys.argv[2] + "/"
+        for path, state, disposed, source, outputs, intent in ledger.execute(
+            "SELECT path, state, disposed, source, outputs, intent FROM jobs ORDER BY path, id"):
+            results = json.loads(outputs) if outputs else []
+            for result in results: assert os.path.exists(result), result
+            there = source.replace(root, "") if os.path.exists(source) else "gone"
+            print(path, state, disposed, there, *[r.replace(root, "") for r in results], intent or "")
+        """
+
+    var description: String {
+        (files.keys.sorted() + remains.map { "remains: " + $0 } + jobs).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@Suite("Killed under load")
+struct CrashLoadTests {
+    private static let kills = 30
+    private static let perRound = 3
+    private static let recipes = ["archived", "deleted", "kept"]
+    private static let files = [
+        "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n",
+        "etc/recipes.d/archived.recipe": """
+        [Recipe]
+        Inbox=archived
+        [Output]
+        Chain=resize scale=0.5 | noir | save
+        [Output small]
+        Chain=resize width=8 | save format=png
+        """,
+        "etc/recipes.d/deleted.recipe": """
+        [Recipe]
+        Inbox=deleted
+        Original=delete
+        [Output]
+        Chain=save
+        [Output small]
+        Chain=save format=png
+        """,
+        "etc/recipes.d/kept.recipe": """
+        [Recipe]
+        Inbox=kept
+        Original=keep
+        [Output]
+        Chain=noir | save
+        [Output small]
+        Chain=save format=png
+        """,
+    ]
+
+    /// Calls that only the daemon makes, its workers do not.
+    private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir"]
+
+    @Test(
+        "at 30 random moments, with three ways of the original and two outputs a job: nothing is lost, twice, or in part"
+    )
+    func load() async throws {
+        try await DaemonFixture.with(Self.files) { daemon in
+            await daemon.stop()
+            var random = Seeded(state: 20_261_121)
+            var names: [String] = []
+            var kills = 0
+            var rounds = 0
+            while kills < Self.kills {
+                rounds += 1
+                try #require(rounds < 3 * Self.kills)
+                for number in 1...Self.perRound {
+                    let name = "\(rounds)-\(number)"
+                    for recipe in Self.recipes { try daemon.drop(as: "\(name).png", inbox: "inbox/\(recipe)") }
+                    names.append(name)
+                }
+                let call = try #require(Self.calls.randomElement(using: &random))
+                let count = Int.random(in: 1...12, using: &random)
+                let injected = ["\(call):signal=SIGKILL:when=\(count)"]
+                if try await daemon.isKilled(under: Strace.injecting(injected, into: [])) { kills += 1 }
+                for name in names { checkMidway(name, daemon) }
+            }
+            try await daemon.start()
+            try await daemon.waitForAll()
+            await daemon.stop()
+            try await checkEnd(names.sorted(), daemon)
+        }
+    }
+
+    /// The original has not gone before its results are there.
+    private func checkMidway(_ name: String, _ daemon: DaemonFixture) {
+        for recipe in Self.recipes {
+            let inInbox = daemon.exists("inbox/\(recipe)/\(name).png")
+            let claimed = (0...2).contains { daemon.exists("inbox/\(recipe)/.pipelined/\($0)/\(name).png") }
+            let archived = daemon.exists("archive/\(recipe)/\(name).png")
+            let published = ["jpg", "small.png"].allSatisfy { daemon.exists("outbox/\(recipe)/\(name).\($0)") }
+            let places = [inInbox, claimed, archived].count { $0 }
+            #expect(places == 1 || (places == 0 && recipe == "deleted"), "\(recipe)/\(name)")
+            #expect(published || inInbox || claimed, "\(recipe)/\(name)")
+        }
+    }
+
+    private func checkEnd(_ names: [String], _ daemon: DaemonFixture) async throws {
+        let accounts = try await Accounts(daemon)
+        #expect(accounts.remains == [])
+        #expect(accounts.jobs.count == names.count * Self.recipes.count)
+        #expect(accounts.jobs.allSatisfy { $0.contains(".png done 1 ") }, "\(accounts)")
+        let originals = names.map { "\($0).png" }.sorted()
+        #expect(daemon.files(in: "inbox") == originals.map { "kept/\($0)" })
+        #expect(daemon.files(in: "archive") == originals.map { "archived/\($0)" })
+        let results = names.flatMap { ["\($0).jpg", "\($0).small.png"] }
+        let expected = Self.recipes.flatMap { recipe in results.map { "\(recipe)/\($0)" } }.sorted()
+        #expect(daemon.files(in: "outbox") == expected)
+        #expect(daemon.files(in: "failed") + daemon.files(in: "cancelled") == [])
+        // The pictures are all the same, and so must be what became of them.
+        for recipe in Self.recipes {
+            for suffix in ["jpg", "small.png"] {
+                let made = Set(try names.map { try daemon.data("outbox/\(recipe)/\($0).\(suffix)") })
+                #expect(made.count == 1)
+                #expect(suffix != "jpg" || made.first.flatMap(Picture.jpegSize) != nil)
+            }
+        }
+    }
+}
+
+/// The same numbers in every run (SplitMix64).
+private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@Suite("What the kernel is asked for, in its order")
+struct DurabilityOrderTests {
+    @Test(
+        "a result is renamed when it, its folder and the intent are durable; the original goes when the outbox and the job's end are",
+        arguments: CrashCase.all.prefix(2))
+    func order(_ crash: CrashCase) async throws {
+        try await DaemonFixture.with(crash.files, started: false) { daemon in
+            try daemon.drop(crash.picture, as: crash.path, inbox: crash.inbox)
+            let trace = daemon.path("trace")
+            try await daemon.start(under: Strace.recording(to: trace))
+            try await daemon.waitForAll()
+            await daemon.stop()
+            let calls = try TracedCall.read(trace, below: daemon.root.path)
+            let renames = calls.filter { $0.name.hasPrefix("rename") && $0.paths.first?.contains(".staging") == true }
+            #expect(renames.count == daemon.files(in: "outbox").count)
+            for rename in renames { try check(rename, among: calls) }
+        }
+    }
+
+    private func check(_ rename: TracedCall, among calls: [TracedCall]) throws {
+        let (staging, target) = (rename.paths[0], rename.paths[1])
+        func first(
+            _ name: String, _ path: String, after: Int = -1, where matches: (TracedCall) -> Bool = { _ in true }
+        ) throws -> TracedCall {
+            let found = calls.first { $0.name == name && $0.paths == [path] && $0.began > after && matches($0) }
+            return try #require(found, "\(name) \(path)")
+        }
+        let made = try first("fsync", staging)
+        let folder = try first("fsync", Self.folder(of: staging), after: made.returned)
+        let intent = try first("pwrite64", CrashPoint.ledger, after: folder.returned) { $0.text.contains(target) }
+        let intended = try first("fdatasync", CrashPoint.ledger, after: intent.returned)
+        #expect(intended.returned < rename.began)
+        let shown = try first("fsync", Self.folder(of: target), after: rename.returned)
+        let done = try first("pwrite64", CrashPoint.ledger, after: shown.returned) { $0.text.contains("done") }
+        let recorded = try first("fdatasync", CrashPoint.ledger, after: done.returned)
+        let disposal = try #require(
+            calls.first {
+                ($0.name.hasPrefix("rename") || $0.name == "unlink") && $0.began > rename.returned
+                    && $0.paths.first?.contains(".pipelined/") == true
+            })
+        #expect(recorded.returned < disposal.began)
+    }
+
+    private static func folder(of path: String) -> String {
+        path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+}

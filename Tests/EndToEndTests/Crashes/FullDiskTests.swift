@@ -1,0 +1,80 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("Full disks", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
+struct FullDiskTests {
+    @Test("without room in the outbox its work waits with that reason, other recipes go on, and it goes on by itself")
+    func outbox() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n",
+            "etc/recipes.d/full.recipe": "[Recipe]\nInbox=full\nOutbox=full\n[Output]\nChain=save\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try await Mount.with(daemon.path("outbox/full"), size: "1m") { disk in
+                try disk.fill()
+                try await daemon.start()
+                try daemon.drop(as: "first.png", inbox: "inbox/full")
+                try await daemon.job("first.png", becomes: "waiting")
+                let reason = "no space in \(daemon.path("outbox/full"))"
+                #expect(try daemon.list().map { [$0.state, $0.reason] } == [["waiting", reason]])
+                let status = try daemon.status()
+                #expect(status.problems.first?.hasPrefix(reason) == true)
+                #expect(status.inboxes.first { $0.recipe == "full" }?.problem == reason)
+                try daemon.drop(as: "second.png", inbox: "inbox/full")
+                try daemon.drop(as: "other.png")
+                try await daemon.job("other.png", becomes: "done")
+                #expect(daemon.exists("inbox/full/second.png"))
+
+                try disk.free()
+                try await daemon.waitForAll()
+                #expect(try daemon.list().map(\.state) == ["done", "done", "done"])
+                #expect(try daemon.status().problems == [])
+                await daemon.stop()
+                #expect(daemon.files(in: "outbox/full") == ["first.jpg", "second.jpg"])
+                #expect(daemon.files(in: "archive/full") == ["first.png", "second.png"])
+            }
+        }
+    }
+
+    @Test("what waits for room can be cancelled")
+    func cancelled() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await Mount.with(daemon.path("outbox"), size: "1m") { disk in
+                try disk.fill()
+                try await daemon.start()
+                try daemon.drop(as: "first.png")
+                let id = try await daemon.job("first.png", becomes: "waiting")
+                #expect(try daemon.call(Call.Cancel(ids: [id])).jobs.map(\.state) == ["cancelled"])
+                #expect(try daemon.status().jobs.waiting == 0)
+                await daemon.stop()
+                #expect(daemon.files(in: "cancelled") == ["noir/first.png"])
+            }
+        }
+    }
+
+    @Test("without room for the ledger nothing is begun, the daemon says so, and goes on by itself")
+    func ledger() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await Mount.with(daemon.path("state"), size: "2m") { disk in
+                try await daemon.start()
+                try disk.fill()
+                try daemon.drop(as: "first.png")
+                try await daemon.logs("can't write to the ledger")
+                let status = try daemon.status()
+                #expect(status.problems.first?.hasPrefix("the ledger can't be written") == true)
+                #expect(status.inboxes.first?.problem?.hasPrefix("the ledger can't be written") == true)
+                #expect(daemon.files(in: "outbox") == [])
+
+                try disk.free()
+                try await daemon.logs("the ledger can be written again")
+                try await daemon.job("first.png", becomes: "done")
+                try daemon.drop(as: "second.png")
+                try await daemon.waitForAll()
+                #expect(try daemon.status().problems == [])
+                await daemon.stop()
+                #expect(daemon.files(in: "archive/noir") == ["first.png", "second.png"])
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import PipelineControl
+import Testing
+
+/// An answer of the kernel's that the daemon has to live with: one kind of call, on every path where claiming, publishing and disposal
+/// make it.
+struct RefusedCall: CustomTestStringConvertible, Sendable {
+    let call: String
+    let error: String
+
+    var testDescription: String { "\(call): \(error)" }
+    var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
+    /// A call that was interrupted is made again; each second one is.
+    var injected: String { "\(call):error=\(error)" + (error == "EINTR" ? ":when=1+2" : "") }
+
+    static let all = ["mkdir", "openat", "renameat2", "fsync"].flatMap { call in
+        ["EIO", "ENOSPC", "EDQUOT", "EMFILE", "ENOMEM", "EINTR"].map { RefusedCall(call: call, error: $0) }
+    }
+}
+
+@Suite("Calls that the kernel refuses")
+struct RefusedCallTests {
+    private static let recipes = (1...9).map { "r\($0)" }
+
+    /// Where each call is refused. The first two jobs are those of `r1` and `r2`.
+    private static let paths = [
+        "mkdir": ["inbox/r3/.pipelined/0", "outbox/r4", "archive/r5"],
+        "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
+        "renameat2": ["inbox/r3/.pipelined/0/r3.png", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
+        "fsync": ["outbox/r2/.staging/test/2-0.jpg", "outbox/r3/.staging/test", "outbox/r4", "archive/r5"],
+    ]
+
+    @Test(
+        "the job waits or fails with its reason, the original is safe, the daemon lives, later pictures go through",
+        arguments: RefusedCall.all)
+    func refused(_ refused: RefusedCall) async throws {
+        try await DaemonFixture.with(Self.files) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            await daemon.stop()
+            let paths = (Self.paths[refused.call] ?? []).map(daemon.path)
+            try await daemon.start(under: Strace.injecting([refused.injected], into: paths))
+            for recipe in ["r1", "r2"] {
+                try daemon.drop(as: "\(recipe).png", inbox: "inbox/\(recipe)")
+                try await daemon.job("\(recipe).png", becomes: "queued")
+            }
+            _ = try daemon.call(Call.Resume())
+            for recipe in Self.recipes.dropFirst(2) {
+                try daemon.drop(as: "\(recipe).png", inbox: "inbox/\(recipe)")
+            }
+            if refused.error == "EINTR" {
+                try await daemon.waitForAll()
+                #expect(try daemon.list().map(\.state) == Array(repeating: "done", count: Self.recipes.count))
+            } else {
+                for path in Self.paths[refused.call] ?? [] { try await isMet(path, refused, daemon) }
+            }
+            for recipe in ["r6", "r7", "r8", "r9"] { try await daemon.job("\(recipe).png", becomes: "done") }
+
+            // When the kernel answers again, all is well.
+            await daemon.stop()
+            try await daemon.start()
+            _ = try daemon.call(Call.Retry(ids: [], states: ["failed"]))
+            try await daemon.waitForAll()
+            await daemon.stop()
+            let accounts = try await Accounts(daemon)
+            #expect(daemon.files(in: "archive") == Self.recipes.map { "\($0)/\($0).png" })
+            #expect(daemon.files(in: "outbox") == Self.recipes.map { "\($0)/\($0).jpg" })
+            #expect(daemon.files(in: "inbox") + daemon.files(in: "failed") + accounts.remains == [])
+            #expect(accounts.jobs.count == Self.recipes.count && accounts.jobs.allSatisfy { $0.contains(" done 1 ") })
+        }
+    }
+
+    private static let files = Dictionary(
+        uniqueKeysWithValues: recipes.map {
+            ("etc/recipes.d/\($0).recipe", "[Recipe]\nInbox=\($0)\n[Output]\nChain=save\n")
+        }
+    ).merging([
+        "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n", "state/id": "test\n",
+    ]) { $1 }
+
+    /// Waits until the job whose path it is has said what it met.
+    private func isMet(_ path: String, _ refused: RefusedCall, _ daemon: DaemonFixture) async throws {
+        let parts = path.split(separator: "/")
+        let picture = "\(parts[1]).png"
+        switch parts[0] {
+        case "inbox":
+            #expect(daemon.exists("inbox/\(parts[1])/\(picture)"))
+        case "archive":
+            try await daemon.event {
+                $0.job?.input == picture && $0.text?.contains("its original stays at") == true
+            }
+        default:
+            // A full disk fails nobody.
+            try await daemon.job(picture, becomes: refused.isOfRoom ? "waiting" : "failed")
+            let job = try #require(try daemon.list().first { $0.input == picture })
+            let said = refused.isOfRoom ? job.reason?.contains("no space in") : job.error?.isEmpty == false
+            // It may be trying again at this very moment.
+            #expect(said == true || job.state == "queued" || job.state == "running", "\(job)")
+        }
+    }
+
+    @Test(
+        "a ledger that refuses a write for a moment costs no job",
+        arguments: ["pwrite64", "fdatasync"], ["EIO", "ENOSPC"])
+    func ledger(call: String, error: String) async throws {
+        try await DaemonFixture.with { daemon in
+            await daemon.stop()
+            try await daemon.start(
+                under: Strace.injecting(["\(call):error=\(error):when=2"], into: [daemon.path(CrashPoint.ledger)]))
+            for number in 1...4 { try daemon.drop(as: "\(number).png") }
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == Array(repeating: "done", count: 4))
+            await daemon.stop()
+            let accounts = try await Accounts(daemon)
+            #expect(accounts.jobs.count == 4 && accounts.jobs.allSatisfy { $0.contains(" done 1 archive/noir/") })
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("Originals and staging files")
+struct DisposalTests {
+    @Test("an original that can't be archived stays, the job says so, and it is archived as soon as it can be")
+    func stuck() async throws {
+        try await DaemonFixture.with { daemon in
+            // A file where the folder should be.
+            try daemon.write("in the way", to: "archive/noir")
+            try daemon.drop(as: "one.png")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            let job = try #require(try daemon.list().first)
+            #expect(job.state == "done")
+            #expect(job.reason?.contains("its original stays at \(daemon.path("inbox/.pipelined/0/one.png"))") == true)
+            #expect(try daemon.status().problems.first?.contains("its original stays") == true)
+            try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
+            try await daemon.event { $0.text?.contains("its original could be moved now") == true }
+            #expect(daemon.files(in: "archive") == ["noir/one.png"])
+            #expect(try daemon.list().map(\.reason) == [nil])
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
+    @Test("two daemons may share an outbox: neither sweeps what the other is making")
+    func shared() async throws {
+        try await DaemonFixture.with(started: false) { first in
+            let recipe = "[Recipe]\nInbox=slow\nOutbox=\(first.path("shared"))\n[Output]\nChain=save format=avif\n"
+            try first.write(recipe, to: "etc/recipes.d/slow.recipe")
+            try await first.start()
+            try first.drop(Picture.tiff(width: 1600, height: 1200), as: "long.tif", inbox: "inbox/slow")
+            let id = try await first.job("long.tif", becomes: "running")
+            try await DaemonFixture.with(["etc/recipes.d/slow.recipe": recipe]) { second in
+                #expect(try first.list().map(\.state) == ["running"])
+                try second.drop(as: "short.png", inbox: "inbox/slow")
+                try await second.waitForAll()
+            }
+            #expect(try await first.wait([id]).map(\.state) == ["done"])
+            #expect(first.files(in: "shared") == ["long.avif", "short.avif"])
+        }
+    }
+
+    @Test("what cancel-all has met while it settled ends cancelled, also when a reload comes first")
+    func cancelledOverReload() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
+            try daemon.write(Picture.small, to: "inbox/new.png")
+            #expect(try daemon.call(Call.CancelAll()).cancelled == 1)
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["cancelled"])
+        }
+    }
+
+    @Test("a crash while an original that was added is brought back does not cost it")
+    func broughtBack() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write("no picture", to: "bad.png")
+            _ = try await daemon.pipectl("add", daemon.path("bad.png"), "--wait")
+            await daemon.stop()
+            #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
+            // As a crash between the move and its record leaves it.
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("state/spool/retry-1"), withIntermediateDirectories: true)
+            try FileManager.default.moveItem(
+                atPath: daemon.path("failed/noir/bad.png"), toPath: daemon.path("state/spool/retry-1/bad.png"))
+            try await daemon.start()
+            #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+}
