@@ -59,13 +59,15 @@ final class Daemon: @unchecked Sendable {
     /// Two daemons on one root would take each other's files.
     private static func lock(_ places: Places) throws -> Descriptor {
         let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
-        guard clinux_lock(file.number) == 0 else {
-            throw StartError(
-                status: 75,
-                description: "another pipelined runs on \(places.root ?? places.data) already; "
-                    + "`pipectl\(places.root.map { " --root \($0)" } ?? "") status` shows it")
+        // One that was killed while it started a worker holds it, by that worker, for a moment more.
+        for attempt in 0..<20 {
+            if attempt > 0 { usleep(100_000) }
+            if clinux_lock(file.number) == 0 { return file }
         }
-        return file
+        throw StartError(
+            status: 75,
+            description: "another pipelined runs on \(places.root ?? places.data) already; "
+                + "`pipectl\(places.root.map { " --root \($0)" } ?? "") status` shows it")
     }
 
     /// The pool with its first worker, which tells which filters there are.

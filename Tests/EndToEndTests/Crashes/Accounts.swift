@@ -1,4 +1,3 @@
-import ChildProcess
 import Foundation
 import TestTools
 import Testing

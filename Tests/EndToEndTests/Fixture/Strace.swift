@@ -5,8 +5,8 @@ import Foundation
 enum Strace {
     /// The calls that claiming, publishing, disposal and the ledger are made of.
     static let calls = [
-        "mkdir", "openat", "rename", "renameat2", "linkat", "unlink", "unlinkat", "fsync", "fdatasync", "pwrite64",
-        "ftruncate",
+        "mkdir", "openat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync",
+        "fdatasync", "pwrite64", "ftruncate",
     ]
 
     /// The command to put in front of the daemon's. The daemon stays our child, and the tracer ends with it.
@@ -59,23 +59,23 @@ struct TracedCall {
         return calls
     }
 
-    /// What stands in quotes, or in angle brackets behind the descriptor, up to the call's data.
+    /// What stands in quotes, or in angle brackets behind a descriptor. Of a name within an open folder it is the folder that counts: by
+    /// that strace knows the call again.
     private static func paths(in text: Substring, below root: String) -> [String] {
         let isByDescriptor = ["fsync", "fdatasync", "pwrite64", "ftruncate"].contains { text.hasPrefix($0 + "(") }
-        let paths = isByDescriptor ? [] : paths(in: text, between: ("\"", "\""), below: root)
-        // A name in an open folder is told by the folder.
-        return paths.isEmpty ? Array(Self.paths(in: text, between: ("<", ">"), below: root).prefix(1)) : paths
-    }
-
-    private static func paths(
-        in text: Substring, between marks: (Character, Character), below root: String
-    ) -> [String] {
         var paths: [String] = []
+        var folder = ""
         var rest = text
-        while let start = rest.firstIndex(of: marks.0) {
+        while let start = rest.firstIndex(where: { $0 == "<" || $0 == "\"" }) {
             let after = rest[rest.index(after: start)...]
-            guard let end = after.firstIndex(of: marks.1) else { break }
-            if after[..<end].hasPrefix(root + "/") { paths.append(String(after[..<end].dropFirst(root.count + 1))) }
+            guard let end = after.firstIndex(of: rest[start] == "<" ? ">" : "\"") else { break }
+            let words = String(after[..<end])
+            let isFolder = rest[start] == "<" && !isByDescriptor
+            if isFolder { folder = words }
+            let path = words.hasPrefix("/") || isByDescriptor ? words : folder
+            if !isFolder, path.hasPrefix(root + "/") { paths.append(String(path.dropFirst(root.count + 1))) }
+            // What a call writes is no path.
+            if isByDescriptor { break }
             rest = after[after.index(after: end)...]
         }
         return paths
