@@ -57,6 +57,41 @@ struct PlaceTests {
         }
     }
 
+    @Test(
+        "what is queued waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
+        .enabled(if: mayMount), arguments: ["inbox/card", "outbox/card"])
+    func queuedWaits(place: String) async throws {
+        let files = ["etc/recipes.d/card.recipe": Self.recipe]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let (folder, store) = (daemon.path(place), daemon.path("store"))
+            for folder in [folder, store] {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            try #require(mount(store, folder, nil, UInt(MS_BIND), nil) == 0)
+            defer { while umount2(folder, Int32(MNT_DETACH)) == 0 {} }
+            try await daemon.start()
+            try daemon.drop(as: "first.png", inbox: "inbox/card")
+            try await daemon.job("first.png", becomes: "done")
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "second.png", inbox: "inbox/card")
+            let id = try await daemon.job("second.png", becomes: "queued")
+
+            try #require(umount2(folder, Int32(MNT_DETACH)) == 0)
+            try await daemon.job("second.png", becomes: "waiting")
+            _ = try daemon.call(Call.Resume())
+            let shown = try daemon.call(Call.Show(id: id)).story.job
+            #expect(shown.state == "waiting" && shown.reason == "\(folder) is not mounted any more")
+            #expect(try daemon.status().problems.contains { $0.contains("goes on when it is mounted") })
+            try daemon.drop(as: "beside.png")
+            try await daemon.job("beside.png", becomes: "done")
+            #expect(daemon.files(in: place) == [])
+
+            try #require(mount(store, folder, nil, UInt(MS_BIND), nil) == 0)
+            try await daemon.job("second.png", becomes: "done")
+            #expect(daemon.files(in: "outbox/card") == ["first.jpg", "second.jpg"])
+        }
+    }
+
     @Test("an inbox that is removed is made again, and taken from")
     func inboxRemoved() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]

@@ -134,9 +134,13 @@ extension Ledger {
             }, done: { done(queued.value, waiting.value) })
     }
 
-    /// Queued jobs for an outbox wait, but for `except`; hands over how many there were.
+    /// The orders whose inbox or outbox is the second value.
+    private static let ordersOfPlace =
+        "SELECT id FROM orders WHERE ?2 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox'))"
+
+    /// Queued jobs of an inbox or outbox wait, but for `except`; hands over how many there were.
     func setAside(
-        outbox: String, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
+        place: String, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {
         let count = Counter()
         write(
@@ -144,10 +148,10 @@ extension Ledger {
             { database, _ in
                 let which = """
                     state = 'queued' AND id NOT IN (SELECT value FROM json_each(?1))
-                        AND work IN (SELECT id FROM orders WHERE json_extract(body, '$.outbox') = ?2)
+                        AND work IN (\(Self.ordersOfPlace))
                     """
                 let values: [Database.Value] = [
-                    .text(try JSONText.encode(except)), .text(outbox), .text(reason), .real(Timestamp.now()),
+                    .text(try JSONText.encode(except)), .text(place), .text(reason), .real(Timestamp.now()),
                 ]
                 try database.run(
                     """
@@ -160,9 +164,9 @@ extension Ledger {
             }, done: { done(count.value) })
     }
 
-    /// What waits for an outbox, but for `except`, goes to the end of the queue, which is at `position`; hands over how many there were.
+    /// What waits for an inbox or outbox, but for `except`, goes to the end of the queue, which is at `position`; hands over how many there were.
     func bringBack(
-        outbox: String, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
+        place: String, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
     ) {
         let count = Counter()
         write(
@@ -170,9 +174,9 @@ extension Ledger {
             { database, _ in
                 let which = """
                     state = 'waiting' AND id NOT IN (SELECT value FROM json_each(?1))
-                        AND work IN (SELECT id FROM orders WHERE json_extract(body, '$.outbox') = ?2)
+                        AND work IN (\(Self.ordersOfPlace))
                     """
-                let values: [Database.Value] = [.text(try JSONText.encode(except)), .text(outbox)]
+                let values: [Database.Value] = [.text(try JSONText.encode(except)), .text(place)]
                 try database.run(
                     """
                     INSERT INTO events (time, kind, job, state) SELECT ?3, 'job', id, 'queued' FROM jobs

@@ -3,42 +3,103 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// A full disk is nobody's fault: what met it waits, and goes on by itself when there is room. Of the recipes with that outbox nothing is
-/// taken meanwhile; the others go on.
+/// A full disk is nobody's fault, nor is one that is not mounted: what met it waits, and goes on by itself when there is room, or the disk.
+/// Of the recipes with that outbox nothing is taken meanwhile; the others go on.
 ///
 /// It is the same when the ledger can't be written, only that then nothing goes on: what is not recorded must not be begun.
 extension Supervisor {
-    /// An outbox that was full when a job needed it.
+    /// An outbox that was full when a job needed it; or an outbox, or inbox, that is not mounted any more.
     struct Shortage {
         var reason: String
-        /// What must be free before work goes on.
+        /// What must be free before work goes on; nothing of what must be mounted.
         var needed: Int64
+
+        var hope: String { needed == 0 ? "it is mounted" : "\(needed >> 10) KB are free there" }
+    }
+
+    /// An inbox or outbox, as it lay when it was first looked at.
+    struct KnownPlace: Sendable {
+        var resolved: String
+        var mounts: Int
+
+        var isGone: Bool { ((try? MountTable.depth(of: resolved)) ?? mounts) < mounts }
     }
 
     /// A job has met a full outbox.
     func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let outbox = job.record.order.outbox
-        let reason = "no space in \(outbox)"
-        job.waits = reason
-        settleWaiting(job)
         let needed = max(settings.freeSpace, 2 * failure.written)
         if let known = shortages[outbox] {
             shortages[outbox]?.needed = max(needed, known.needed)
-            return
+        } else {
+            Log.failure("\(job.record.path): \(failure.message)")
+            begin(Shortage(reason: "no space in \(outbox)", needed: needed), in: outbox)
         }
-        shortages[outbox] = Shortage(reason: reason, needed: needed)
-        Log.failure(
-            "\(reason) (\(failure.message)): its work waits, and goes on when \(needed >> 10) KB are free there")
-        setAside(outbox, reason)
+        wait(job, in: outbox)
+    }
+
+    /// Whether a job failed because its disk is gone, and waits for that.
+    func waitsForPlace(_ job: Job) -> Bool {
+        let order = job.record.order
+        guard let place = [order.inbox, order.outbox].first(where: { knownPlaces[$0]?.isGone == true }) else {
+            return false
+        }
+        if shortages[place] == nil { beginGone(place) }
+        wait(job, in: place)
+        return true
+    }
+
+    private func wait(_ job: Job, in place: String) {
+        job.waits = shortages[place]?.reason
+        settleWaiting(job)
+    }
+
+    private func begin(_ shortage: Shortage, in place: String) {
+        shortages[place] = shortage
+        Log.failure("\(shortage.reason): its work waits, and goes on when \(shortage.hope)")
+        setAside(place, shortage.reason)
         holdInboxes()
         if shortages.count == 1 { lookForRoomLater() }
     }
 
+    private func beginGone(_ place: String) {
+        begin(Shortage(reason: "\(place) is not mounted any more", needed: 0), in: place)
+    }
+
+    // MARK: - Mounts
+
+    /// Learns where the inboxes and outboxes lie, so that it is known when they no longer do.
+    func learnPlaces() {
+        let folders =
+            current.configuration.recipes.flatMap { [current.inbox(of: $0, places), current.outbox(of: $0, places)] }
+            + [places.inbox, current.adHocOutbox(places)]
+        files.async { [self] in
+            for folder in Set(folders) {
+                let resolved = FileSystem.resolved(folder)
+                guard let mounts = try? MountTable.depth(of: resolved) else { continue }
+                queue.async { [self] in
+                    guard (knownPlaces[folder]?.mounts ?? 0) <= mounts else { return }
+                    knownPlaces[folder] = KnownPlace(resolved: resolved, mounts: mounts)
+                }
+            }
+        }
+    }
+
+    /// Something was mounted or unmounted.
+    func mountsChanged() {
+        for inbox in inboxes { inbox.mountsChanged() }
+        for (place, known) in knownPlaces where shortages[place] == nil && known.isGone { beginGone(place) }
+        lookForRoom()
+        learnPlaces()
+    }
+
+    // MARK: - Waiting, and going on
+
     /// What has not begun waits as well, instead of being rendered in vain.
-    private func setAside(_ outbox: String, _ reason: String) {
+    private func setAside(_ place: String, _ reason: String) {
         // As in `cancelRows`: no row that is about to be changed is taken.
         fillHolds += 1
-        ledger.setAside(outbox: outbox, reason: reason, except: Array(window.keys)) { [self] count in
+        ledger.setAside(place: place, reason: reason, except: Array(window.keys)) { [self] count in
             queue.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.waiting, default: 0] += count
@@ -46,7 +107,8 @@ extension Supervisor {
                 fill()
             }
         }
-        for job in window.values where job.record.state == .queued && job.record.order.outbox == outbox {
+        for job in window.values where job.record.state == .queued {
+            guard [job.record.order.outbox, job.record.order.inbox].contains(place) else { continue }
             guard !job.cancelRequested, !job.returning else { continue }
             job.waits = reason
             job.cancelOperations()
@@ -56,35 +118,37 @@ extension Supervisor {
 
     private func lookForRoomLater() {
         queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
-            let wanted = shortages
+            lookForRoom()
+            if !shortages.isEmpty { lookForRoomLater() }
+        }
+    }
+
+    private func lookForRoom() {
+        for (place, shortage) in shortages where knownPlaces[place]?.isGone != true {
+            if shortage.needed == 0 {
+                goOn(place)
+                continue
+            }
             files.async { [self] in
-                var found: [String] = []
-                for (outbox, shortage) in wanted where (try? staging.checkRoom(for: shortage.needed, in: outbox)) != nil
-                {
-                    found.append(outbox)
-                }
-                let roomy = found
-                queue.async { [self] in
-                    for outbox in roomy { goOn(outbox) }
-                    if !shortages.isEmpty { lookForRoomLater() }
-                }
+                guard (try? staging.checkRoom(for: shortage.needed, in: place)) != nil else { return }
+                queue.async { [self] in goOn(place) }
             }
         }
     }
 
-    private func goOn(_ outbox: String) {
-        guard shortages.removeValue(forKey: outbox) != nil else { return }
-        Log.notice("there is room in \(outbox) again")
-        bringBack(outbox)
+    private func goOn(_ place: String) {
+        guard let shortage = shortages.removeValue(forKey: place) else { return }
+        Log.notice(shortage.needed == 0 ? "\(place) is mounted again" : "there is room in \(place) again")
+        bringBack(place)
         holdInboxes()
     }
 
-    /// What waits for an outbox goes to the end of the queue.
-    private func bringBack(_ outbox: String) {
+    /// What waits for a place goes to the end of the queue.
+    private func bringBack(_ place: String) {
         let most = counts[.waiting] ?? 0
         let position = nextPosition
         nextPosition += most
-        ledger.bringBack(outbox: outbox, except: Array(window.keys), at: position) { [self] count in
+        ledger.bringBack(place: place, except: Array(window.keys), at: position) { [self] count in
             queue.async { [self] in
                 counts[.waiting, default: 0] -= count
                 counts[.queued, default: 0] += count
@@ -121,7 +185,7 @@ extension Supervisor {
         var problems: [String] = []
         if let ledgerReason { problems.append("\(ledgerReason); nothing is taken until it can") }
         for (_, shortage) in shortages.sorted(by: { $0.key < $1.key }) {
-            problems.append("\(shortage.reason); its work goes on when \(shortage.needed >> 10) KB are free there")
+            problems.append("\(shortage.reason); its work goes on when \(shortage.hope)")
         }
         let stays = stuck.withLock { $0 }
         if let first = stays.min(by: { $0.key < $1.key }) {

@@ -51,8 +51,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var filled = 0
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
-    /// Outboxes whose work waits for room.
+    /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
     var shortages: [String: Shortage] = [:]
+    var knownPlaces: [String: KnownPlace] = [:]
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
     var stopping = false
@@ -98,9 +99,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             applyLimits()
             disposeBacklog()
             openInboxes(adopting: true)
-            try MountTable.watch { [self] in
-                queue.async { for inbox in self.inboxes { inbox.mountsChanged() } }
-            }
+            try MountTable.watch { [self] in queue.async { self.mountsChanged() } }
             fill()
             forgetOld(ended: 0)
         }
@@ -133,6 +132,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             former.stop { marked in successor?.begin(adopting: false, marked: marked) }
         }
         holdInboxes()
+        learnPlaces()
     }
 
     // MARK: - Taking files in
@@ -325,6 +325,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func fail(_ job: Job, _ failure: JobFailure) {
         guard !job.ended else { return }
         if failure.lacksRoom { return waitForRoom(job, failure) }
+        if waitsForPlace(job) { return }
         job.record.error = failure.message
         job.record.advice = failure.advice
         job.record.story?.stage = failure.stage
