@@ -4,14 +4,6 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Whether this process may mount file systems; a test that needs it is left out where it may not.
-private let mayMount: Bool = {
-    let folder = NSTemporaryDirectory() + "pipelined-mount-\(UUID().uuidString)"
-    defer { rmdir(folder) }
-    guard mkdir(folder, 0o755) == 0, mount("none", folder, "tmpfs", 0, nil) == 0 else { return false }
-    return umount(folder) == 0
-}()
-
 @Suite("Inboxes and outboxes that come and go")
 struct PlaceTests {
     private static let recipe =
@@ -19,7 +11,7 @@ struct PlaceTests {
 
     @Test(
         "an inbox that is unmounted waits with that reason, others go on, and it goes on when it is mounted again",
-        .enabled(if: mayMount))
+        .enabled(if: Mount.isPermitted))
     func inboxUnmounted() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe, "inbox/card/.keep": ""]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -59,7 +51,7 @@ struct PlaceTests {
 
     @Test(
         "what is queued waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
-        .enabled(if: mayMount), arguments: ["inbox/card", "outbox/card"])
+        .enabled(if: Mount.isPermitted), arguments: ["inbox/card", "outbox/card"])
     func queuedWaits(place: String) async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -104,4 +96,47 @@ struct PlaceTests {
             try await daemon.job("second.png", becomes: "done")
         }
     }
+
+    @Test(
+        "an outbox that does not answer holds up its own recipe alone, says so, and goes on when it answers",
+        .enabled(if: Mount.isPermitted && mayFreeze))
+    func outboxHangs() async throws {
+        let files = [
+            "etc/recipes.d/card.recipe": Self.recipe,
+            "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n[Queues]\nRender=1\nPublish=1\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let folder = daemon.path("outbox/card")
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            func run(_ command: String) async throws {
+                let outcome = try await Programs.run(path: "/bin/sh", ["-c", command, "sh", daemon.root.path, folder])
+                try #require(outcome.status == 0, "\(outcome.errors)")
+            }
+            try await run(#"cd "$1" && truncate -s 16M disk && mkfs.ext4 -q disk && mount -o loop disk "$2""#)
+            defer { umount2(folder, Int32(MNT_DETACH)) }
+            try await daemon.start()
+            try await run(#"fsfreeze -f "$2""#)
+            do {
+                try daemon.drop(as: "stuck.png", inbox: "inbox/card")
+                let event = try await daemon.event { $0.job?.input == "stuck.png" && $0.job?.state == "waiting" }
+                #expect(event.job?.reason == "\(folder) does not answer")
+                try daemon.drop(as: "beside.png")
+                try await daemon.job("beside.png", becomes: "done")
+                #expect(try daemon.status().problems.contains { $0.contains("goes on when it answers") })
+            } catch {
+                try await run(#"fsfreeze -u "$2""#)
+                throw error
+            }
+            try await run(#"fsfreeze -u "$2""#)
+            try await daemon.job("stuck.png", becomes: "done")
+            try daemon.drop(as: "next.png", inbox: "inbox/card")
+            try await daemon.job("next.png", becomes: "done")
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox/card").filter { $0.hasSuffix(".jpg") } == ["next.jpg", "stuck.jpg"])
+        }
+    }
 }
+
+/// Whether there is what makes a file system that stops answering.
+private let mayFreeze = ["/usr/sbin/fsfreeze", "/usr/sbin/mkfs.ext4", "/dev/loop-control"]
+    .allSatisfy(FileManager.default.fileExists)

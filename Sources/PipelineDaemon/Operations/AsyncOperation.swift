@@ -24,6 +24,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     private let box = Mutex(Box())
+    final let fileWork = FileWork()
     /// The queue it is let in by; set before it is added.
     final var gate: PipelineQueue?
 
@@ -107,7 +108,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
             return (box.admitted, box.dependents)
         }
         withExtendedLifetime(dependents) {}
-        if admitted { gate?.left() }
+        if admitted { gate?.left(self) }
     }
 
     @discardableResult

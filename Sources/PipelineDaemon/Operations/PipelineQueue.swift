@@ -17,6 +17,8 @@ final class PipelineQueue: Sendable {
         /// Held until something is well again that all work needs; not recorded, either.
         var onHold = false
         var running = 0
+        /// What hangs is not counted among those that run: its place is another's.
+        var aside: Set<ObjectIdentifier> = []
         var held: [AsyncOperation] = []
 
         mutating func next() -> AsyncOperation? {
@@ -112,7 +114,17 @@ final class PipelineQueue: Sendable {
             $0.configured = limit
             $0.effective = effective
         }
-        operations.maxConcurrentOperationCount = effective
+        makeRoom()
+    }
+
+    /// The operation hangs: another may begin in its place.
+    func setAside(_ operation: AsyncOperation) {
+        state.withLock { if $0.aside.insert(ObjectIdentifier(operation)).inserted { $0.running -= 1 } }
+        makeRoom()
+    }
+
+    private func makeRoom() {
+        operations.maxConcurrentOperationCount = state.withLock { $0.effective + $0.aside.count }
         pump()
     }
 
@@ -125,8 +137,13 @@ final class PipelineQueue: Sendable {
     }
 
     /// An operation that was let in has ended.
-    func left() {
-        state.withLock { $0.running -= 1 }
+    func left(_ operation: AsyncOperation) {
+        let hung = state.withLock { state in
+            let hung = state.aside.remove(ObjectIdentifier(operation)) != nil
+            if !hung { state.running -= 1 }
+            return hung
+        }
+        if hung { return makeRoom() }
         pump()
     }
 

@@ -42,8 +42,10 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         guard let image = provided else { return finish(.cancelled) }
         files.async { [self] in
             do {
-                try publisher.makeDurable(image.staged)
-                let publication = try publisher.choose(image.staged, order: order, path: path)
+                let publication = try fileWork.during(order.outbox) {
+                    try publisher.makeDurable(image.staged)
+                    return try publisher.choose(image.staged, order: order, path: path)
+                }
                 steps.intend(publication.intent) { [self] recorded in
                     files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }
                 }
@@ -55,8 +57,10 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
         do {
-            let published = try publisher.publish(publication) { intent, recorded in
-                self.steps.intend(intent) { _ in recorded() }
+            let published = try fileWork.during(order.outbox) {
+                try publisher.publish(publication) { intent, recorded in
+                    self.steps.intend(intent) { _ in recorded() }
+                }
             }
             box.withLock { $0.image = image }
             steps.conclude(published) { [self] in finish(.finished) }

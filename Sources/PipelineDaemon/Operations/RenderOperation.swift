@@ -54,7 +54,9 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         files.async { [self] in
             do {
                 let input = provided ?? work.source
-                let source = try Descriptor.open(input.source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                let source = try fileWork.during(input.source) {
+                    try Descriptor.open(input.source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                }
                 guard let targets = openTargets() else { return }
                 run(makeTask(source: source, targets: targets))
             } catch {
@@ -73,7 +75,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     private func openTargets() -> [Descriptor]? {
         do {
-            return try work.staging.map(openStaging)
+            return try work.staging.map { path in try fileWork.during(path) { try openStaging(path) } }
         } catch {
             end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
             return nil
@@ -153,7 +155,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         if failure?.lacksRoom == true {
             failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
         }
-        for path in work.staging { try? FileSystem.remove(path) }
+        for path in work.staging { fileWork.during(path) { try? FileSystem.remove(path) } }
         box.withLock { $0.failure = failure }
         finish(outcome)
     }

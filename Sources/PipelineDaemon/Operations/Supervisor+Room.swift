@@ -8,13 +8,26 @@ import SystemCalls
 ///
 /// It is the same when the ledger can't be written, only that then nothing goes on: what is not recorded must not be begun.
 extension Supervisor {
-    /// An outbox that was full when a job needed it; or an outbox, or inbox, that is not mounted any more.
+    /// Why the work of an inbox or outbox waits, and what for.
     struct Shortage {
-        var reason: String
-        /// What must be free before work goes on; nothing of what must be mounted.
-        var needed: Int64
+        enum Need {
+            /// So many bytes, in an outbox that was full when a job needed it.
+            case room(Int64)
+            case mount
+            /// The answers that these jobs wait for.
+            case answer(Set<Int>)
+        }
 
-        var hope: String { needed == 0 ? "it is mounted" : "\(needed >> 10) KB are free there" }
+        var reason: String
+        var need: Need
+
+        var hope: String {
+            switch need {
+            case .room(let bytes): "\(bytes >> 10) KB are free there"
+            case .mount: "it is mounted"
+            case .answer: "it answers"
+            }
+        }
     }
 
     /// An inbox or outbox, as it lay when it was first looked at.
@@ -29,21 +42,21 @@ extension Supervisor {
     func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let outbox = job.record.order.outbox
         let needed = max(settings.freeSpace, 2 * failure.written)
-        if let known = shortages[outbox] {
-            shortages[outbox]?.needed = max(needed, known.needed)
-        } else {
+        switch shortages[outbox]?.need {
+        case .room(let known): shortages[outbox]?.need = .room(max(needed, known))
+        case .mount, .answer: break
+        case nil:
             Log.failure("\(job.record.path): \(failure.message)")
-            begin(Shortage(reason: "no space in \(outbox)", needed: needed), in: outbox)
+            begin(Shortage(reason: "no space in \(outbox)", need: .room(needed)), in: outbox)
         }
         wait(job, in: outbox)
     }
 
-    /// Whether a job failed because its disk is gone, and waits for that.
+    /// Whether a job failed because its disk is gone, or does not answer, and waits for that.
     func waitsForPlace(_ job: Job) -> Bool {
         let order = job.record.order
-        guard let place = [order.inbox, order.outbox].first(where: { knownPlaces[$0]?.isGone == true }) else {
-            return false
-        }
+        let place = [order.inbox, order.outbox].first { shortages[$0] != nil || knownPlaces[$0]?.isGone == true }
+        guard let place else { return false }
         if shortages[place] == nil { beginGone(place) }
         wait(job, in: place)
         return true
@@ -63,7 +76,7 @@ extension Supervisor {
     }
 
     private func beginGone(_ place: String) {
-        begin(Shortage(reason: "\(place) is not mounted any more", needed: 0), in: place)
+        begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), in: place)
     }
 
     // MARK: - Mounts
@@ -91,6 +104,51 @@ extension Supervisor {
         for (place, known) in knownPlaces where shortages[place] == nil && known.isGone { beginGone(place) }
         lookForRoom()
         learnPlaces()
+    }
+
+    // MARK: - Hanging
+
+    /// Something is in work: until nothing is, it is looked at now and then whether the file systems answer.
+    func watchForHangs() {
+        guard !watchingForHangs else { return }
+        watchingForHangs = true
+        queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
+            watchingForHangs = false
+            lookForHangs()
+            if window.values.contains(where: { $0.record.state != .queued }) { watchForHangs() }
+        }
+    }
+
+    private func lookForHangs() {
+        let latest = DispatchTime.now() - settings.hangTimeout.dispatch
+        for job in window.values {
+            for (queue, operation) in [(render, job.render as AsyncOperation), (publish, job.publish)] {
+                guard let touch = operation.fileWork.current, touch.since < latest else { continue }
+                setAside(job, operation, queue, touch.path)
+            }
+        }
+    }
+
+    /// The operation can't be stopped; its place in the queue is given to another, and nothing more of the kind is begun.
+    private func setAside(_ job: Job, _ operation: AsyncOperation, _ operations: PipelineQueue, _ path: String) {
+        let order = job.record.order
+        let place = FileSystem.lies(path, within: order.inbox) ? order.inbox : order.outbox
+        operations.setAside(operation)
+        switch shortages[place]?.need {
+        case .answer(let jobs): shortages[place]?.need = .answer(jobs.union([job.record.id]))
+        case .room, .mount: return
+        case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job.record.id])), in: place)
+        }
+        hold(job.record.id, shortages[place]?.reason)
+    }
+
+    /// An operation of the job has ended: what it was waiting for has answered.
+    func answered(_ job: Job) {
+        for (place, shortage) in shortages {
+            guard case .answer(var jobs) = shortage.need, jobs.remove(job.record.id) != nil else { continue }
+            shortages[place]?.need = .answer(jobs)
+            if jobs.isEmpty { goOn(place) }
+        }
     }
 
     // MARK: - Waiting, and going on
@@ -125,20 +183,25 @@ extension Supervisor {
 
     private func lookForRoom() {
         for (place, shortage) in shortages where knownPlaces[place]?.isGone != true {
-            if shortage.needed == 0 {
-                goOn(place)
-                continue
-            }
-            files.async { [self] in
-                guard (try? staging.checkRoom(for: shortage.needed, in: place)) != nil else { return }
-                queue.async { [self] in goOn(place) }
+            switch shortage.need {
+            case .mount: goOn(place)
+            case .answer: break
+            case .room(let bytes):
+                files.async { [self] in
+                    guard (try? staging.checkRoom(for: bytes, in: place)) != nil else { return }
+                    queue.async { [self] in goOn(place) }
+                }
             }
         }
     }
 
     private func goOn(_ place: String) {
         guard let shortage = shortages.removeValue(forKey: place) else { return }
-        Log.notice(shortage.needed == 0 ? "\(place) is mounted again" : "there is room in \(place) again")
+        switch shortage.need {
+        case .room: Log.notice("there is room in \(place) again")
+        case .mount: Log.notice("\(place) is mounted again")
+        case .answer: Log.notice("\(place) answers again")
+        }
         bringBack(place)
         holdInboxes()
     }

@@ -54,6 +54,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
     var shortages: [String: Shortage] = [:]
     var knownPlaces: [String: KnownPlace] = [:]
+    var watchingForHangs = false
     /// While rows are being changed in bulk, none is taken.
     var fillHolds = 0
     var stopping = false
@@ -254,12 +255,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     // MARK: - What operations report
 
     private func rendering(_ job: Job, _ state: OperationState) {
+        if state.isFinal { answered(job) }
         switch state {
         case .executing:
             guard job.record.state == .queued else { return }
             job.record.started = Timestamp.now()
             job.begin("RenderOperation", "render")
             move(job, to: job.cancelRequested ? .cancelling : .running)
+            watchForHangs()
         case .finished:
             job.tell(job.render.header)
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
@@ -281,6 +284,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     private func publishing(_ job: Job, _ state: OperationState) {
+        if state.isFinal { answered(job) }
         switch state {
         case .executing:
             job.begin("PublishOperation", "publish")

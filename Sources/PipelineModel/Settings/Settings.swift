@@ -4,6 +4,7 @@ public struct Settings: Sendable, Hashable {
     public var drainTimeout = Duration.seconds(30)
     public var cancelGrace = Duration.milliseconds(250)
     public var jobTimeout = Duration.seconds(300)
+    public var hangTimeout = Duration.seconds(10)
     public var sandbox = Sandbox.best
     public var maxPixels: Int64 = 268_000_000
     public var maxResult: Int64 = 1 << 30
@@ -39,6 +40,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "JobTimeout", \.jobTimeout, .duration(.seconds(1) ... .seconds(86400)),
                 "how long a job may run before it fails"),
+            Setting(
+                "Daemon", "HangTimeout", \.hangTimeout, .duration(.seconds(1) ... .seconds(3600)),
+                "how long an inbox or outbox may take to answer before its work is set aside"),
             Setting(
                 "Daemon", "Sandbox", \.sandbox, .word,
                 "best: workers are confined as far as the kernel can; required: it must be able to do all of it"),
