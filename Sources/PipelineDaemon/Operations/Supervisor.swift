@@ -133,6 +133,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             former.stop { marked in successor?.begin(adopting: false, marked: marked) }
         }
         holdInboxes()
+        // What is mounted now is what is meant.
+        knownPlaces = [:]
         learnPlaces()
     }
 
