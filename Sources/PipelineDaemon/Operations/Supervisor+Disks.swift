@@ -1,4 +1,5 @@
 import Dispatch
+import PipelineModel
 import SystemCalls
 
 /// Disks that are gone, and disks that do not answer.
