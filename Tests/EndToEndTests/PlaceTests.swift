@@ -26,7 +26,7 @@ struct PlaceTests {
             try await daemon.job("first.png", becomes: "done")
 
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
-            try await daemon.says("is not mounted any more")
+            try await daemon.says("its file system is not mounted any more")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem?.contains("not mounted") == true)
             try daemon.drop(as: "beside.png")
             try await daemon.job("beside.png", becomes: "done")

@@ -170,7 +170,14 @@ struct AsyncOperationTests {
             queue.set(.count(4))
         }
         for operation in all { await operation.end() }
-        #expect(queues.map(\.report.running) == [0, 0, 0])
+        // No place is lost: the last one of each queue gets one more in.
+        for queue in queues {
+            queue.set(.count(1))
+            let last = Held()
+            queue.add(last)
+            await last.beginning()
+            last.finish(.finished)
+        }
     }
 }
 

@@ -6,13 +6,19 @@ public import SystemCalls
 
 /// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits
 /// stays open, and its reader waiting, until that child has ended as well.
+///
+/// What a test waits for may never come. Then, after `patience`, the program is killed, and with that ends whoever waits for it.
 public final class ChildProcess: Sendable {
     private struct State {
         var output = Data()
         var errors = Data()
         var status: Int32?
+        var givenUp = false
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
+
+    /// Far more than any of them takes, on any machine.
+    private static let patience = Duration.seconds(240)
 
     public let identifier: Int32
     private let state = Mutex(State())
@@ -74,14 +80,26 @@ public final class ChildProcess: Sendable {
     private func follow(_ streams: [Descriptor]) {
         let process = Descriptor(owning: clinux_pidfd_open(identifier))
         var open = (streams + [process]).map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+        let end = ContinuousClock.now + Self.patience
         while open.contains(where: { $0.fd >= 0 }) {
-            guard poll(&open, nfds_t(open.count), -1) > 0 else { continue }
+            let left = end - .now
+            if left < .zero { giveUp() }
+            guard poll(&open, nfds_t(open.count), Int32(max(1, left / .milliseconds(1)))) > 0 else { continue }
             for index in open.indices where open[index].revents != 0 {
                 let goesOn = index < streams.count ? read(streams[index], isOutput: index == 0) : reap()
                 if !goesOn { open[index].fd = -1 }
             }
             for follower in state.withLock({ Array($0.followers.values) }) { follower.yield() }
         }
+    }
+
+    private func giveUp() {
+        state.withLock { state in
+            guard !state.givenUp else { return }
+            state.givenUp = true
+            state.errors.append(contentsOf: "killed by the test: it ran for \(Self.patience)\n".utf8)
+        }
+        signal(SIGKILL)
     }
 
     private func read(_ stream: Descriptor, isOutput: Bool) -> Bool {

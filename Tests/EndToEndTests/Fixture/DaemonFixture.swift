@@ -19,13 +19,6 @@ final class DaemonFixture {
     ) async throws {
         let fixture = try DaemonFixture()
         for (path, text) in files { try fixture.write(text, to: path) }
-        // What a test waits for may never come. Then its daemon goes, and with that everything that waits for it.
-        let patience = DispatchWorkItem {
-            Issue.record("the test waits for something that does not come")
-            fixture.daemon?.kill()
-        }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(240), execute: patience)
-        defer { patience.cancel() }
         do {
             if started { try await fixture.start() }
             try await body(fixture)
