@@ -13,6 +13,23 @@ struct JobRecord: Sendable {
         case spooled
     }
 
+    /// What a row that is `waiting` waits for. One in the window waits for nothing that outlives the daemon, and has none.
+    enum Hold: String, Sendable {
+        /// Room in its outbox, or the disk of its inbox or outbox.
+        case place
+        /// The other jobs of its batch.
+        case barrier
+        /// The jobs that it is to come after.
+        case after
+        /// `due`, when it is tried again.
+        case retry
+    }
+
+    /// What a chain has made before a barrier, for what comes behind it.
+    struct Staged: Codable, Sendable, Hashable {
+        var path: String
+    }
+
     var id: Int
     /// The order within the queue.
     var position: Int
@@ -36,6 +53,20 @@ struct JobRecord: Sendable {
     var created: Double
     var started: Double?
     var finished: Double?
+    /// What is downloaded first; then `source` is where it goes.
+    var url: String?
+    /// The higher is taken first; within one, the position counts.
+    var priority = 0
+    var hold: Hold?
+    /// When it is tried again.
+    var due: Double?
+    /// How often it has met what may pass.
+    var setbacks = 0
+    /// How many barriers it has passed.
+    var segment = 0
+    var staged: [Staged] = []
+    /// It runs even if what it comes after has failed or been cancelled.
+    var anyway = false
 }
 
 extension FileStatus {

@@ -14,15 +14,16 @@ extension Ledger {
                     try database.run(
                         """
                         INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                            state, reason, created, finished)
-                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                            state, reason, created, finished, url, priority, hold, anyway)
+                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                         """,
                         [
                             .integer(job.id), .integer(job.position), .optional(job.batch),
                             .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
                             .text(job.source), .integer(job.file.device), .integer(job.file.inode),
                             .integer(job.file.size), .integer(job.file.modified), .text(job.state.rawValue),
-                            .optional(job.reason), .real(job.created), .optional(job.finished),
+                            .optional(job.reason), .real(job.created), .optional(job.finished), .optional(job.url),
+                            .integer(job.priority), .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0),
                         ])
                     try Self.event(database, .job(job.id, job.state, job.reason))
                 }
@@ -37,14 +38,17 @@ extension Ledger {
                 try database.run(
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
-                        tries = ?, started = ?, finished = ? WHERE id = ?
+                        tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?
+                    WHERE id = ?
                     """,
                     [
                         .text(job.state.rawValue), .optional(job.reason), .optional(job.error), .optional(job.advice),
                         .optional(try job.intent.map(JSONText.encode)),
                         .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
                         .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
-                        .optional(job.started), .optional(job.finished), .integer(job.id),
+                        .optional(job.started), .optional(job.finished), .optional(job.hold?.rawValue),
+                        .optional(job.due), .integer(job.setbacks), .integer(job.segment),
+                        .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, job.state, job.reason))
             }, done: done)
@@ -129,7 +133,7 @@ extension Ledger {
                     WHERE \(which) ORDER BY position
                     """, values)
                 try database.run(
-                    "UPDATE jobs SET state = 'cancelled', reason = NULL, finished = ?4 WHERE \(which)", values)
+                    "UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?4 WHERE \(which)", values)
                 queued.value = database.changes - waiting.value
             }, done: { done(queued.value, waiting.value) })
     }
@@ -159,7 +163,7 @@ extension Ledger {
                     WHERE \(which) ORDER BY position
                     """, values)
                 try database.run(
-                    "UPDATE jobs SET state = 'waiting', reason = ?3 WHERE \(which)", values)
+                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?3 WHERE \(which)", values)
                 count.value = database.changes
             }, done: { done(count.value) })
     }
@@ -173,7 +177,7 @@ extension Ledger {
             urgent: true,
             { database, _ in
                 let which = """
-                    state = 'waiting' AND id NOT IN (SELECT value FROM json_each(?1))
+                    state = 'waiting' AND hold = 'place' AND id NOT IN (SELECT value FROM json_each(?1))
                         AND work IN (\(Self.ordersOfPlace))
                     """
                 let values: [Database.Value] = [.text(try JSONText.encode(except)), .text(place)]
@@ -184,7 +188,7 @@ extension Ledger {
                     """, values + [.real(Timestamp.now())])
                 try database.run(
                     """
-                    UPDATE jobs SET state = 'queued', reason = NULL, position = ?3 + row.number FROM
+                    UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL, position = ?3 + row.number FROM
                         (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs WHERE \(which)) AS row
                     WHERE row.id = jobs.id
                     """, values + [.integer(position)])
@@ -202,7 +206,8 @@ extension Ledger {
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
                         inode = ?, size = ?, modified = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
-                        started = NULL, finished = NULL, tries = 0
+                        started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
+                        segment = 0, staged = NULL
                     WHERE id = ?
                     """,
                     [
@@ -230,7 +235,7 @@ extension Ledger {
     static let columns = """
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
         j.reason, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
-        j.finished
+        j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway
         """
 
     static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
@@ -246,7 +251,11 @@ extension Ledger {
             outputs: try row.optionalText(16).map { try JSONText.decode([String].self, $0) } ?? [],
             story: try row.optionalText(17).map { try JSONText.decode(JobStory.self, $0) },
             tries: row.integer(18), disposed: row.integer(19) != 0, created: row.real(20),
-            started: row.optionalReal(21), finished: row.optionalReal(22))
+            started: row.optionalReal(21), finished: row.optionalReal(22), url: row.optionalText(23),
+            priority: row.integer(24), hold: row.optionalText(25).flatMap(JobRecord.Hold.init),
+            due: row.optionalReal(26), setbacks: row.integer(27), segment: row.integer(28),
+            staged: try row.optionalText(29).map { try JSONText.decode([JobRecord.Staged].self, $0) } ?? [],
+            anyway: row.integer(30) != 0)
     }
 
     private func jobs(_ rest: String, _ values: [Database.Value] = []) throws -> [JobRecord] {
@@ -286,9 +295,13 @@ extension Ledger {
             [.integer(position), .integer(limit)])
     }
 
-    /// Jobs that a crash or a stop has left in the middle.
+    /// Jobs that a crash or a stop has left in the middle. What waits for other jobs, or its next try, still does.
     func interrupted() throws -> [JobRecord] {
-        try jobs("WHERE j.state IN ('waiting', 'running', 'cancelling') ORDER BY j.position")
+        try jobs(
+            """
+            WHERE j.state IN ('running', 'cancelling') OR (j.state = 'waiting' AND COALESCE(j.hold, 'place') = 'place')
+            ORDER BY j.position
+            """)
     }
 
     /// The outboxes of all jobs that have not ended.

@@ -69,6 +69,41 @@ enum Schema {
             queue TEXT PRIMARY KEY,
             reason TEXT
         ) STRICT
+        """,
+
+        // Downloads, batches, dependencies, priorities, retries.
         """
+        ALTER TABLE jobs ADD COLUMN url TEXT;
+        ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN hold TEXT;
+        ALTER TABLE jobs ADD COLUMN due REAL;
+        ALTER TABLE jobs ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN segment INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN staged TEXT;
+        ALTER TABLE jobs ADD COLUMN anyway INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE events ADD COLUMN batch INTEGER;
+
+        UPDATE jobs SET hold = 'place' WHERE state = 'waiting';
+
+        DROP INDEX jobs_by_state;
+        CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
+        CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
+
+        CREATE TABLE batches (
+            id INTEGER PRIMARY KEY,
+            name TEXT,
+            open INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL,
+            finished REAL
+        ) STRICT;
+
+        CREATE TABLE needs (
+            job INTEGER NOT NULL,
+            after INTEGER NOT NULL,
+            PRIMARY KEY (job, after)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE INDEX needs_by_after ON needs(after)
+        """,
     ]
 }

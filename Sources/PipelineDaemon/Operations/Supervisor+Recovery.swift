@@ -33,6 +33,7 @@ extension Supervisor {
     private func again(_ job: inout JobRecord) {
         if job.state == .running { job.tries += 1 }
         job.reason = nil
+        job.hold = nil
         job.started = nil
         job.state = .queued
         guard job.tries >= settings.crashTries else { return }

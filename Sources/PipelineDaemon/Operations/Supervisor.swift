@@ -367,6 +367,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.story = nil
         // When the daemon stops, it is for the next start to see whether there is room.
         job.record.reason = job.returning ? nil : job.waits
+        job.record.hold = job.record.reason == nil ? nil : .place
         finish(job, job.record.reason == nil ? .queued : .waiting)
     }
 
