@@ -133,7 +133,8 @@ extension Ledger {
                     WHERE \(which) ORDER BY position
                     """, values)
                 try database.run(
-                    "UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?4 WHERE \(which)", values)
+                    "UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?4 WHERE \(which)",
+                    values)
                 queued.value = database.changes - waiting.value
             }, done: { done(queued.value, waiting.value) })
     }
