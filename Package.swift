@@ -29,6 +29,7 @@ let package = Package(
     products: [
         .executable(name: "pipelined", targets: ["PipelineDaemon"]),
         .executable(name: "pipelined-render", targets: ["RenderWorker"]),
+        .executable(name: "pipelined-fetch", targets: ["FetchWorker"]),
         .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
         .executable(name: "pipectl", targets: ["pipectl"]),
     ] + filters.map { .library(name: $0.lowercased(), type: .dynamic, targets: [$0]) },
@@ -37,6 +38,8 @@ let package = Package(
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        // Of the two that Debian has, OpenSSL's needs nothing but the certificates; GnuTLS's loads modules as it goes.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
 
@@ -44,6 +47,7 @@ let package = Package(
         room("PipelineModel"),
         room("PipelineControl", ["SystemCalls"]),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
+        room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         program(
             "PipelineDaemon",
@@ -51,9 +55,10 @@ let package = Package(
         program(
             "RenderWorker",
             [
-                "CLinux", "CVips", "CTurboJPEG", "CSeccomp", "CPipelinePlugin", "SystemCalls", "PipelineModel",
-                "WorkerProtocol",
+                "CLinux", "CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol",
+                "WorkerConfinement",
             ]),
+        program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"]),
         program("pipectl", ["SystemCalls", "PipelineControl"]),
 
@@ -68,6 +73,9 @@ let package = Package(
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+        tests(
+            "FetchWorkerTests",
+            ["TestTools", "CLinux", "SystemCalls", "WorkerProtocol", "WorkerConfinement", "FetchWorker"]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/foreign_client.py"]),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -171,6 +172,16 @@ int clinux_character_columns(uint32_t character) {
     return wcwidth((wchar_t)character);
 }
 
+int clinux_thread_stacks(size_t bytes) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    errno = pthread_attr_setstacksize(&attributes, bytes);
+    if (errno == 0)
+        errno = pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+    return errno == 0 ? 0 : -1;
+}
+
 int clinux_lock(int descriptor) {
     return flock(descriptor, LOCK_EX | LOCK_NB);
 }
@@ -190,8 +201,10 @@ int clinux_no_new_privileges(void) {
 /* Debian 12's glibc wraps none of these calls, and its linux/landlock.h knows the first version alone. */
 enum {
     LANDLOCK_CREATE_RULESET = 444,
+    LANDLOCK_ADD_RULE = 445,
     LANDLOCK_RESTRICT_SELF = 446,
     LANDLOCK_VERSION = 1,
+    LANDLOCK_PATH_BENEATH = 1,
 };
 
 int clinux_landlock_version(void) {
@@ -202,6 +215,14 @@ int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes) {
     /* A kernel that knows fewer fields takes this as long as those are 0. */
     uint64_t handled[] = {files, network, scopes};
     return (int)syscall(LANDLOCK_CREATE_RULESET, handled, sizeof handled, 0);
+}
+
+int clinux_landlock_allow(int ruleset, uint64_t access, int place) {
+    struct {
+        uint64_t access;
+        int32_t place;
+    } __attribute__((packed)) rule = {access, place};
+    return (int)syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, &rule, 0);
 }
 
 int clinux_landlock_restrict(int ruleset) {

@@ -1,6 +1,7 @@
 import CVips
 import Foundation
 import SystemCalls
+import WorkerConfinement
 import WorkerProtocol
 
 /// What happens from the start of the process to the first message.
@@ -24,7 +25,7 @@ enum Program {
         }
         let filters = FilterLibrary(folders: arguments)
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
-        let missing = Confinement.begin()
+        let missing = Confinement.begin(.render)
         Worker(channel: channel, filters: filters, missing: missing).run()
     }
 
@@ -40,14 +41,4 @@ enum Program {
 
         To render pictures start the daemon: pipelined --root FOLDER
         """
-}
-
-extension WorkerChannel {
-    /// The channel that the daemon left at descriptor 3, if there is one.
-    fileprivate static func inherited() -> WorkerChannel? {
-        var status = stat()
-        guard fstat(workerDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
-        _ = fcntl(workerDescriptor, F_SETFD, FD_CLOEXEC)
-        return WorkerChannel(Descriptor(owning: workerDescriptor))
-    }
 }

@@ -3,6 +3,7 @@ import CVips
 import Foundation
 import Synchronization
 import SystemCalls
+import WorkerConfinement
 import WorkerProtocol
 
 /// A worker's life: says hello, then renders one picture after the other on the thread that calls `run`. A second thread

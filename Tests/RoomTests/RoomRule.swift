@@ -34,7 +34,8 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
         .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
-        .only(["RenderWorker"], see: "CSeccomp", header: "seccomp"),
+        .only(["FetchWorker"], see: "CCurl", header: "curl/"),
+        .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
         RoomRule(testDescription: "A filter in C includes pipeline_plugin.h, libvips, libc and its own headers alone") {
             file in
             guard file.room == "Plugins" else { return [] }

@@ -15,9 +15,10 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "PipelineControl",
-                "PipelineDaemon", "PipelineModel", "Plugins", "RenderWorker", "SamplePictures", "SystemCalls",
-                "WorkerProtocol", "pipectl",
+                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "PipelineControl",
+                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
+                "SystemCalls",
+                "WorkerConfinement", "WorkerProtocol", "pipectl",
             ]))
         #expect(files.contains { $0.imports == ["PipelineModel"] })
         #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
@@ -32,6 +33,8 @@ struct RoomTests {
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
             ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
             ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
+            ("PipelineDaemon/Workers/FetchPool.swift", "import CCurl"),
+            ("RenderWorker/Program.swift", "import CSeccomp"),
             ("pipectl/main.swift", "import PipelineDaemon"),
             ("pipectl/List.swift", "private import PipelineModel"),
             ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),

@@ -50,6 +50,9 @@ int clinux_open_for_writing(int descriptor);
 /* wcwidth(3): the columns that a character takes in the current locale, or -1. */
 int clinux_character_columns(uint32_t character);
 
+/* pthread_setattr_default_np(3): the stacks of threads that are started from now on. */
+int clinux_thread_stacks(size_t bytes);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 
@@ -64,6 +67,9 @@ int clinux_landlock_version(void);
 
 /* landlock_create_ruleset(2): a descriptor. The bits are what it handles; what no rule allows is then denied. */
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes);
+
+/* landlock_add_rule(2): allows the access beneath the file or folder that is open as `place`. */
+int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 
 /* landlock_restrict_self(2): the calling thread, and those that it starts from now on. */
 int clinux_landlock_restrict(int ruleset);

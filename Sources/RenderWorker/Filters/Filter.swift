@@ -3,6 +3,7 @@ import CVips
 import Glibc
 import PipelineModel
 import Synchronization
+import WorkerConfinement
 import WorkerProtocol
 
 /// A filter of a loaded plugin.

@@ -4,7 +4,7 @@ import Glibc
 
 /// System calls, by seccomp: those of a short list pass, some end the process, all others fail and are remembered.
 enum CallFilter {
-    static func install() throws {
+    static func install(_ walls: Walls) throws {
         // Before the filter, which allows it, and for what it traps.
         guard clinux_trap_calls(EACCES) == 0 else { throw WallError(errno) }
         guard let filter = seccomp_init(SCMP_ACT_TRAP) else { throw WallError("libseccomp does not start") }
@@ -14,8 +14,8 @@ enum CallFilter {
         try set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
         for (action, rules) in [
-            (SCMP_ACT_ALLOW, CallRule.allowed), (cseccomp_errno(UInt16(ENOSYS)), CallRule.unknown),
-            (SCMP_ACT_KILL_PROCESS, CallRule.deadly),
+            (SCMP_ACT_ALLOW, walls.allowed), (cseccomp_errno(UInt16(ENOSYS)), CallRule.unknown),
+            (SCMP_ACT_KILL_PROCESS, walls.deadly),
         ] {
             for rule in rules { try add(rule, action, to: filter) }
         }
@@ -30,10 +30,27 @@ enum CallFilter {
         let number = seccomp_syscall_resolve_name(rule.name)
         // A call that this machine does not have, or that libseccomp does not know yet, falls under "all others".
         guard number >= 0 else { return }
-        try check(seccomp_rule_add_array(filter, action, number, UInt32(rule.conditions.count), rule.conditions))
+        let conditions = rule.conditions.map(\.comparison)
+        try check(seccomp_rule_add_array(filter, action, number, UInt32(conditions.count), conditions))
     }
 
     private static func check(_ result: Int32) throws {
         guard result == 0 else { throw WallError(-result) }
+    }
+}
+
+extension CallRule.Condition {
+    /// Arguments are compared as the 64 bits that a register has.
+    fileprivate var comparison: scmp_arg_cmp {
+        func comparison(_ argument: UInt32, _ how: scmp_compare, _ first: Int32, _ second: Int32 = 0) -> scmp_arg_cmp {
+            scmp_arg_cmp(
+                arg: argument, op: how, datum_a: UInt64(UInt32(bitPattern: first)),
+                datum_b: UInt64(UInt32(bitPattern: second)))
+        }
+        return switch self {
+        case .equal(let argument, let value): comparison(argument, SCMP_CMP_EQ, value)
+        case .different(let argument, let value): comparison(argument, SCMP_CMP_NE, value)
+        case .bits(let argument, let mask, let bits): comparison(argument, SCMP_CMP_MASKED_EQ, mask, bits)
+        }
     }
 }

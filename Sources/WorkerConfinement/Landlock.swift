@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Paths, as far as the running kernel's Landlock knows how to deny them: all of them.
+/// Paths, as far as the running kernel's Landlock knows how to deny them: all but those that are named.
 enum Landlock {
-    static func denyEverything() throws {
+    static func begin(_ walls: Walls) throws {
         let version = clinux_landlock_version()
         guard version > 0 else {
             throw WallError(
@@ -13,15 +13,24 @@ enum Landlock {
         }
         // It holds for this thread and those that it starts, not for others.
         let threads = try FileSystem.names(in: "/proc/self/task").count
-        let ruleset = clinux_landlock_ruleset(files(version), version >= 4 ? 0b11 : 0, version >= 6 ? 0b11 : 0)
+        let network: UInt64 = walls.connects ? 0b01 : 0b11
+        let ruleset = clinux_landlock_ruleset(files(version), version >= 4 ? network : 0, version >= 6 ? 0b11 : 0)
         guard ruleset >= 0 else { throw WallError(errno) }
         let descriptor = Descriptor(owning: ruleset)
+        for path in walls.readable {
+            // A rule holds for what lies there now; a link is followed.
+            guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
+            guard clinux_landlock_allow(ruleset, readFile, place.number) == 0 else { throw WallError(errno) }
+        }
         guard clinux_landlock_restrict(descriptor.number) == 0 else { throw WallError(errno) }
         guard threads == 1 else {
             throw WallError(
                 "\(threads) threads ran before it, and it holds for one; a plugin starts threads when loaded")
         }
     }
+
+    /// LANDLOCK_ACCESS_FS_READ_FILE.
+    private static let readFile: UInt64 = 1 << 2
 
     /// LANDLOCK_ACCESS_FS_*, in the order in which versions added them: 13 to begin with, then moving between folders, truncating,
     /// ioctl on devices. Network: binding and connecting. Scopes: abstract sockets and signals.

@@ -1,14 +1,13 @@
 import CLinux
 import CSeccomp
 import Glibc
-import WorkerProtocol
 
 /// A system call that the filter of calls has refused.
-struct RefusedCall: CustomStringConvertible {
-    let description: String
+public struct RefusedCall: CustomStringConvertible {
+    public let description: String
 
     /// The first since `forget`, of those that tell something.
-    static var first: RefusedCall? {
+    public static var first: RefusedCall? {
         var path: UnsafePointer<CChar>?
         for index in 0... {
             let number = clinux_trapped_call(index, &path)
@@ -19,7 +18,7 @@ struct RefusedCall: CustomStringConvertible {
         return nil
     }
 
-    static func forget() { clinux_forget_trapped_calls() }
+    public static func forget() { clinux_forget_trapped_calls() }
 
     private init(_ number: Int32, _ path: String) {
         guard path.isEmpty else {
@@ -35,16 +34,5 @@ struct RefusedCall: CustomStringConvertible {
     private static func isHarmless(_ path: String) -> Bool {
         // glibc's malloc, before it gives memory back, and orc, before it takes anonymous memory.
         path == "/proc/sys/vm/overcommit_memory" || path.contains("/orcexec.")
-    }
-}
-
-extension WorkerFailure {
-    /// `who` tried what a worker may not.
-    init(who: String, tried call: RefusedCall) {
-        self.init(
-            stage: Self.confinement, message: "\(who) tried \(call)",
-            advice:
-                "a worker has the files that the daemon opens for it, and nothing else; leave the filter out, or mend it"
-        )
     }
 }

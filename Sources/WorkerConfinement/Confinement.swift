@@ -1,17 +1,16 @@
 import CLinux
 import Glibc
 import SystemCalls
-import WorkerProtocol
 
-/// The walls around a worker: it works on the descriptors that it is given, and reaches nothing else.
+/// Puts the walls around a worker: it works on the descriptors that it is given, and reaches nothing else but what `Walls` names.
 ///
 /// They go up once, before the first foreign byte, while a single thread runs, and never come down.
-enum Confinement {
+public enum Confinement {
     /// Returns what the kernel does not give of it, each with the reason; nothing when every wall stands.
-    static func begin() -> [String] {
+    public static func begin(_ walls: Walls) -> [String] {
         // Read by whoever formats a time, and not to be opened any more.
         tzset()
-        setLimits()
+        setLimits(walls)
         var missing: [String] = []
         func raise(_ wall: String, _ body: () throws -> Void) {
             do { try body() } catch { missing.append("\(wall) (\(error))") }
@@ -20,17 +19,16 @@ enum Confinement {
         raise("no_new_privs") {
             guard clinux_no_new_privileges() == 0 else { throw WallError(errno) }
         }
-        raise("Landlock", Landlock.denyEverything)
-        raise("seccomp", CallFilter.install)
+        raise("Landlock") { try Landlock.begin(walls) }
+        raise("seccomp") { try CallFilter.install(walls) }
         return missing
     }
 
-    /// Memory is limited by the supervisor, by the picture. RLIMIT_NPROC counts all threads of the user, wherever they run, so
+    /// Memory is limited by the supervisor. RLIMIT_NPROC counts all threads of the user, wherever they run, so
     /// that it would strike the innocent: the filter of calls allows no process at all.
-    private static func setLimits() {
-        // The files of a job of the most outputs, and what libraries duplicate or hold open.
-        set(RLIMIT_NOFILE, rlim_t(WorkerChannel.mostDescriptors) + 32)
-        // A picture's memory is nobody else's business.
+    private static func setLimits(_ walls: Walls) {
+        set(RLIMIT_NOFILE, rlim_t(walls.descriptors))
+        // What it has in memory is nobody else's business.
         set(RLIMIT_CORE, 0)
         // The limit on the size of a file is the supervisor's, too; beyond it a write fails like any other.
         signal(SIGXFSZ, SIG_IGN)

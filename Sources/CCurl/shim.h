@@ -1,0 +1,63 @@
+/* libcurl for Swift: one static inline wrapper for each kind of argument that its variadic calls take. */
+#ifndef PIPELINED_CCURL_SHIM_H
+#define PIPELINED_CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+/* Options of a transfer. */
+
+static inline CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_headers(CURL *easy, struct curl_slist *headers) {
+    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+}
+
+/* A body's bytes, or the lines of a header. */
+static inline CURLcode ccurl_set_receiver(CURL *easy, CURLoption option, curl_write_callback receiver) {
+    return curl_easy_setopt(easy, option, receiver);
+}
+
+static inline CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+/* What is known of it. */
+
+static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ccurl_get_size(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+/* All transfers together. */
+
+static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/* Of a message that says how a transfer has ended. */
+static inline CURLcode ccurl_result(const CURLMsg *message) {
+    return message->data.result;
+}
+
+#endif

@@ -1,0 +1,20 @@
+import CCurl
+import Glibc
+
+/// libcurl as the worker needs it.
+enum Curl {
+    static func start() -> Bool { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK }
+
+    /// A part of a URL, as libcurl itself would take it apart; nil when it is none.
+    static func part(_ part: CURLUPart, of url: String) -> String? {
+        guard let handle = curl_url() else { return nil }
+        defer { curl_url_cleanup(handle) }
+        guard curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK else { return nil }
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
+    static func words(_ code: CURLcode) -> String { String(cString: curl_easy_strerror(code)) }
+}

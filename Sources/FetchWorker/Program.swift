@@ -1,0 +1,46 @@
+import CLinux
+import Foundation
+import SystemCalls
+import WorkerConfinement
+import WorkerProtocol
+
+/// What happens from the start of the process to the first message.
+enum Program {
+    static func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(help)
+            return EX_OK
+        }
+        if arguments.contains("--version") {
+            print("pipelined-fetch \(Release.version)")
+            return EX_OK
+        }
+        guard let channel = WorkerChannel.inherited() else {
+            print(help)
+            return EX_USAGE
+        }
+        // A server that hangs up is told by the call that writes to it.
+        signal(SIGPIPE, SIG_IGN)
+        guard Curl.start(), let worker = Worker(channel: channel) else {
+            FileHandle.standardError.write(Data("pipelined-fetch: libcurl does not start\n".utf8))
+            return EX_SOFTWARE
+        }
+        // A thread for each name that is being looked up; the default is 8 MB for each.
+        _ = clinux_thread_stacks(512 << 10)
+        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        worker.run(missing: Confinement.begin(.fetch))
+    }
+
+    private static let help = """
+        pipelined-fetch
+
+        Downloads for pipelined, all transfers in one process. The daemon starts it, with a socket as descriptor 3; it is of
+        no use alone. It confines itself (Landlock, seccomp): it reads what looking up names and checking certificates need,
+        and writes to the files that the daemon opens for it.
+
+          --version   the version
+          --help      this text
+
+        To download pictures start the daemon, and: pipectl add https://…
+        """
+}

@@ -1,0 +1,343 @@
+import CCurl
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// One download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same checks.
+///
+/// It lives on the worker's one thread, whose libcurl calls back.
+final class Transfer {
+    enum Ending {
+        /// The handle has another URL, and is to be begun again.
+        case redirected
+        case done(FetchedFile)
+        case failed(FetchFailure)
+    }
+
+    let request: FetchRequest
+    let handle: UnsafeMutableRawPointer
+    private let target: Descriptor
+    private let hosts: PrivateHosts
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+    private var url: String
+    private var hops = 0
+    private var mayBePrivate = false
+    private var header = AnswerHeader()
+    private var headerBytes = 0
+    /// The body is the one that is wanted; nil before it has begun.
+    private var isWanted: Bool?
+    private var dropped = 0
+    /// How far the staging file goes.
+    private(set) var received: Int64
+    private(set) var total: Int64?
+    private var refused: Address?
+    /// Why this end has broken it off.
+    private var verdict: FetchFailure?
+    /// Since when so much must come, and what had come by then; nil while there is no connection.
+    private var window: (start: ContinuousClock.Instant, bytes: Int)?
+    private var arrived = 0
+
+    /// In bytes. A header is no place to hide a body in.
+    private static let longestHeader = 256 << 10
+    /// In bytes, of an answer that says that there is no picture. Beyond that the connection is not worth keeping.
+    private static let longestApology = 64 << 10
+    /// What must come within StallTimeout, in bytes: one at a time, now and then, would hold a place for ever.
+    private static let leastProgress = 1024
+
+    init?(_ request: FetchRequest, into target: Descriptor) {
+        guard let handle = curl_easy_init() else { return nil }
+        self.request = request
+        self.target = target
+        self.handle = handle
+        hosts = PrivateHosts(request.limits.allowPrivateHosts)
+        url = request.url
+        received = request.resume?.offset ?? 0
+        words.pointee = 0
+        setOptions()
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headers)
+        words.deallocate()
+    }
+
+    // MARK: - Asking
+
+    private func setOptions() {
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
+        ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
+        // Whatever the environment or a file at home says: no proxy, no password, nothing but HTTP.
+        ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+        ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        ccurl_set_text(handle, CURLOPT_PROXY, "")
+        ccurl_set_text(handle, CURLOPT_NOPROXY, "*")
+        ccurl_set_number(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
+        ccurl_set_number(handle, CURLOPT_HTTP09_ALLOWED, 0)
+        ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
+        ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
+        // Asks for the bytes as they are; what comes encoded all the same is decoded, and counted as that.
+        ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
+        ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
+        ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, request.limits.connectMilliseconds)
+        // A name that is still being looked up holds up nobody.
+        ccurl_set_number(handle, CURLOPT_QUICK_EXIT, 1)
+        if let resume = request.resume {
+            headers = curl_slist_append(headers, "Range: bytes=\(resume.offset)-")
+            headers = curl_slist_append(headers, "If-Range: \(resume.validator)")
+            ccurl_set_headers(handle, headers)
+        }
+        ccurl_set_pointer(handle, CURLOPT_HEADERDATA, me)
+        ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, me in
+            Transfer.at(me).readHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        ccurl_set_pointer(handle, CURLOPT_WRITEDATA, me)
+        ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, me in
+            Transfer.at(me).readBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        }
+        ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me)
+        ccurl_set_open_socket(handle) { me, _, address in Transfer.at(me).openSocket(address) }
+        ccurl_set_pointer(handle, CURLOPT_PREREQDATA, me)
+        ccurl_set_before_request(handle) { me, address, _, _, _ in Transfer.at(me).mayAsk(address) }
+    }
+
+    private static func at(_ me: UnsafeMutableRawPointer?) -> Transfer {
+        guard let me else { fatalError("libcurl has lost its callback's data") }
+        return Unmanaged<Transfer>.fromOpaque(me).takeUnretainedValue()
+    }
+
+    /// Makes ready for the request to `url`; throws when that may not be asked.
+    func prepare() throws(FetchFailure) {
+        let scheme = Curl.part(CURLUPART_SCHEME, of: url)
+        guard let scheme, let host = Curl.part(CURLUPART_HOST, of: url), !host.isEmpty else {
+            throw FetchFailure(.input, "\(place) is no URL")
+        }
+        guard ["http", "https"].contains(scheme) else {
+            throw FetchFailure(.input, "\(place) is no http or https URL, but \(scheme)")
+        }
+        mayBePrivate = hosts.contains(host, port: Curl.part(CURLUPART_PORT, of: url) ?? "")
+        header = AnswerHeader()
+        isWanted = nil
+        dropped = 0
+        refused = nil
+        window = nil
+        // Two requests may share a connection of HTTP/2: better to wait a moment for it than to make another.
+        ccurl_set_number(handle, CURLOPT_PIPEWAIT, scheme == "https" ? 1 : 0)
+        ccurl_set_text(handle, CURLOPT_URL, url)
+    }
+
+    /// "it", or "it redirects to a place that".
+    private var place: String { hops == 0 ? "it" : "what it redirects to" }
+
+    // MARK: - Where to
+
+    /// Here, and nowhere else, an address is about to be connected to: the name has been looked up, and is not looked up again.
+    private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        guard let to else { return CURL_SOCKET_BAD }
+        let address = withUnsafePointer(to: &to.pointee.addr) { Address($0, length: Int(to.pointee.addrlen)) }
+        guard let address, mayConnect(address) else { return CURL_SOCKET_BAD }
+        return socket(to.pointee.family, to.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), to.pointee.protocol)
+    }
+
+    private func mayConnect(_ address: Address) -> Bool {
+        if mayBePrivate || address.isPublic { return true }
+        refused = address
+        return false
+    }
+
+    /// A connection may be one that another transfer has made, under other rules.
+    private func mayAsk(_ address: UnsafeMutablePointer<CChar>?) -> Int32 {
+        window = (.now, arrived)
+        guard let address, let address = Address(String(cString: address)), mayConnect(address) else {
+            return CURL_PREREQFUNC_ABORT
+        }
+        return CURL_PREREQFUNC_OK
+    }
+
+    // MARK: - What comes
+
+    private func readHeader(_ line: UnsafeRawBufferPointer) -> Int {
+        arrived += line.count
+        headerBytes += line.count
+        guard headerBytes <= Self.longestHeader else {
+            verdict = FetchFailure(.input, "the server's header is longer than \(Self.longestHeader) bytes")
+            return -1
+        }
+        header.read(line)
+        // Some think long, and then are quick.
+        if header.isWhole, isWanted == nil { window = (.now, arrived) }
+        return line.count
+    }
+
+    /// Another number than it was given makes libcurl break off.
+    private func readBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        arrived += bytes.count
+        do throws(FetchFailure) {
+            guard try begin() else {
+                dropped += bytes.count
+                return dropped <= Self.longestApology ? bytes.count : -1
+            }
+            guard received + Int64(bytes.count) <= request.limits.maxSize else { throw tooLarge }
+            try write(bytes)
+            return bytes.count
+        } catch {
+            verdict = error
+            return -1
+        }
+    }
+
+    /// Whether the body is the one that is wanted; before its first byte.
+    private func begin() throws(FetchFailure) -> Bool {
+        if let isWanted { return isWanted }
+        switch header.status {
+        case 200, 203: received = 0
+        case 206 where request.resume != nil && header.rangeStart == request.resume?.offset: break
+        default:
+            isWanted = false
+            return false
+        }
+        isWanted = true
+        guard ftruncate(target.number, off_t(received)) == 0 else { throw unwritable(errno) }
+        var length: curl_off_t = -1
+        ccurl_get_size(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        guard length >= 0, !header.isEncoded else { return true }
+        total = received.addingReportingOverflow(Int64(length)).partialValue
+        guard let total, total >= 0, total <= request.limits.maxSize else { throw tooLarge }
+        return true
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(FetchFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest)
+            let count = pwrite(target.number, part.baseAddress, part.count, off_t(received))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw unwritable(errno)
+            }
+            received += Int64(count)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private var tooLarge: FetchFailure {
+        FetchFailure(
+            .input, "it is larger than the \(request.limits.maxSize) bytes that MaxSize allows",
+            advice: "raise MaxSize in [Download], then `pipectl retry`")
+    }
+
+    private func unwritable(_ code: Int32) -> FetchFailure {
+        // The supervisor's own limit, should this process have lost count.
+        if code == EFBIG { return tooLarge }
+        let isOfRoom = code == ENOSPC || code == EDQUOT
+        return FetchFailure(
+            isOfRoom ? .room : .transient, "writing the download: \(String(cString: strerror(code)))",
+            advice: isOfRoom ? "make room where the daemon keeps its state, then `pipectl retry`" : nil)
+    }
+
+    // MARK: - Time
+
+    /// Too little has come for too long.
+    func isStalled(at now: ContinuousClock.Instant) -> Bool {
+        guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
+        guard arrived - window.bytes >= Self.leastProgress else { return true }
+        self.window = (now, arrived)
+        return false
+    }
+
+    var stalled: FetchFailure {
+        FetchFailure(
+            .transient, "the server sent less than \(Self.leastProgress) bytes within StallTimeout", resume: resume)
+    }
+
+    // MARK: - The end
+
+    func ended(_ code: CURLcode) -> Ending {
+        do throws(FetchFailure) {
+            if let verdict { throw verdict }
+            if header.isWhole {
+                if let next = redirection {
+                    guard hops < request.limits.redirects else {
+                        throw FetchFailure(
+                            .input, "it redirects more than \(request.limits.redirects) times (Redirects=)",
+                            status: header.status)
+                    }
+                    hops += 1
+                    url = next
+                    try prepare()
+                    return .redirected
+                }
+                guard try begin() else { throw unwelcome }
+            }
+            guard code == CURLE_OK else { throw failure(code) }
+            guard received > 0 else { throw FetchFailure(.input, "the server sent nothing", status: header.status) }
+            return .done(
+                FetchedFile(status: header.status, name: header.name, url: url, bytes: received))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private var redirection: String? {
+        guard [301, 302, 303, 307, 308].contains(header.status) else { return nil }
+        var next: UnsafeMutablePointer<CChar>?
+        guard ccurl_get_text(handle, CURLINFO_REDIRECT_URL, &next) == CURLE_OK, let next else { return nil }
+        return String(cString: next)
+    }
+
+    /// An answer that is no picture.
+    private var unwelcome: FetchFailure {
+        let status = header.status
+        let passes = [408, 425, 429, 500, 502, 503, 504].contains(status)
+        var seconds: curl_off_t = 0
+        ccurl_get_size(handle, CURLINFO_RETRY_AFTER, &seconds)
+        let isLost = request.resume != nil && [206, 416].contains(status)
+        let meaning = Self.meanings[status].map { " (\($0))" } ?? ""
+        return FetchFailure(
+            passes || isLost ? .transient : .input,
+            isLost ? "the server can't go on where it broke off" : "the server answers \(status)\(meaning)",
+            advice: passes || isLost ? nil : "open the URL in a browser; mend it, and add it again", status: status,
+            retryAfter: seconds > 0 ? Int(min(seconds, 30 * 86400)) : nil)
+    }
+
+    private static let meanings = [
+        401: "a password is asked for", 403: "forbidden", 404: "not found", 410: "gone", 429: "too many requests",
+        500: "it has failed", 502: "what is behind it has failed", 503: "not available",
+        504: "what is behind it does not answer",
+    ]
+
+    private func failure(_ code: CURLcode) -> FetchFailure {
+        if let refused {
+            return FetchFailure(
+                .input, "\(place) leads to \(refused), which is no public address",
+                advice: "if that is meant, name its host in AllowPrivateHosts of [Download]")
+        }
+        let said = words.pointee == 0 ? Curl.words(code) : String(cString: words)
+        switch code {
+        case CURLE_OPERATION_TIMEDOUT:
+            return FetchFailure(.transient, "there was no connection within ConnectTimeout (\(said))")
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
+            return FetchFailure(.input, said)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+            return FetchFailure(
+                .input, "the server does not prove that it is the one: \(said)",
+                advice: "its certificate must be valid, and signed by an authority that this machine trusts")
+        default:
+            return FetchFailure(.transient, said, resume: resume)
+        }
+    }
+
+    /// How the rest can be had, if at all.
+    private var resume: FetchResume? {
+        guard isWanted == true, received > 0, !header.isEncoded, !header.refusesRanges,
+            let validator = header.validator ?? (header.status == 206 ? request.resume?.validator : nil)
+        else { return nil }
+        return FetchResume(offset: received, validator: validator)
+    }
+}

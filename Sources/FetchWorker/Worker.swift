@@ -1,0 +1,131 @@
+import CCurl
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// A worker's life: says hello, then carries all transfers at once, on one thread. It ends when its socket closes.
+final class Worker {
+    private let channel: WorkerChannel
+    private let all: UnsafeMutableRawPointer
+    private var transfers: [Int: Transfer] = [:]
+    private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var reported: [Int: Int64] = [:]
+    private var reportedAt = ContinuousClock.now
+
+    /// How often progress is told, and stalling looked for.
+    private static let beat = Duration.milliseconds(200)
+
+    init?(channel: WorkerChannel) {
+        guard let all = curl_multi_init() else { return nil }
+        self.channel = channel
+        self.all = all
+        ccurl_multi_set_number(all, CURLMOPT_MAXCONNECTS, 64)
+    }
+
+    func run(missing: [String]) -> Never {
+        send(.hello(version: Release.version, missing: missing))
+        while true {
+            var order = curl_waitfd(fd: channel.socket.number, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+            curl_multi_poll(all, &order, 1, transfers.isEmpty ? 60_000 : 100, nil)
+            if order.revents != 0 { receive() }
+            var running: Int32 = 0
+            curl_multi_perform(all, &running)
+            collect()
+            tick()
+        }
+    }
+
+    private func receive() {
+        do {
+            // Nobody waits for what is being fetched.
+            guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
+            switch order {
+            case .fetch(let request): begin(request, into: descriptors.first)
+            case .cancel(let id): if end(id) { send(.cancelled(id: id)) }
+            }
+        } catch {
+            say("a message can't be read: \(error)")
+            _exit(EX_PROTOCOL)
+        }
+    }
+
+    private func begin(_ request: FetchRequest, into target: Descriptor?) {
+        do throws(FetchFailure) {
+            guard let target else { throw FetchFailure(.transient, "no file came with the message") }
+            guard let transfer = Transfer(request, into: target) else {
+                throw FetchFailure(.transient, "libcurl has no memory for it")
+            }
+            try transfer.prepare()
+            ccurl_multi_set_number(all, CURLMOPT_MAX_HOST_CONNECTIONS, request.limits.perHost)
+            transfers[request.id] = transfer
+            byHandle[transfer.handle] = transfer
+            curl_multi_add_handle(all, transfer.handle)
+        } catch {
+            send(.failed(id: request.id, error))
+        }
+    }
+
+    /// Transfers that libcurl has brought to an end.
+    private func collect() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(all, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+                let transfer = byHandle[handle]
+            else { continue }
+            // The message is gone with the handle.
+            let result = ccurl_result(message)
+            curl_multi_remove_handle(all, handle)
+            let id = transfer.request.id
+            switch transfer.ended(result) {
+            case .redirected: curl_multi_add_handle(all, handle)
+            case .done(let file):
+                end(id)
+                send(.done(id: id, file))
+            case .failed(let failure):
+                end(id)
+                send(.failed(id: id, failure))
+            }
+        }
+    }
+
+    private func tick() {
+        let now = ContinuousClock.now
+        guard now - reportedAt >= Self.beat else { return }
+        reportedAt = now
+        for (id, transfer) in transfers {
+            if transfer.isStalled(at: now) {
+                let failure = transfer.stalled
+                end(id)
+                send(.failed(id: id, failure))
+            } else if reported[id] != transfer.received {
+                reported[id] = transfer.received
+                send(.progress(id: id, received: transfer.received, total: transfer.total))
+            }
+        }
+    }
+
+    /// Its connection is closed, unless another transfer can use it. False when there is no such transfer.
+    @discardableResult
+    private func end(_ id: Int) -> Bool {
+        guard let transfer = transfers.removeValue(forKey: id) else { return false }
+        reported[id] = nil
+        byHandle[transfer.handle] = nil
+        curl_multi_remove_handle(all, transfer.handle)
+        return true
+    }
+
+    private func send(_ message: FetchMessage) {
+        do {
+            try channel.send(message)
+        } catch let error as WorkerChannelError {
+            say("\(error)")
+        } catch {
+            // A supervisor that is gone has closed the socket, which ends this process.
+        }
+    }
+
+    private func say(_ text: String) {
+        let line = Array("pipelined-fetch: \(text)\n".utf8)
+        _ = Glibc.write(2, line, line.count)
+    }
+}

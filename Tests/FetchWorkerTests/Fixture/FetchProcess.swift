@@ -1,0 +1,140 @@
+import CLinux
+import Foundation
+import Glibc
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// The fetch worker that was built with the tests, at the other end of a real socket.
+final class FetchProcess {
+    let channel: WorkerChannel
+    let process: pid_t
+    let missing: [String]
+    private var next = 1
+    private var answers: [Int: Answer] = [:]
+    private(set) var progress: [Int: Int64] = [:]
+
+    enum Answer: Sendable {
+        case done(FetchedFile)
+        case failed(FetchFailure)
+        case cancelled
+    }
+
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("pipelined-fetch").path
+
+    init(environment: [String] = [], under wrapper: [String] = []) throws {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let command = wrapper + [Self.program]
+        var arguments = command.map { strdup($0) } + [nil]
+        var variables =
+            (environment + ["SWIFT_BACKTRACE=enable=no", "LD_LIBRARY_PATH=\(Self.libraries)"])
+            .map { strdup($0) } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var child: pid_t = 0
+        try #require(clinux_spawn(&child, command[0], &arguments, &variables, theirs.number) == 0)
+        process = child
+        channel = WorkerChannel(ours)
+        guard case .hello(_, let missing) = try channel.receive(FetchMessage.self)?.message else {
+            throw Unexpected("no hello")
+        }
+        self.missing = missing
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+
+    private static var libraries: String { getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? "" }
+
+    /// Loopback is private: tests say so for the server's address.
+    static func limits(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchLimits {
+        var limits = FetchLimits(allowPrivateHosts: ["127.0.0.1"])
+        change(&limits)
+        return limits
+    }
+
+    /// Sends an order; returns its ID.
+    func begin(
+        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
+    ) throws -> Int {
+        defer { next += 1 }
+        try channel.send(
+            FetchOrder.fetch(FetchRequest(id: next, url: url, resume: resume, limits: limits)),
+            descriptors: [try file.opened()])
+        return next
+    }
+
+    func cancel(_ id: Int) throws { try channel.send(FetchOrder.cancel(id)) }
+
+    /// Waits for the end of a transfer.
+    func end(_ id: Int) throws -> Answer {
+        while true {
+            if let answer = answers.removeValue(forKey: id) { return answer }
+            try hear()
+        }
+    }
+
+    /// Waits until so much of it has come.
+    func until(_ id: Int, has bytes: Int64) throws {
+        while progress[id, default: 0] < bytes {
+            if let answer = answers[id] { throw Unexpected("it has ended: \(answer)") }
+            try hear()
+        }
+    }
+
+    private func hear() throws {
+        guard let (message, _) = try channel.receive(FetchMessage.self) else { throw Unexpected("the worker is gone") }
+        switch message {
+        case .hello: break
+        case .progress(let id, let received, _): progress[id] = received
+        case .done(let id, let file): answers[id] = .done(file)
+        case .failed(let id, let failure): answers[id] = .failed(failure)
+        case .cancelled(let id): answers[id] = .cancelled
+        }
+    }
+
+    /// Downloads, and waits for the end.
+    func fetch(
+        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
+    ) throws -> FetchedFile {
+        switch try end(begin(url, into: file, limits, resume: resume)) {
+        case .done(let fetched): return fetched
+        case .failed(let failure): throw failure
+        case .cancelled: throw Unexpected("it was cancelled")
+        }
+    }
+
+    /// Why it can't be downloaded.
+    func failure(
+        at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
+        resume: FetchResume? = nil
+    ) throws -> FetchFailure {
+        switch try end(begin(url, into: file ?? StagingFile(), limits, resume: resume)) {
+        case .failed(let failure): return failure
+        case let other: throw Unexpected("\(other)")
+        }
+    }
+}
+
+/// A file to download into.
+final class StagingFile {
+    private let path = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
+
+    init(_ content: Data = Data()) throws { try content.write(to: URL(fileURLWithPath: path)) }
+
+    deinit { unlink(path) }
+
+    func opened() throws -> Descriptor { try Descriptor.open(path, O_WRONLY) }
+
+    var content: Data {
+        get throws { try Data(contentsOf: URL(fileURLWithPath: path)) }
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Glibc
+import SystemCalls
+import TestTools
+import Testing
+import WorkerProtocol
+
+@Suite("A transfer")
+struct TransferTests {
+    private static let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+    @Test("brings the bytes, and what the server says of them")
+    func whole() throws {
+        let server = try HTTPServer { _, connection in
+            try connection.reply(200, ["Content-Disposition": "attachment; filename=\"a b.jpg\""], Self.body)
+        }
+        let worker = try FetchProcess()
+        let file = try StagingFile()
+        let fetched = try worker.fetch(server.url("/x?y"), into: file)
+        #expect(
+            fetched == FetchedFile(status: 200, name: "a b.jpg", url: server.url("/x?y"), bytes: Int64(Self.body.count))
+        )
+        #expect(try file.content == Self.body)
+        let request = try #require(server.seen.requests.first)
+        #expect(request.path == "/x?y")
+        #expect(request.headers["accept-encoding"] == "identity")
+        #expect(request.headers["user-agent"]?.hasPrefix("pipelined/") == true)
+    }
+
+    @Test("shares the connections of those before it")
+    func reuse() throws {
+        let server = try HTTPServer { _, connection in try connection.reply(200, [:], Self.body) }
+        let worker = try FetchProcess()
+        for _ in 1...5 { _ = try worker.fetch(server.url(), into: StagingFile()) }
+        #expect(server.seen.connections == 1)
+        #expect(server.seen.requests.count == 5)
+    }
+
+    @Test("goes on beside others; one server has no more than PerHost= connections")
+    func many() throws {
+        let server = try HTTPServer { _, connection in try connection.reply(200, [:], Self.body) }
+        let worker = try FetchProcess()
+        let files = try (0..<40).map { _ in try StagingFile() }
+        let limits = FetchProcess.limits { $0.perHost = 3 }
+        let ids = try files.map { try worker.begin(server.url(), into: $0, limits) }
+        for (id, file) in zip(ids, files) {
+            guard case .done = try worker.end(id) else { throw Unexpected("it failed") }
+            #expect(try file.content == Self.body)
+        }
+        #expect(server.seen.connections <= 3)
+        #expect(server.seen.mostBusy <= 3)
+    }
+
+    @Test("is not hurried by ConnectTimeout= while it waits for one of the PerHost= connections")
+    func waitsForConnection() throws {
+        let server = try HTTPServer { request, connection in
+            if request.path == "/held" { connection.waitForClose() } else { try connection.reply(200, [:], Self.body) }
+        }
+        let worker = try FetchProcess()
+        let held = try worker.begin(server.url("/held"), into: StagingFile(), FetchProcess.limits { $0.perHost = 1 })
+        let file = try StagingFile()
+        let waiting = try worker.begin(
+            server.url("/next"), into: file,
+            FetchProcess.limits {
+                $0.perHost = 1
+                $0.connectMilliseconds = 200
+            })
+        // Its ConnectTimeout has passed when another, to a port that does not answer, has timed out.
+        let deaf = try DeafPort()
+        let limits = FetchProcess.limits { $0.connectMilliseconds = 400 }
+        #expect(try worker.failure(at: deaf.url, limits).message.contains("ConnectTimeout"))
+        try worker.cancel(held)
+        guard case .cancelled = try worker.end(held), case .done = try worker.end(waiting) else {
+            throw Unexpected("it did not wait")
+        }
+        #expect(try file.content == Self.body)
+    }
+
+    @Test("is stopped by cancel: the connection is closed, and the others go on")
+    func cancel() async throws {
+        let server = try HTTPServer { request, connection in
+            guard request.path == "/slow" else { return try connection.reply(200, [:], Self.body) }
+            try connection.begin(200, ["Content-Length": "1000000"])
+            try connection.write(Self.body)
+            connection.waitForClose()
+        }
+        let worker = try FetchProcess()
+        let id = try worker.begin(server.url("/slow"), into: StagingFile())
+        try worker.until(id, has: Int64(Self.body.count))
+        _ = try worker.fetch(server.url(), into: StagingFile())
+        try worker.cancel(id)
+        guard case .cancelled = try worker.end(id) else { throw Unexpected("it was not cancelled") }
+        await server.until { $0.busy == 0 }
+        _ = try worker.fetch(server.url(), into: StagingFile())
+    }
+
+    @Test("follows redirects, as far as Redirects= allows")
+    func redirects() throws {
+        let server = try HTTPServer { request, connection in
+            let left = Int(request.path.dropFirst()) ?? 0
+            if left == 0 { return try connection.reply(200, [:], Self.body) }
+            try connection.reply([301, 302, 303, 307, 308][left % 5], ["Location": "/\(left - 1)"], Data("moved".utf8))
+        }
+        let worker = try FetchProcess()
+        let file = try StagingFile()
+        #expect(try worker.fetch(server.url("/5"), into: file).url == server.url("/0"))
+        #expect(try file.content == Self.body)
+        let failure = try worker.failure(at: server.url("/6"))
+        #expect(failure.kind == .input)
+        #expect(failure.message == "it redirects more than 5 times (Redirects=)")
+        #expect(try worker.failure(at: server.url("/1"), FetchProcess.limits { $0.redirects = 0 }).kind == .input)
+    }
+
+    @Test("fails when it is larger than MaxSize=, by what is announced or by what comes, and to the byte")
+    func maxSize() throws {
+        let server = try HTTPServer { request, connection in
+            if request.path == "/announced" { return try connection.reply(200, [:], Self.body) }
+            try connection.begin(200, ["Connection": "close"])
+            try connection.write(Self.body)
+            connection.close()
+        }
+        let worker = try FetchProcess()
+        for path in ["/announced", "/streamed"] {
+            let size = Int64(Self.body.count)
+            _ = try worker.fetch(
+                server.url(path), into: StagingFile(), FetchProcess.limits { $0.maxSize = size })
+            let file = try StagingFile()
+            let failure = try worker.failure(
+                at: server.url(path), FetchProcess.limits { $0.maxSize = size - 1 }, into: file)
+            #expect(failure.kind == .input)
+            #expect(failure.message.contains("MaxSize"))
+            #expect(try file.content.count < size)
+        }
+    }
+
+    @Test(
+        "counts what is encoded as what it is decoded to: a bomb does not go off", arguments: ["Content", "Transfer"])
+    func bomb(header: String) throws {
+        // 64 MB of nothing in 64 KB, which nobody has asked for.
+        let command = "head -c 67108864 /dev/zero | gzip -9"
+        let bomb = try StagingFile()
+        let outcome = try ChildProcess(
+            "/bin/sh", ["-c", command], output: bomb.opened()
+        ).wait()
+        #expect(outcome.status == 0)
+        let content = try bomb.content
+        #expect(content.count < 100_000)
+        let server = try HTTPServer { _, connection in
+            if header == "Content" { return try connection.reply(200, ["Content-Encoding": "gzip"], content) }
+            try connection.begin(200, ["Transfer-Encoding": "gzip, chunked"])
+            try connection.write("\(String(content.count, radix: 16))\r\n")
+            try connection.write(content)
+            try connection.write("\r\n0\r\n\r\n")
+        }
+        let worker = try FetchProcess()
+        let file = try StagingFile()
+        let failure = try worker.failure(at: server.url(), FetchProcess.limits { $0.maxSize = 1 << 20 }, into: file)
+        #expect(failure.kind == .input)
+        #expect(failure.message.contains("MaxSize"))
+        #expect(try file.content.count <= 1 << 20)
+        // One that stays within it is decoded, for a picture it is.
+        #expect(
+            try worker.fetch(server.url(), into: file, FetchProcess.limits { $0.maxSize = 64 << 20 }).bytes == 64 << 20)
+    }
+
+    @Test(
+        "says by the answer whether another try may help, and when",
+        arguments: [
+            (404, FetchFailure.Kind.input, nil as String?, nil as Int?), (403, .input, nil, nil),
+            (204, .input, nil, nil),
+            (503, .transient, "120", 120), (429, .transient, "7", 7), (500, .transient, nil, nil),
+            (503, .transient, "soon", nil),
+        ])
+    func status(status: Int, kind: FetchFailure.Kind, after header: String?, seconds: Int?) throws {
+        let server = try HTTPServer { _, connection in
+            try connection.reply(
+                status, header.map { ["Retry-After": $0] } ?? [:], Data((status == 204 ? "" : "<html>").utf8))
+        }
+        let file = try StagingFile()
+        let failure = try FetchProcess().failure(at: server.url(), into: file)
+        #expect(failure.kind == kind)
+        #expect(failure.status == status)
+        #expect(failure.retryAfter == seconds)
+        #expect(failure.message.hasPrefix("the server answers \(status)"))
+        #expect(try file.content.isEmpty)
+    }
+
+    @Test("an endless apology is not listened to for ever, and an empty answer is no picture")
+    func noBody() throws {
+        let server = try HTTPServer { request, connection in
+            if request.path == "/empty" { return try connection.reply() }
+            try connection.begin(404, ["Content-Length": "1000000000"])
+            while true { try connection.write(Self.body) }
+        }
+        let worker = try FetchProcess()
+        #expect(try worker.failure(at: server.url("/endless")).status == 404)
+        #expect(try worker.failure(at: server.url("/empty")).message == "the server sent nothing")
+    }
+
+    @Test("a server that sends less than 1 KB within StallTimeout= is given up, also one that drips")
+    func stall() throws {
+        let server = try HTTPServer { request, connection in
+            try connection.begin(200, ["Content-Length": "1000000", "ETag": "\"one\""])
+            if request.path == "/begun" { try connection.write(Self.body) }
+            if request.path != "/drips" { return connection.waitForClose() }
+            while true {
+                try connection.write("x")
+                // Far more often than the timeout, and for ever.
+                usleep(10_000)
+            }
+        }
+        let worker = try FetchProcess()
+        for path in ["/silent", "/drips", "/begun"] {
+            let failure = try worker.failure(at: server.url(path), FetchProcess.limits { $0.stallMilliseconds = 500 })
+            #expect(failure.kind == .transient)
+            #expect(failure.message.contains("StallTimeout"))
+            if path == "/begun" {
+                #expect(failure.resume == FetchResume(offset: Int64(Self.body.count), validator: "\"one\""))
+            }
+        }
+    }
+
+    @Test("a server that does not take the connection is given up after ConnectTimeout=")
+    func connectTimeout() throws {
+        let deaf = try DeafPort()
+        let failure = try FetchProcess().failure(at: deaf.url, FetchProcess.limits { $0.connectMilliseconds = 300 })
+        #expect(failure.kind == .transient)
+        #expect(failure.message.contains("ConnectTimeout"))
+    }
+
+    @Test("a header without end, a port with nobody, and nonsense fail alone")
+    func nonsense() throws {
+        let server = try HTTPServer { request, connection in
+            switch request.path {
+            case "/header":
+                try connection.write("HTTP/1.1 200 So\r\n")
+                while true { try connection.write("X-More: \(String(repeating: "x", count: 1000))\r\n") }
+            case "/old": try connection.write("not HTTP at all")
+            default: break
+            }
+            connection.close()
+        }
+        let worker = try FetchProcess()
+        #expect(try worker.failure(at: server.url("/header")).message.contains("header"))
+        #expect(try worker.failure(at: server.url("/old")).kind == .input)
+        #expect(try worker.failure(at: server.url("/nothing")).kind == .transient)
+        #expect(try worker.failure(at: "http://127.0.0.1:1/").kind == .transient)
+        for url in ["", "http://", "ftp://127.0.0.1/x", "file:///etc/passwd", "nonsense", "http://[::1", "gopher://x/"]
+        {
+            #expect(try worker.failure(at: url).kind == .input, "\(url)")
+        }
+    }
+
+    @Test("ends with its supervisor")
+    func orphan() throws {
+        let worker = try FetchProcess()
+        shutdown(worker.channel.socket.number, Int32(SHUT_RDWR))
+        var status: Int32 = 0
+        #expect(waitpid(worker.process, &status, 0) == worker.process)
+        #expect(status == 0)
+    }
+}

@@ -1,0 +1,184 @@
+public import Foundation
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has a thread of its
+/// own, and takes one request after the other until it is closed.
+public final class HTTPServer: Sendable {
+    public struct Request: Sendable {
+        public var method: String
+        public var path: String
+        /// By their names in lower case.
+        public var headers: [String: String]
+        /// Which of the connections it came on, from 1.
+        public var connection: Int
+    }
+
+    public struct Seen: Sendable {
+        public var requests: [Request] = []
+        public var connections = 0
+        /// Those that are there now.
+        public var open = 0
+        /// Requests whose answer is being given, now and at most.
+        public var busy = 0
+        public var mostBusy = 0
+
+        public func requests(_ path: String) -> [Request] { requests.filter { $0.path == path } }
+    }
+
+    public let port: Int
+    private let listener: Descriptor
+    private let state = Mutex((seen: Seen(), followers: [UUID: AsyncStream<Void>.Continuation]()))
+    private let answer: @Sendable (Request, HTTPConnection) throws -> Void
+
+    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; that it throws closes the connection.
+    public init(_ answer: @escaping @Sendable (Request, HTTPConnection) throws -> Void) throws {
+        self.answer = answer
+        listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let number = listener.number
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(number, $0, length) == 0 && listen(number, 512) == 0 && getsockname(number, $0, &length) == 0
+            }
+        }
+        guard bound else { throw SystemError("listen", "127.0.0.1") }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let connection = accept(number, nil, nil)
+                guard connection >= 0, let server = self else { break }
+                server.serve(Descriptor(owning: connection))
+            }
+        }
+    }
+
+    deinit { shutdown(listener.number, Int32(SHUT_RDWR)) }
+
+    public func url(_ path: String = "/", host: String = "127.0.0.1") -> String { "http://\(host):\(port)\(path)" }
+
+    public var seen: Seen { state.withLock { $0.seen } }
+
+    /// Returns when what it has seen satisfies `condition`, which is asked again at each change.
+    public func until(_ condition: @Sendable (Seen) -> Bool) async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let key = UUID()
+        state.withLock { $0.followers[key] = continuation }
+        defer { state.withLock { $0.followers[key] = nil } }
+        continuation.yield()
+        for await _ in stream where condition(seen) { return }
+    }
+
+    private func change(_ body: (inout Seen) -> Void) {
+        let followers = state.withLock { state in
+            body(&state.seen)
+            return Array(state.followers.values)
+        }
+        for follower in followers { follower.yield() }
+    }
+
+    // MARK: - On a connection's thread
+
+    private func serve(_ socket: Descriptor) {
+        change {
+            $0.connections += 1
+            $0.open += 1
+        }
+        let number = seen.connections
+        Thread.detachNewThread { [self] in
+            let connection = HTTPConnection(socket)
+            while !connection.isClosed, let lines = connection.head() {
+                let request = Self.request(lines, on: number)
+                change {
+                    $0.requests.append(request)
+                    $0.busy += 1
+                    $0.mostBusy = max($0.mostBusy, $0.busy)
+                }
+                do { try answer(request, connection) } catch { connection.close() }
+                change { $0.busy -= 1 }
+            }
+            connection.close()
+            change { $0.open -= 1 }
+        }
+    }
+
+    private static func request(_ lines: [String], on connection: Int) -> Request {
+        let words = (lines.first ?? "").split(separator: " ").map(String.init) + ["", ""]
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] =
+                line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        return Request(method: words[0], path: words[1], headers: headers, connection: connection)
+    }
+}
+
+/// A connection of the server, for what answers on it.
+///
+/// `@unchecked`: it lives on its connection's thread.
+public final class HTTPConnection: @unchecked Sendable {
+    private let socket: Descriptor
+    private var rest: [UInt8] = []
+    private(set) var isClosed = false
+
+    struct Gone: Error {}
+
+    init(_ socket: Descriptor) { self.socket = socket }
+
+    /// A whole answer.
+    public func reply(
+        _ status: Int = 200, _ headers: [String: String] = [:], _ body: Data = Data()
+    ) throws {
+        try begin(status, headers.merging(["Content-Length": "\(body.count)"]) { own, _ in own })
+        try write(body)
+    }
+
+    /// The header alone.
+    public func begin(_ status: Int = 200, _ headers: [String: String] = [:]) throws {
+        let lines = ["HTTP/1.1 \(status) So"] + headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        try write(lines.joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    public func write(_ text: String) throws { try write(Data(text.utf8)) }
+
+    public func write(_ data: Data) throws {
+        var left = data[...]
+        while !left.isEmpty {
+            let sent = left.withUnsafeBytes { send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard sent > 0 else { throw Gone() }
+            left = left.dropFirst(sent)
+        }
+    }
+
+    /// Waits until the client has closed it.
+    public func waitForClose() {
+        var byte: UInt8 = 0
+        while recv(socket.number, &byte, 1, 0) > 0 {}
+        close()
+    }
+
+    public func close() {
+        isClosed = true
+        shutdown(socket.number, Int32(SHUT_RDWR))
+    }
+
+    /// The lines of the next request's header; nil at the end.
+    fileprivate func head() -> [String]? {
+        while true {
+            let text = String(decoding: rest, as: UTF8.self)
+            if let end = text.range(of: "\r\n\r\n") {
+                rest = Array(text[end.upperBound...].utf8)
+                return text[..<end.lowerBound].components(separatedBy: "\r\n")
+            }
+            var room = [UInt8](repeating: 0, count: 16384)
+            let got = recv(socket.number, &room, room.count, 0)
+            guard got > 0 else { return nil }
+            rest += room[..<got]
+        }
+    }
+}
