@@ -34,7 +34,9 @@ struct RecipeTests {
     func builtInWithoutPlugin() {
         let loaded = load([:], catalog: .builtIn)
         #expect(
-            loaded.problems == ["built-in recipe noir: unknown stage 'noir' at column 20; it may be barrier, resize, save, tee"])
+            loaded.problems == [
+                "built-in recipe noir: unknown stage 'noir' at column 20; it may be barrier, resize, save, tee"
+            ])
         #expect(loaded.configuration.defaultRecipe.outputs == [])
     }
 
