@@ -69,7 +69,7 @@ let package = Package(
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
-            ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
+            ["TestTools", "PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),

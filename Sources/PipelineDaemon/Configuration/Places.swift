@@ -52,9 +52,11 @@ struct Places: Sendable, Hashable {
     /// The folder of this very program.
     static var programFolder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
 
-    /// The render worker: beside this program, or where a package puts it.
-    static var renderWorker: String? {
-        ["\(programFolder)/pipelined-render", "\(programFolder)/../libexec/pipelined/pipelined-render"]
-            .first(where: FileSystem.exists)
+    static var renderWorker: String? { worker("pipelined-render") }
+    static var fetchWorker: String? { worker("pipelined-fetch") }
+
+    /// Beside this program, or where a package puts it.
+    private static func worker(_ name: String) -> String? {
+        ["\(programFolder)/\(name)", "\(programFolder)/../libexec/pipelined/\(name)"].first(where: FileSystem.exists)
     }
 }

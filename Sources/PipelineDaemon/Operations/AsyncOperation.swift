@@ -73,12 +73,16 @@ class AsyncOperation: Operation, @unchecked Sendable {
     /// Sends the work off. Overridden; whatever happens, `finish` is called once.
     func execute() { finish(.finished) }
 
+    /// It was cancelled before it began. Overridden.
+    func neverBegan() {}
+
     /// Stops what `execute` began. Overridden; `finish` is still called when it has stopped.
     func interrupt() {}
 
     final override func cancel() {
         super.cancel()
         if change(to: .cancelled, from: [.pending, .ready]) {
+            neverBegan()
             // One that Foundation has started, and a gate holds, must be finished by us; any other by `start`.
             if isExecuting { finish(.cancelled) }
         } else if state == .executing {

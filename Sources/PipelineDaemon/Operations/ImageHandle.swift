@@ -12,6 +12,8 @@ struct ImageHandle: Sendable {
 
     /// The file as it came in.
     var source: String
+    /// What it is called, when that was not known before it came.
+    var name: String?
     /// What was made of it before a barrier.
     var earlier: [Staged] = []
     /// What has been made of it since.

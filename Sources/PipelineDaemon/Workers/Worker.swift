@@ -1,13 +1,10 @@
-import CLinux
 import Dispatch
-import Glibc
-import SystemCalls
 import WorkerProtocol
 
 /// A render worker's process, seen from the supervisor.
 ///
 /// `@unchecked`: it lives on its pool's queue; others only carry it there.
-final class Worker: @unchecked Sendable {
+final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
     enum State {
         /// Started; has not said hello.
         case starting
@@ -19,51 +16,21 @@ final class Worker: @unchecked Sendable {
         case leaving
     }
 
-    let process: pid_t
     let generation: Int
     var state = State.starting
     var jobs = 0
-    /// Whether the kill was ours.
-    var killed = false
-    private var stoppedBy: Int32?
-
-    private var channel: WorkerChannel?
-    private let messages: any DispatchSourceRead
-    private let exit: any DispatchSourceRead
+    private let message: (Worker, WorkerMessage) -> Void
+    private let end: (Worker, WorkerEnd) -> Void
 
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
         program: String, plugins: [String], generation: Int, queue: DispatchQueue,
         message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, WorkerEnd) -> Void
     ) throws {
-        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
-        process = try Self.spawn(program, plugins, channel: theirs)
         self.generation = generation
-        let pidfd = clinux_pidfd_open(process)
-        guard pidfd >= 0 else {
-            let error = SystemError("pidfd_open", program)
-            kill(process, SIGKILL)
-            waitpid(process, nil, 0)
-            throw error
-        }
-        let exitDescriptor = Descriptor(owning: pidfd)
-        try ours.setNonblocking()
-        channel = WorkerChannel(ours)
-        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
-        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
-        messages.setEventHandler { [weak self] in self?.receive(message) }
-        // The descriptors outlive their sources, as Dispatch asks.
-        messages.setCancelHandler { withExtendedLifetime(ours) {} }
-        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
-        exit.setEventHandler { [self] in
-            receive(message)
-            messages.cancel()
-            exit.cancel()
-            channel = nil
-            ended(self, reap())
-        }
-        messages.activate()
-        exit.activate()
+        self.message = message
+        end = ended
+        try super.init(program: program, arguments: plugins, queue: queue)
     }
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
@@ -75,88 +42,18 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    func send(_ message: SupervisorMessage, descriptors: [Descriptor] = []) {
-        do {
-            try channel?.send(message, descriptors: descriptors)
-        } catch is SystemError {
-            // The worker is gone; its exit is told apart.
-        } catch {
-            Log.failure("worker \(process): \(error)")
-            terminate()
-        }
-    }
+    override func received(_ message: WorkerMessage) { self.message(self, message) }
 
-    /// What the worker writes to a file ends there; it can't change that itself.
-    func limitResults(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
+    override func ended(_ end: WorkerEnd) { self.end(self, end) }
 
-    /// The most that it may allocate from now on: a decoder that takes far more than its header made us expect has gone wild.
-    func allow(memory: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", Self.ownMemory + 4 * memory) }
+    /// A decoder that takes far more than its header made us expect has gone wild.
+    func allow(memory: Int64) { limitMemory(to: Self.ownMemory + 4 * memory) }
 
     /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
     private static let ownMemory: Int64 = 1 << 30
 
-    private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
-        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
-        Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
-    }
-
-    /// Closing the channel ends the worker.
-    func leave() {
+    override func leave() {
         state = .leaving
-        messages.cancel()
-        channel = nil
-    }
-
-    func terminate() {
-        killed = true
-        kill(process, SIGKILL)
-    }
-
-    /// Ends it when it stands still: a stopped process ends by nothing else, and its picture would wait for JobTimeout.
-    func endIfStopped() {
-        let signal = clinux_stopped(process)
-        guard signal > 0 else { return }
-        stoppedBy = signal
-        kill(process, SIGKILL)
-    }
-
-    private func receive(_ handle: (Worker, WorkerMessage) -> Void) {
-        while let channel {
-            do {
-                guard let (message, _) = try channel.receive(WorkerMessage.self) else { return messages.cancel() }
-                handle(self, message)
-            } catch let error as SystemError {
-                // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
-                if error.code != EAGAIN { messages.cancel() }
-                return
-            } catch {
-                // Nonsense from a worker: it is not to be trusted with another picture.
-                Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
-                terminate()
-                return messages.cancel()
-            }
-        }
-    }
-
-    private func reap() -> WorkerEnd {
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
-        return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
-    }
-
-    private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
-        // Swift's own backtrace of a crash would start a program from inside the confinement.
-        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
-        if let libraries = getenv("LD_LIBRARY_PATH") {
-            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
-        }
-        var arguments = ([program] + plugins).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup($0) } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var process: pid_t = 0
-        guard clinux_spawn(&process, program, &arguments, &variables, channel.number) == 0 else {
-            throw SystemError("start", program)
-        }
-        return process
+        super.leave()
     }
 }

@@ -116,7 +116,7 @@ final class WorkerPool: @unchecked Sendable {
                 finish(worker, .failure(.cancelled))
                 return release(worker, replace: false)
             }
-            worker.send(.cancel)
+            worker.send(SupervisorMessage.cancel)
             queue.asyncAfter(deadline: .now() + task.limits.cancelGrace.dispatch) {
                 if worker.task === task { worker.terminate() }
             }
@@ -204,9 +204,9 @@ final class WorkerPool: @unchecked Sendable {
         worker.state = .busy(task)
         worker.jobs += 1
         goOn(task)
-        worker.limitResults(to: task.limits.maxResult)
+        worker.limitFiles(to: task.limits.maxResult)
         worker.send(
-            .open(
+            SupervisorMessage.open(
                 OpenRequest(
                     name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
                     onTruncated: task.limits.onTruncated)),
@@ -266,7 +266,7 @@ final class WorkerPool: @unchecked Sendable {
             worker.state = .busy(task)
             goOn(task)
             worker.allow(memory: need)
-            worker.send(.render, descriptors: task.targets)
+            worker.send(SupervisorMessage.render, descriptors: task.targets)
             task.targets = []
             restartTimer(worker, task)
         }

@@ -14,10 +14,12 @@ public struct Settings: Sendable, Hashable {
     public var history = Duration.seconds(30 * 86400)
     public var historyJobs = 100_000
     public var freeSpace: Int64 = 16 << 20
+    public var download = QueueLimit.count(8)
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(4)
     public var window = 1024
     public var intake = InboxSettings()
+    public var downloads = DownloadSettings()
     public var control = ControlSettings()
 
     /// Where each setting that is not at its default comes from, by section and key.
@@ -70,12 +72,13 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "HistoryJobs", \.historyJobs, .count(1...100_000_000),
                 "at most so many ended jobs are remembered, or an eighth more"),
+            Setting("Queues", "Download", \.download, .limit, "downloads at once"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
             Setting(
                 "Queues", "Window", \.window, .count(1...65536),
                 "jobs held in the queues at once; the others wait in the ledger"),
-        ] + InboxSettings.table.map { $0.within(\.intake) }
+        ] + InboxSettings.table.map { $0.within(\.intake) } + DownloadSettings.table.map { $0.within(\.downloads) }
         + ControlSettings.table.map { $0.within(\.control) }
 
     /// Sets what is written `key` in `section`, as a file would; an empty text sets it back to its default.

@@ -1,7 +1,7 @@
 /// Why a text can't be the value of something: what it "is", and what it may be. Who asked adds the name and the place.
-struct Refusal: Error, Equatable {
-    var complaint: String
-    var advice: String?
+public struct Refusal: Error, Equatable {
+    public var complaint: String
+    public var advice: String?
 
     init(_ complaint: String, advice: String? = nil) {
         self.complaint = complaint
@@ -12,7 +12,7 @@ struct Refusal: Error, Equatable {
         Refusal("is out of range", advice: "it may be \(allowed)")
     }
 
-    var sentence: String {
+    public var sentence: String {
         complaint + (advice.map { "; \($0)" } ?? "")
     }
 }

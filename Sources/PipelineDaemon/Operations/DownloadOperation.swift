@@ -1,0 +1,210 @@
+import Dispatch
+import Foundation
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerProtocol
+
+/// A URL into a file, by the fetch worker. It hands the file on as a picture; or, with a completion, its bytes to that.
+final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
+    // `@unchecked`: what changes is in `box`.
+
+    /// What came with the bytes.
+    struct Response: Sendable, Hashable {
+        /// After all redirects.
+        var url: String
+        var status: Int
+        /// Safe.
+        var name: String
+        var bytes: Int64
+        /// The file, once it is durable.
+        var file: FileStatus.Identity
+    }
+
+    typealias Completion = @Sendable (_ bytes: Data?, _ response: Response?, _ error: JobFailure?) -> Void
+
+    struct Limits: Sendable {
+        var transfer = FetchLimits()
+        /// How often one that was broken off is gone on with.
+        var retries = 5
+    }
+
+    private struct Box {
+        var response: Response?
+        var failure: JobFailure?
+        var task: FetchTask?
+        var received: Int64 = 0
+        var total: Int64?
+        var tries = 0
+        var interrupted = false
+    }
+
+    let url: WebAddress
+    private let path: String
+    private let limits: Limits
+    private let pool: FetchPool
+    private let files: DispatchQueue
+    private let completion: Completion?
+    private let box = Mutex(Box())
+
+    /// Downloads into the file at `path`, which is made, and with a completion removed again. `files` runs what may wait for a disk.
+    init(
+        url: WebAddress, into path: String, limits: Limits = Limits(), pool: FetchPool, files: DispatchQueue,
+        completion: Completion? = nil
+    ) {
+        self.url = url
+        self.path = path
+        self.limits = limits
+        self.pool = pool
+        self.files = files
+        self.completion = completion
+    }
+
+    /// Nil when `string` is no http or https URL.
+    convenience init?(
+        string: String, into path: String, limits: Limits = Limits(), pool: FetchPool, files: DispatchQueue,
+        completion: Completion? = nil
+    ) {
+        guard let url = try? WebAddress(string) else { return nil }
+        self.init(url: url, into: path, limits: limits, pool: pool, files: files, completion: completion)
+    }
+
+    /// With a completion the bytes have gone there.
+    var image: ImageHandle? {
+        guard completion == nil, let response else { return nil }
+        return ImageHandle(source: path, name: response.name)
+    }
+    var response: Response? { box.withLock { $0.response } }
+    var failure: JobFailure? { box.withLock { $0.failure } }
+    var tries: Int { box.withLock { $0.tries } }
+    /// How far it is, and how far it is to go, as far as the server has said.
+    var progress: (received: Int64, total: Int64?) { box.withLock { ($0.received, $0.total) } }
+
+    override func execute() {
+        files.async { [self] in
+            do {
+                try FileSystem.makeFolders(FileSystem.folder(of: path))
+                begin(try open(O_CREAT | O_TRUNC), resume: nil)
+            } catch {
+                end(JobFailure(error, during: "making the file to download into"))
+            }
+        }
+    }
+
+    override func interrupt() {
+        let task = box.withLock { box in
+            box.interrupted = true
+            return box.task
+        }
+        if let task { pool.cancel(task) }
+    }
+
+    private func open(_ flags: Int32 = 0) throws -> Descriptor {
+        try Descriptor.open(path, O_WRONLY | O_NOFOLLOW | flags, mode: 0o644)
+    }
+
+    private func begin(_ target: Descriptor, resume: FetchResume?) {
+        let task = FetchTask(
+            url: url.text, resume: resume, limits: limits.transfer, target: target,
+            progress: { [self] received, total in box.withLock { ($0.received, $0.total) = (received, total) } },
+            done: { [self] result in files.async { self.answered(result) } })
+        let interrupted = box.withLock { box in
+            box.task = task
+            box.tries += 1
+            return box.interrupted
+        }
+        if interrupted { pool.cancel(task) }
+        pool.run(task)
+    }
+
+    // MARK: - The answer
+
+    private func answered(_ result: Result<FetchedFile, FetchTask.Failure>) {
+        let (tries, interrupted) = box.withLock { box in
+            box.task = nil
+            return (box.tries, box.interrupted)
+        }
+        switch result {
+        case .success(let file): arrived(file)
+        case .failure(.transfer(let failure)):
+            guard let resume = failure.resume, tries <= limits.retries, !interrupted else {
+                return end(JobFailure(failure))
+            }
+            // It had begun to come: the rest may come as well.
+            do { begin(try open(), resume: resume) } catch {
+                end(JobFailure(error, during: "going on with the download"))
+            }
+        case .failure(.workerLost(let how)):
+            end(
+                JobFailure(
+                    "took the fetch worker down twice; the second \(how)", advice: "distrust the server, or report this"
+                ))
+        case .failure(.confined):
+            end(
+                JobFailure(
+                    "confinement: the download tried what the fetch worker may not, and the kernel ended the worker",
+                    advice: "distrust the server; the kernel's log (`journalctl -k`) names the system call"))
+        case .failure(.cancelled): end(nil)
+        }
+    }
+
+    private func arrived(_ file: FetchedFile) {
+        do {
+            try FileSystem.sync(path)
+            try FileSystem.sync(FileSystem.folder(of: path))
+            // What was sent is what lies there: the worker reads strangers' bytes, and its word is not trusted for more.
+            guard let there = try FileSystem.status(path), there.size == file.bytes else {
+                throw JobFailure("the file is not as long as the fetch worker says")
+            }
+            let response = Response(
+                url: file.url, status: file.status, name: DownloadName.name(said: file.name, url: url),
+                bytes: file.bytes, file: there.identity)
+            box.withLock { box in
+                box.response = response
+                (box.received, box.total) = (file.bytes, file.bytes)
+            }
+            guard let completion else { return finish(.finished) }
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            try FileSystem.remove(path)
+            completion(bytes, response, nil)
+            finish(.finished)
+        } catch {
+            end(error as? JobFailure ?? JobFailure(error, during: "keeping the download"))
+        }
+    }
+
+    /// Nothing partial stays behind, and nobody hears of the end before that is so. Without a failure it was cancelled.
+    private func end(_ failure: JobFailure?) {
+        try? FileSystem.remove(path)
+        var failure = failure
+        failure?.stage = "download"
+        box.withLock { [failure] box in
+            box.failure = failure
+            box.response = nil
+        }
+        completion?(nil, nil, failure ?? JobFailure("the download was cancelled"))
+        finish(failure == nil ? .cancelled : .failed)
+    }
+
+    /// There is nothing to remove.
+    override func neverBegan() { completion?(nil, nil, JobFailure("the download was cancelled")) }
+}
+
+extension JobFailure {
+    /// Which of them pass by themselves is told by `failure.kind`, and how soon by `failure.retryAfter`.
+    init(_ failure: FetchFailure) {
+        self.init(failure.message, advice: failure.advice)
+    }
+}
+
+extension DownloadOperation.Limits {
+    init(_ settings: DownloadSettings) {
+        func milliseconds(_ duration: Duration) -> Int { Int(duration / .milliseconds(1)) }
+        transfer = FetchLimits(
+            connectMilliseconds: milliseconds(settings.connectTimeout),
+            stallMilliseconds: milliseconds(settings.stallTimeout), maxSize: settings.maxSize,
+            redirects: settings.redirects, perHost: settings.perHost, allowPrivateHosts: settings.allowPrivateHosts)
+        retries = settings.retries
+    }
+}

@@ -1,0 +1,41 @@
+import SystemCalls
+import WorkerProtocol
+
+/// One transfer for the fetch worker, and where its answers go. Answers come on the pool's queue.
+///
+/// `@unchecked`: all but the constants is touched on the pool's queue alone.
+final class FetchTask: @unchecked Sendable {
+    enum Failure: Error, Sendable {
+        /// The worker's own word on the transfer.
+        case transfer(FetchFailure)
+        /// Its worker ended twice in the middle, the second time in these words.
+        case workerLost(String)
+        /// The worker was ended by the kernel: it tried what it may not.
+        case confined
+        case cancelled
+    }
+
+    let url: String
+    let resume: FetchResume?
+    let limits: FetchLimits
+    let target: Descriptor
+    let progress: @Sendable (_ received: Int64, _ total: Int64?) -> Void
+    let done: @Sendable (Result<FetchedFile, Failure>) -> Void
+
+    var cancelled = false
+    /// How often its worker has ended in the middle.
+    var losses = 0
+
+    init(
+        url: String, resume: FetchResume?, limits: FetchLimits, target: Descriptor,
+        progress: @escaping @Sendable (_ received: Int64, _ total: Int64?) -> Void,
+        done: @escaping @Sendable (Result<FetchedFile, Failure>) -> Void
+    ) {
+        self.url = url
+        self.resume = resume
+        self.limits = limits
+        self.target = target
+        self.progress = progress
+        self.done = done
+    }
+}

@@ -1,0 +1,40 @@
+import Dispatch
+import SystemCalls
+import WorkerProtocol
+
+/// The fetch worker's process, seen from the supervisor.
+///
+/// `@unchecked`: it lives on its pool's queue; others only carry it there.
+final class FetchWorker: WorkerProcess<FetchMessage>, @unchecked Sendable {
+    /// It has said hello, and may be given work.
+    var isReady = false
+    /// It finishes what it has, and gets nothing more.
+    var isLeaving = false
+    var tasks: [Int: FetchTask] = [:]
+    /// How many it has been given.
+    var begun = 0
+    private let names: [FileStatus.Identity?]
+    private weak var pool: FetchPool?
+
+    init(program: String, queue: DispatchQueue, pool: FetchPool) throws {
+        self.pool = pool
+        names = Self.namesNow()
+        try super.init(program: program, arguments: [], queue: queue)
+    }
+
+    override func received(_ message: FetchMessage) { pool?.received(message, from: self) }
+
+    override func ended(_ end: WorkerEnd) { pool?.ended(self, end) }
+
+    /// Files that tell how names are looked up have been replaced. A worker may read those that were there at its start.
+    var isOutdated: Bool { names != Self.namesNow() }
+
+    private static func namesNow() -> [FileStatus.Identity?] {
+        ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"].map { path in
+            guard var there = try? FileSystem.status(FileSystem.resolved(path))?.identity else { return nil }
+            // It may read another content of the same file.
+            (there.size, there.modified) = (0, 0)
+            return there
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import CLinux
+import Dispatch
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// A worker's process, seen from the supervisor: started, talked to, limited, ended, awaited.
+///
+/// `@unchecked`: it lives on its pool's queue; others only carry it there.
+class WorkerProcess<Message: Decodable>: @unchecked Sendable {
+    let process: pid_t
+    /// Whether the kill was ours.
+    private(set) var killed = false
+    private var stoppedBy: Int32?
+
+    private var channel: WorkerChannel?
+    private let messages: any DispatchSourceRead
+    private let exit: any DispatchSourceRead
+
+    /// Starts the process.
+    init(program: String, arguments: [String], queue: DispatchQueue) throws {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        process = try Self.spawn(program, arguments, channel: theirs)
+        let pidfd = clinux_pidfd_open(process)
+        guard pidfd >= 0 else {
+            let error = SystemError("pidfd_open", program)
+            kill(process, SIGKILL)
+            waitpid(process, nil, 0)
+            throw error
+        }
+        let exitDescriptor = Descriptor(owning: pidfd)
+        try ours.setNonblocking()
+        channel = WorkerChannel(ours)
+        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
+        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
+        messages.setEventHandler { [weak self] in self?.receive() }
+        // The descriptors outlive their sources, as Dispatch asks.
+        messages.setCancelHandler { withExtendedLifetime(ours) {} }
+        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
+        exit.setEventHandler { [self] in
+            receive()
+            messages.cancel()
+            exit.cancel()
+            channel = nil
+            ended(reap())
+        }
+        messages.activate()
+        exit.activate()
+    }
+
+    /// Called with each message. Overridden.
+    func received(_ message: Message) {}
+
+    /// Called once, with how it ended, after the last message. Overridden.
+    func ended(_ end: WorkerEnd) {}
+
+    func send(_ message: some Encodable, descriptors: [Descriptor] = []) {
+        do {
+            try channel?.send(message, descriptors: descriptors)
+        } catch is SystemError {
+            // The worker is gone; its exit is told apart.
+        } catch {
+            Log.failure("worker \(process): \(error)")
+            terminate()
+        }
+    }
+
+    /// What the worker writes to a file ends there; it can't change that itself.
+    func limitFiles(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
+
+    /// The most that it may allocate from now on.
+    func limitMemory(to bytes: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", bytes) }
+
+    private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
+        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
+    }
+
+    /// Closing the channel ends the worker.
+    func leave() {
+        messages.cancel()
+        channel = nil
+    }
+
+    func terminate() {
+        killed = true
+        kill(process, SIGKILL)
+    }
+
+    /// Ends it when it stands still: a stopped process ends by nothing else, and its work would wait for a timeout.
+    func endIfStopped() {
+        let signal = clinux_stopped(process)
+        guard signal > 0 else { return }
+        stoppedBy = signal
+        kill(process, SIGKILL)
+    }
+
+    private func receive() {
+        while let channel {
+            do {
+                guard let (message, _) = try channel.receive(Message.self) else { return messages.cancel() }
+                received(message)
+            } catch let error as SystemError {
+                // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
+                if error.code != EAGAIN { messages.cancel() }
+                return
+            } catch {
+                // Nonsense from a worker: it is not to be trusted any more.
+                Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
+                terminate()
+                return messages.cancel()
+            }
+        }
+    }
+
+    private func reap() -> WorkerEnd {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
+    }
+
+    private static func spawn(_ program: String, _ arguments: [String], channel: Descriptor) throws -> pid_t {
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
+        if let libraries = getenv("LD_LIBRARY_PATH") {
+            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
+        }
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var process: pid_t = 0
+        guard clinux_spawn(&process, program, &words, &variables, channel.number) == 0 else {
+            throw SystemError("start", program)
+        }
+        return process
+    }
+}

@@ -1,0 +1,55 @@
+/// Where a download comes from: an http or https URL, as far as that can be told without asking anybody. Who connects takes it apart
+/// once more, by other rules if need be, and judges the address that it leads to.
+public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
+    /// In bytes. Servers take no longer ones.
+    public static let longest = 8000
+
+    public let text: String
+
+    public init(_ text: some StringProtocol) throws(Refusal) {
+        guard text.utf8.count <= Self.longest else {
+            throw Refusal("has \(text.utf8.count) bytes", advice: "a URL may have \(Self.longest)")
+        }
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard ["http", "https"].contains(scheme), text.dropFirst(scheme.count).hasPrefix("://") else {
+            throw Refusal("is no http or https URL", advice: "it begins with https://")
+        }
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f && !$0.properties.isWhitespace })
+        else { throw Refusal("has a space or a control character in it", advice: "write %20 for a space") }
+        self.text = String(text)
+        guard !host.isEmpty else { throw Refusal("names no host") }
+    }
+
+    public var description: String { text }
+
+    private var afterScheme: Substring { text[text.firstIndex(of: ":")!...].dropFirst(3) }
+
+    /// For names and messages; whom to connect to is not decided by it.
+    var host: String {
+        let authority = afterScheme.prefix { !"/?#\\".contains($0) }
+        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        return String(host.hasPrefix("[") ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" })
+    }
+
+    /// The last part of its path, decoded.
+    var lastPart: String {
+        let path = afterScheme.prefix { !"?#".contains($0) }.drop { !"/\\".contains($0) }
+        return Self.decoded(path.split(separator: "/", omittingEmptySubsequences: false).last ?? "")
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2,
+                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,53 @@
+/// What downloads may take, of time, room and the network.
+public struct DownloadSettings: Sendable, Hashable {
+    public var connectTimeout = Duration.seconds(10)
+    public var stallTimeout = Duration.seconds(30)
+    public var maxSize: Int64 = 512 << 20
+    public var perHost = 4
+    public var retries = 5
+    public var redirects = 5
+    public var allowPrivateHosts: [String] = []
+    public var listSize: Int64 = 16 << 20
+    public var listLines = 200_000
+
+    public init() {}
+
+    static let table: [Setting<DownloadSettings>] = [
+        Setting(
+            "Download", "ConnectTimeout", \.connectTimeout, .duration(.milliseconds(100) ... .seconds(600)),
+            "how long looking up a server and connecting to it may take"),
+        Setting(
+            "Download", "StallTimeout", \.stallTimeout, .duration(.milliseconds(100) ... .seconds(3600)),
+            "a server that sends less than 1 KB within this time is given up"),
+        Setting(
+            "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
+            "a larger download fails; what comes compressed counts as what it unpacks to"),
+        Setting(
+            "Download", "PerHost", \.perHost, .count(1...1024), "connections to one server at once"),
+        Setting(
+            "Download", "Retries", \.retries, .count(0...100),
+            "how often a download that was broken off is tried again"),
+        Setting(
+            "Download", "Redirects", \.redirects, .count(0...50), "how often a server may send a download elsewhere"),
+        Setting(
+            "Download", "AllowPrivateHosts", \.allowPrivateHosts, .hosts,
+            "host or host:port, as it stands in URLs, whose address may be a private one"),
+        Setting(
+            "Download", "ListSize", \.listSize, .magnitude(.bytes, 1024...1 << 30), "a longer list of URLs fails"),
+        Setting(
+            "Download", "ListLines", \.listLines, .count(1...10_000_000), "a list of URLs with more lines fails"),
+    ]
+}
+
+extension SettingType<[String]> {
+    /// Between spaces. Each assignment appends.
+    static let hosts = Self { text, before throws(Refusal) in
+        let hosts = text.split(separator: " ").map(String.init)
+        if let wrong = hosts.first(where: { $0.contains("/") || $0.contains("@") || $0.contains("*") }) {
+            throw Refusal("has '\(wrong)' in it", advice: "write a host, or host:port, as it stands in URLs")
+        }
+        return before + hosts
+    } write: {
+        $0.joined(separator: " ")
+    }
+}

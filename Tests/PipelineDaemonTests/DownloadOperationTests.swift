@@ -1,0 +1,232 @@
+import Foundation
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+import WorkerProtocol
+
+@testable import PipelineDaemon
+
+@Suite("A DownloadOperation")
+struct DownloadOperationTests {
+    private static let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+
+    /// Everything an operation needs, and a place for what it brings.
+    private final class Bench: Sendable {
+        let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
+        let pool = FetchPool(program: Places.programFolder + "/pipelined-fetch")
+        let queue = PipelineQueue("download", limit: .count(8), automatic: { 8 })
+        let files = DispatchQueue(label: "files", attributes: .concurrent)
+
+        func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+        func operation(
+            _ url: String, into name: String = "file",
+            _ limits: DownloadOperation.Limits = DownloadOperationTests.limits(),
+            completion: DownloadOperation.Completion? = nil
+        ) throws -> DownloadOperation {
+            try #require(
+                DownloadOperation(
+                    string: url, into: path(name), limits: limits, pool: pool, files: files, completion: completion))
+        }
+
+        /// Runs it, and waits for its end.
+        func run(_ operations: DownloadOperation...) async { await run(operations) }
+
+        func run(_ operations: [DownloadOperation]) async {
+            let group = DispatchGroup()
+            for operation in operations {
+                group.enter()
+                operation.observe { _, state in if state.isFinal { group.leave() } }
+            }
+            for operation in operations { queue.add(operation) }
+            await withCheckedContinuation { continuation in
+                group.notify(queue: .global()) { continuation.resume() }
+            }
+        }
+
+        var leftovers: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
+
+        /// The fetch workers that this process has.
+        static func workers() throws -> [Int32] {
+            let tasks = "/proc/self/task"
+            return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
+                let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
+                return (children ?? "").split(separator: " ").compactMap { Int32($0) }
+            }.filter { (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "pipelined-fetch\n" }
+        }
+
+        deinit {
+            pool.stop {}
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
+    private static func limits(_ change: (inout DownloadOperation.Limits) -> Void = { _ in })
+        -> DownloadOperation.Limits
+    {
+        var limits = DownloadOperation.Limits()
+        limits.transfer.allowPrivateHosts = ["127.0.0.1"]
+        change(&limits)
+        return limits
+    }
+
+    @Test("is made of a URL, or of a string that is one")
+    func made() throws {
+        let bench = Bench()
+        for string in ["https://example.com/a.jpg", "HTTP://example.com"] {
+            #expect(try bench.operation(string).url == WebAddress(string))
+        }
+        for string in [
+            "", "a.jpg", "ftp://example.com/a", "file:///etc/passwd", "https://", "https:///a", "http://a b",
+        ] {
+            #expect(
+                DownloadOperation(string: string, into: "/nowhere", pool: bench.pool, files: bench.files) == nil)
+        }
+    }
+
+    @Test("hands a picture on: the file, and the name that the server gives")
+    func provides() async throws {
+        let server = try HTTPServer { _, connection in
+            try connection.reply(200, ["Content-Disposition": "attachment; filename=../ä.jpg"], Self.body)
+        }
+        let bench = Bench()
+        let operation = try bench.operation(server.url("/b.png"))
+        await bench.run(operation)
+        #expect(operation.state == .finished)
+        #expect(operation.image?.source == bench.path("file"))
+        #expect(operation.image?.name == "ä.jpg")
+        #expect(operation.progress == (Int64(Self.body.count), Int64(Self.body.count)))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
+        #expect(operation.response?.status == 200)
+    }
+
+    @Test("with a completion hands it bytes, response and error instead")
+    func completion() async throws {
+        let server = try HTTPServer { request, connection in
+            if request.path == "/held" { return connection.waitForClose() }
+            try connection.reply(request.path == "/lost" ? 404 : 200, [:], Self.body)
+        }
+        let bench = Bench()
+        let calls = Calls()
+        let tell: DownloadOperation.Completion = { calls.add(($0, $1, $2)) }
+        let good = try bench.operation(server.url("/good"), into: "good", completion: tell)
+        await bench.run(good)
+        let lost = try bench.operation(server.url("/lost"), into: "lost", completion: tell)
+        await bench.run(lost)
+        let early = try bench.operation(server.url("/held"), into: "early", completion: tell)
+        early.cancel()
+        let late = try bench.operation(server.url("/held"), into: "late", completion: tell)
+        async let end: Void = bench.run(late)
+        await server.until { !$0.requests("/held").isEmpty }
+        late.cancel()
+        await end
+        #expect([good.state, lost.state, early.state, late.state] == [.finished, .failed, .cancelled, .cancelled])
+        #expect(calls.all.map { $0.0 } == [Self.body, nil, nil, nil])
+        #expect(calls.all.map { $0.1?.status } == [200, nil, nil, nil])
+        #expect(
+            calls.all.map { $0.2?.message } == [
+                nil, "the server answers 404 (not found)", "the download was cancelled", "the download was cancelled",
+            ])
+        #expect(good.image == nil)
+        #expect(bench.leftovers == [])
+    }
+
+    @Test("goes on where the server broke off, Retries= times, and leaves nothing behind when that is of no use")
+    func resumes() async throws {
+        let server = try HTTPServer { request, connection in
+            // 50,000 bytes a time.
+            let start = request.headers["range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            let header = ["ETag": "\"one\"", "Content-Length": "\(Self.body.count - start)"]
+            let range = ["Content-Range": "bytes \(start)-\(Self.body.count - 1)/\(Self.body.count)"]
+            try connection.begin(start == 0 ? 200 : 206, header.merging(range) { $1 })
+            try connection.write(Self.body[start..<min(start + 50_000, Self.body.count)])
+            connection.close()
+        }
+        let bench = Bench()
+        let patient = try bench.operation(server.url())
+        await bench.run(patient)
+        #expect(patient.state == .finished)
+        #expect(patient.tries == 6)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
+        let hasty = try bench.operation(server.url(), into: "hasty", Self.limits { $0.retries = 4 })
+        await bench.run(hasty)
+        #expect(hasty.state == .failed)
+        #expect(hasty.tries == 5)
+        #expect(bench.leftovers == ["file"])
+    }
+
+    @Test("is cancelled: its connection is closed, and nothing partial stays")
+    func cancel() async throws {
+        let server = try HTTPServer { _, connection in
+            try connection.begin(200, ["Content-Length": "1000000"])
+            try connection.write(Self.body)
+            connection.waitForClose()
+        }
+        let bench = Bench()
+        let operations = try (0..<5).map {
+            try bench.operation(server.url("/\($0)"), into: "\($0)", Self.limits { $0.transfer.perHost = 5 })
+        }
+        async let end: Void = bench.run(operations)
+        await server.until { $0.requests.count == 5 }
+        for operation in operations { operation.cancel() }
+        await end
+        #expect(operations.allSatisfy { $0.state == .cancelled })
+        await server.until { $0.open == 0 }
+        #expect(bench.leftovers == [])
+    }
+
+    @Test("is tried again in a new process when the worker dies; what takes it down twice fails alone")
+    func workerDies() async throws {
+        let gate = Gate()
+        let server = try HTTPServer { request, connection in
+            if !gate.isOpen || request.path == "/deadly" { return connection.waitForClose() }
+            try connection.reply(200, [:], Self.body)
+        }
+        let bench = Bench()
+        let names = ["a", "b", "deadly", "c"]
+        let operations = try names.map { try bench.operation(server.url("/\($0)"), into: $0) }
+        async let end: Void = bench.run(operations)
+        await server.until { $0.requests.count == 4 }
+        gate.open()
+        let first = try Bench.workers()
+        for worker in first { kill(worker, SIGKILL) }
+        // They come one by one now, and it is known who it is.
+        await server.until { $0.requests("/deadly").count == 2 }
+        for worker in try Bench.workers() where !first.contains(worker) { kill(worker, SIGSTOP) }
+        await end
+        #expect(operations.map(\.state) == [.finished, .finished, .failed, .finished])
+        let failure = try #require(operations[2].failure)
+        #expect(failure.message.hasPrefix("took the fetch worker down twice; the second was stopped by signal"))
+        #expect(bench.leftovers.sorted() == ["a", "b", "c"])
+    }
+
+    @Test("tells failures of the file apart from those of the network")
+    func noFile() async throws {
+        let bench = Bench()
+        try FileManager.default.createDirectory(atPath: bench.path("taken"), withIntermediateDirectories: true)
+        let operation = try bench.operation("http://127.0.0.1:1/", into: "taken")
+        await bench.run(operation)
+        #expect(operation.failure?.message.hasPrefix("making the file to download into: ") == true)
+    }
+}
+
+private final class Gate: Sendable {
+    private let state = Mutex(false)
+
+    var isOpen: Bool { state.withLock { $0 } }
+
+    func open() { state.withLock { $0 = true } }
+}
+
+private final class Calls: Sendable {
+    typealias Call = (Data?, DownloadOperation.Response?, JobFailure?)
+
+    private let calls = Mutex<[Call]>([])
+
+    var all: [Call] { calls.withLock { $0 } }
+
+    func add(_ call: Call) { calls.withLock { $0.append(call) } }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import PipelineModel
+
+struct DownloadTests {
+    @Test(
+        "A URL of the web is one that names a host",
+        arguments: [
+            "http://a", "https://a.example/b?c#d", "HTTPS://A", "http://user:word@a:80/", "http://[::1]:8/x",
+            "http://ä/ö",
+        ])
+    func address(text: String) throws {
+        #expect(try WebAddress(text).text == text)
+    }
+
+    @Test(
+        "What is none is refused, and why",
+        arguments: [
+            ("", "is no http or https URL"), ("a.jpg", "is no http or https URL"),
+            ("ftp://a/b", "is no http or https URL"), ("file:///etc/passwd", "is no http or https URL"),
+            ("http:/a", "is no http or https URL"), ("javascript:http://a", "is no http or https URL"),
+            ("http://", "names no host"), ("https:///a", "names no host"), ("http://:80/", "names no host"),
+            ("http://user@/", "names no host"), ("http://a/b c", "has a space"), ("http://a/\u{0}", "has a space"),
+            ("http://a/\r\nHost: b", "has a space"), ("http://a/\u{2028}", "has a space"),
+            ("http://a/" + String(repeating: "x", count: 8000), "has 8009 bytes"),
+        ])
+    func refused(text: String, reason: String) {
+        let refusal = #expect(throws: Refusal.self) { try WebAddress(text) }
+        #expect(refusal?.sentence.hasPrefix(reason) == true, "\(refusal?.sentence ?? "")")
+    }
+
+    @Test(
+        "A download has the name that its server gives, or its URL, or its host",
+        arguments: [
+            ("a.jpg", "https://h/b.png", "a.jpg"), (nil, "https://h/x/b.png?c=/d.gif#e", "b.png"),
+            (nil, "https://h/%C3%A4%20b.png", "ä b.png"), (nil, "https://h/x/", "h"), (nil, "https://h", "h"),
+            ("", "https://u:p@host:80/", "host"), (nil, "http://[::1]/", "[::1"), (nil, "https://h/..", "h"),
+            (nil, "https://h/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "passwd"), (nil, "https://h/%00", "h"),
+        ] as [(String?, String, String)])
+    func name(said: String?, url: String, name: String) throws {
+        #expect(DownloadName.name(said: said, url: try WebAddress(url)) == name)
+    }
+
+    @Test(
+        "A stranger's name is made safe",
+        arguments: [
+            ("../../etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"), ("/", ""), ("..", ""), (".", ""),
+            ("...", ""), (".bashrc", "bashrc"), ("-rf", "rf"), ("a\u{0}b", "ab"), ("a\r\nb", "ab"), ("a\tb", "ab"),
+            ("gpj\u{202e}.exe", "gpj.exe"), ("a\u{200b}b", "ab"), ("a\u{2028}b", "ab"), (" a ", "a"),
+            ("a.jpg.", "a.jpg"),
+            ("a~", "a"), ("~a", "a"), ("~", ""), ("dir/", "dir"), ("ä€🌄.jpg", "ä€🌄.jpg"),
+        ])
+    func safe(text: String, name: String) {
+        #expect(DownloadName.safe(text) == name)
+    }
+
+    @Test("A name has at most 200 bytes, and keeps its suffix")
+    func long() {
+        #expect(
+            DownloadName.safe(String(repeating: "a", count: 300) + ".jpg") == String(repeating: "a", count: 196)
+                + ".jpg")
+        #expect(DownloadName.safe(String(repeating: "ä", count: 300)).utf8.count == 200)
+        #expect(DownloadName.safe("a." + String(repeating: "b", count: 300)).utf8.count == 200)
+        #expect(DownloadName.safe(String(repeating: "a", count: 200)).utf8.count == 200)
+        #expect(DownloadName.safe("a" + String(repeating: "\u{301}", count: 500)).utf8.count <= 200)
+    }
+}
