@@ -125,13 +125,9 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup($0) } + [nil]
-        defer { for text in words + variables { free(text) } }
-        var process: pid_t = 0
-        guard clinux_spawn(&process, program, &words, &variables, channel.number) == 0 else {
-            throw SystemError("start", program)
-        }
-        return process
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        return try ChildProgram.start(
+            [program] + arguments, environment: environment,
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, channel.number])
     }
 }

@@ -22,7 +22,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
-    private var afterScheme: Substring { text[text.firstIndex(of: ":")!...].dropFirst(3) }
+    private var afterScheme: Substring { text.drop { $0 != ":" }.dropFirst(3) }
 
     /// For names and messages; whom to connect to is not decided by it.
     var host: String {

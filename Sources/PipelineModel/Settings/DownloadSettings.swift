@@ -43,9 +43,8 @@ extension SettingType<[String]> {
     /// Between spaces. Each assignment appends.
     static let hosts = Self { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
-        if let wrong = hosts.first(where: { $0.contains("/") || $0.contains("@") || $0.contains("*") }) {
-            throw Refusal("has '\(wrong)' in it", advice: "write a host, or host:port, as it stands in URLs")
-        }
+        guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })
+        else { throw Refusal("is no host", advice: "write host, or host:port, as it stands in URLs, without https://") }
         return before + hosts
     } write: {
         $0.joined(separator: " ")

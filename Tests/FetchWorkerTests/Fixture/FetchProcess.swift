@@ -1,4 +1,3 @@
-import CLinux
 import Foundation
 import Glibc
 import SystemCalls
@@ -23,17 +22,13 @@ final class FetchProcess {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("pipelined-fetch").path
 
-    init(environment: [String] = [], under wrapper: [String] = []) throws {
+    init(environment: [String] = []) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
-        let command = wrapper + [Self.program]
-        var arguments = command.map { strdup($0) } + [nil]
-        var variables =
-            (environment + ["SWIFT_BACKTRACE=enable=no", "LD_LIBRARY_PATH=\(Self.libraries)"])
-            .map { strdup($0) } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var child: pid_t = 0
-        try #require(clinux_spawn(&child, command[0], &arguments, &variables, theirs.number) == 0)
-        process = child
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        process = try ChildProgram.start(
+            [Self.program],
+            environment: environment + ["SWIFT_BACKTRACE=enable=no", "LD_LIBRARY_PATH=\(Self.libraries)"],
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         guard case .hello(_, let missing) = try channel.receive(FetchMessage.self)?.message else {
             throw Unexpected("no hello")
