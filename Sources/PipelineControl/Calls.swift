@@ -86,6 +86,33 @@ public enum Call {
         }
     }
 
+    public struct AddList: ControlCall {
+        public static let method = "AddList"
+        @Nullable public var name: String?
+        @Nullable public var recipe: String?
+        @Nullable public var chain: String?
+        @Nullable public var batch: Int?
+
+        public init(name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil) {
+            self.name = name
+            self.recipe = recipe
+            self.chain = chain
+            self.batch = batch
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var batch: Int
+            public var first: Int
+            public var last: Int
+
+            public init(batch: Int, first: Int, last: Int) {
+                self.batch = batch
+                self.first = first
+                self.last = last
+            }
+        }
+    }
+
     public struct NewBatch: ControlCall {
         public static let method = "NewBatch"
         public init() {}

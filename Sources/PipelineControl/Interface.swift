@@ -56,9 +56,9 @@ public enum ControlInterface {
 
         type Picture (format: string, width: int, height: int, bytes: int)
 
-        # `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`.
+        # `input` is a path in the inbox, or a name; a download's is that of its URL until it has come. `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`.
         type Job (
-          id: int, batch: ?int, recipe: string, input: string, state: string, reason: ?string,
+          id: int, batch: ?int, recipe: string, input: string, url: ?string, state: string, reason: ?string,
           outputs: []string, error: ?string, created: string, finished: ?string,
           before: ?Picture, after: []Picture, milliseconds: ?float
         )
@@ -125,6 +125,9 @@ public enum ControlInterface {
         # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
         # closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
         method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
+        # The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
+        # `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
+        method AddList(name: ?string, recipe: ?string, chain: ?string, batch: ?int) -> (batch: int, first: int, last: int)
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()
 
@@ -141,7 +144,7 @@ public enum ControlInterface {
         # Brings back failed or cancelled jobs: those named, or all of the named states.
         method Retry(ids: []int, states: []string) -> (retried: []int)
 
-        # No queue: render and publish. Answers when nothing new starts.
+        # No queue: download, render and publish. Answers when nothing new starts.
         method Pause(queue: ?string, reason: ?string) -> (queues: [string]Queue)
         method Resume(queue: ?string) -> (queues: [string]Queue)
 

@@ -113,6 +113,7 @@ extension Control {
         @Nullable public var batch: Int?
         public var recipe: String
         public var input: String
+        @Nullable public var url: String?
         public var state: String
         @Nullable public var reason: String?
         public var outputs: [String]
@@ -124,8 +125,9 @@ extension Control {
         @Nullable public var milliseconds: Double?
 
         public init(
-            id: Int, batch: Int?, recipe: String, input: String, state: String, reason: String?, outputs: [String],
-            error: String?, created: String, finished: String?, before: Picture? = nil, after: [Picture] = [],
+            id: Int, batch: Int?, recipe: String, input: String, url: String? = nil, state: String, reason: String?,
+            outputs: [String], error: String?, created: String, finished: String?, before: Picture? = nil,
+            after: [Picture] = [],
             milliseconds: Double? = nil
         ) {
             self.after = after
@@ -134,6 +136,7 @@ extension Control {
             self.id = id
             self.recipe = recipe
             self.input = input
+            self.url = url
             self.state = state
             self.outputs = outputs
             self.created = created

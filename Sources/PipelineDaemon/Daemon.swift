@@ -49,8 +49,14 @@ final class Daemon: @unchecked Sendable {
         accept(true)
         loaded.logShortcomings()
         let ledger = try Ledger(path: places.ledger)
+        guard let fetch = Places.fetchWorker else {
+            throw StartError(
+                status: 1,
+                description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
+        }
         supervisor = Supervisor(
-            places: places, ledger: ledger, staging: try Staging(places), pool: pool, current: loaded)
+            places: places, ledger: ledger, staging: try Staging(places), pool: pool,
+            fetch: FetchPool(program: fetch), current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, service: service)
         ledger.afterCommit { [server, supervisor] in

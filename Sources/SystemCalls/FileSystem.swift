@@ -172,6 +172,22 @@ public enum FileSystem {
         try sync(to, called: name)
     }
 
+    /// What is in a file from its start, or its first `most` bytes.
+    public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count < most {
+            let got = pread(file.number, &room, min(room.count, most - bytes.count), off_t(bytes.count))
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw SystemError("read", name)
+            }
+            if got == 0 { break }
+            bytes += room[..<got]
+        }
+        return bytes
+    }
+
     /// Whether two files have the same bytes.
     public static func isEqual(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {
         var first = [UInt8](repeating: 0, count: 256 * 1024)

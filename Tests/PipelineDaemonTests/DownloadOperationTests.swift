@@ -213,14 +213,6 @@ struct DownloadOperationTests {
     }
 }
 
-private final class Gate: Sendable {
-    private let state = Mutex(false)
-
-    var isOpen: Bool { state.withLock { $0 } }
-
-    func open() { state.withLock { $0 = true } }
-}
-
 private final class Calls: Sendable {
     typealias Call = (Data?, DownloadOperation.Response?, JobFailure?)
 

@@ -170,8 +170,9 @@ extension Supervisor {
         let before = current
         current = loaded
         loaded.logShortcomings(after: before)
-        for queue in [render, publish] {
-            let limit = queue === render ? settings.render : settings.publish
+        for (queue, limit) in [
+            (download, settings.download), (render, settings.render), (publish, settings.publish),
+        ] {
             queue.set(liveLimits[queue.name] ?? limit)
         }
         applyLimits()

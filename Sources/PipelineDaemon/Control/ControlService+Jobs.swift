@@ -26,6 +26,21 @@ extension ControlService {
             supervisor.ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
+        onPassing(Call.AddList.self) { [supervisor] call, passed, request in
+            let file = try Self.file(beside: "AddList", passed)
+            supervisor.queue.async {
+                do throws(ControlError) {
+                    try supervisor.add(call, file, by: request.connection.peer) { result in
+                        switch result {
+                        case .success(let reply): request.reply(reply)
+                        case .failure(let error): request.fail(error)
+                        }
+                    }
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
             try supervisor.check(call.ids)
             Log.notice("cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)")
@@ -67,13 +82,14 @@ extension ControlService {
             filter.states.append(state)
         }
         // While none begins, what is recorded as queued is shown as waiting.
-        let held = supervisor.heldReason != nil
-        if held, filter.states.contains(.waiting) { filter.states.append(.queued) }
-        if held, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if held, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
+        let supervisor = supervisor
+        let held = Entry.allCases.count { supervisor.heldReason($0) != nil }
+        let (some, all) = (held > 0, held == Entry.allCases.count)
+        if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
+        if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
+        if all, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
-        let supervisor = supervisor
         let chosen = filter
         var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
         let page = request.more ? Self.page : Self.longPage
@@ -93,16 +109,21 @@ extension ControlService {
 
     // MARK: - Add
 
+    private static func file(beside call: String, _ passed: PassedDescriptors) throws(ControlError) -> Descriptor {
+        if passed.lost, passed.descriptors.isEmpty {
+            throw .refused("the file passed beside \(call) could not be taken: the daemon has too many open; try again")
+        }
+        guard let file = passed.descriptors.first, passed.descriptors.count == 1 else {
+            throw .badValue("\(call) takes one open file beside the call; \(passed.descriptors.count) came")
+        }
+        return file
+    }
+
     /// The caller's open file is copied before the answer, so that nothing is read that the caller can't read, and the caller's file stays.
     private func add(
         _ call: Call.Add, _ passed: PassedDescriptors, _ request: ControlRequest
     ) throws(ControlError) {
-        if passed.lost, passed.descriptors.isEmpty {
-            throw .refused("the file passed beside Add could not be taken: the daemon has too many open; try again")
-        }
-        guard let file = passed.descriptors.first, passed.descriptors.count == 1 else {
-            throw .badValue("Add takes one open file beside the call; \(passed.descriptors.count) came")
-        }
+        let file = try Self.file(beside: "Add", passed)
         let name = FileSystem.name(of: call.name)
         guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255, !name.contains("\0") else {
             throw .badValue("'\(call.name)' can't be the name of a picture")
@@ -155,7 +176,8 @@ extension Supervisor {
     func story(of record: JobRecord) -> Control.Story {
         let chapters = record.story?.chapters ?? []
         var segment = 0
-        let operations = record.plan.operations.map { operation in
+        let planned = (record.url == nil ? [] : [.download]) + record.plan.operations
+        let operations = planned.map { operation in
             defer { if operation == .announceBatch { segment += 1 } }
             let chapter = chapters.first { $0.kind == operation.kind && ($0.segment ?? 0) == segment }
             let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
@@ -177,9 +199,7 @@ extension Supervisor {
     ) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
-        if let batch = call.batch, !(1..<nextBatch).contains(batch) {
-            throw .badValue("\(batch) is no batch; NewBatch gives one")
-        }
+        try check(batch: call.batch)
         Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
         let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)

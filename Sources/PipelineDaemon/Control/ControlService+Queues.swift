@@ -33,7 +33,7 @@ extension ControlService {
 extension Supervisor {
     func queues(named name: String?) throws(ControlError) -> [PipelineQueue] {
         // Announcing only tells what has happened; it is never held back.
-        guard let name else { return [render, publish] }
+        guard let name else { return [download, render, publish] }
         guard name != announce.name else {
             throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
         }

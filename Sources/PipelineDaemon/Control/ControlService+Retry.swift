@@ -18,6 +18,9 @@ extension Supervisor {
                 throw .refused(
                     "job \(record.id) is \(shown(record).state); only what failed or was cancelled can be tried again")
             }
+            guard !record.isList else {
+                throw .refused("job \(record.id) was a list; `pipectl add` its file, which lies in \(record.source)")
+            }
             _ = try orderNow(record)
         }
         let states = call.states.compactMap(JobState.init(rawValue:))
@@ -56,7 +59,7 @@ extension Supervisor {
     ) {
         let rows = states.isEmpty ? [] : (try? ledger.list(JobFilter(states: states), after: id, limit: 200)) ?? []
         guard let next = rows.last?.id, id < last else { return done(retried) }
-        retry(rows.filter { $0.id <= last && !retrying.contains($0.id) }, retried) { [self] in
+        retry(rows.filter { $0.id <= last && !$0.isList && !retrying.contains($0.id) }, retried) { [self] in
             retryAll(states, after: next, upTo: last, $0, done: done)
         }
     }
@@ -118,6 +121,12 @@ extension Supervisor {
     /// From `failed/` or `cancelled/` back to where work begins.
     private func bringBack(_ id: Int, _ order: WorkOrder) throws -> JobRecord {
         guard var record = try ledger.job(id) else { throw ControlError.noSuchJob(id) }
+        if record.needsDownload {
+            try? FileSystem.remove(Disposal.explanationPath(Disposal(places: places).absentPath(record)))
+            record.source = downloadPath()
+            record.order = order
+            return record
+        }
         let old = record.source
         guard FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
         switch record.origin {

@@ -11,7 +11,12 @@ extension ControlService {
                 var status = status
                 status.workers = workers
                 if let problem { status.problems.append(problem) }
-                request.reply(Call.Status.Reply(status: status))
+                let known = status
+                supervisor.fetch.report { problem in
+                    var status = known
+                    if let problem { status.problems.append(problem) }
+                    request.reply(Call.Status.Reply(status: status))
+                }
             }
         }
     }
@@ -22,10 +27,10 @@ extension Supervisor {
         var jobs = Control.Jobs()
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
-        let queued = max(0, counts[.queued] ?? 0)
-        let held = heldReason != nil
-        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + (held ? queued : 0)
-        jobs.queued = held ? 0 : queued
+        let queued = queuedCounts()
+        let held = queued.reduce(0) { $0 + (heldReason($1.key) == nil ? 0 : $1.value) }
+        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + held
+        jobs.queued = queued.values.reduce(0, +) - held
         jobs.running = counts[.running] ?? 0
         jobs.cancelling = counts[.cancelling] ?? 0
         jobs.done = counts[.done] ?? 0
@@ -44,13 +49,24 @@ extension Supervisor {
             workers: 0, cursor: (try? ledger.lastCursor()) ?? 0, problems: problems)
     }
 
+    /// Queued jobs, by the queue that they begin in.
+    private func queuedCounts() -> [Entry: Int] {
+        let all = max(0, counts[.queued] ?? 0)
+        let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
+        return [.download: downloads, .render: all - downloads]
+    }
+
     func queueReports() -> [String: Control.Queue] {
+        let queued = queuedCounts()
         var reports: [String: Control.Queue] = [:]
         for queue in queues {
             let report = queue.report
             let waiting =
                 switch queue.name {
-                case render.name: max(0, counts[.queued] ?? 0)
+                case download.name: queued[.download] ?? 0
+                case render.name:
+                    (queued[.render] ?? 0)
+                        + window.values.count { $0.download?.state == .finished && !$0.render.state.isFinal }
                 case publish.name: window.values.count { $0.render.image != nil && $0.publish?.state == .pending }
                 default: window.values.count { $0.publish?.state == .finished && $0.announce?.state == .pending }
                 }
@@ -64,7 +80,7 @@ extension Supervisor {
 
     /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
     func shown(_ record: JobRecord) -> Control.Job {
-        let held = record.state == .queued ? heldReason : nil
+        let held = record.state == .queued ? heldReason(record.entry) : nil
         let stays = record.disposed ? nil : stuck.withLock { $0[record.id] }
         return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)
     }
@@ -76,7 +92,7 @@ extension JobRecord {
         var milliseconds: Double?
         if isOver, let started, let finished { milliseconds = ((finished - started) * 10_000).rounded() / 10 }
         return Control.Job(
-            id: id, batch: batch, recipe: order.recipe, input: path, state: state.rawValue, reason: reason,
+            id: id, batch: batch, recipe: order.recipe, input: path, url: url, state: state.rawValue, reason: reason,
             outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
             after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds)

@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// What a file's name alone tells about whether it is for us.
 enum FileNames {
     /// Hidden, or on its way: left alone without a word.
@@ -6,6 +8,9 @@ enum FileNames {
         let lower = name.lowercased()
         return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
     }
+
+    /// It lists URLs.
+    static func isList(_ name: String) -> Bool { AddressList.kind(of: name) != nil }
 
     static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
 

@@ -10,7 +10,7 @@ struct JobRecord: Sendable {
         case claimed
         /// Left in its place, for `Original=keep`.
         case kept
-        /// A copy of what `pipectl add` passed.
+        /// A copy of what `pipectl add` passed, or a download.
         case spooled
     }
 
@@ -74,6 +74,9 @@ struct JobRecord: Sendable {
 }
 
 extension JobRecord {
+    /// Nothing of it is there yet.
+    var needsDownload: Bool { url != nil && file == .none }
+
     var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
 }
 
@@ -84,6 +87,9 @@ extension FileStatus {
         var inode: Int
         var size: Int
         var modified: Int
+
+        /// Of what is not there.
+        static let none = Identity(device: 0, inode: 0, size: 0, modified: 0)
 
         /// The number of a device may change with a reboot.
         var onAnyDevice: Identity { Identity(device: 0, inode: inode, size: size, modified: modified) }

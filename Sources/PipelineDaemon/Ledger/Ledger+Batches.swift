@@ -38,6 +38,15 @@ extension Ledger {
             }, done: done)
     }
 
+    /// One that is whole, with its jobs.
+    static func insert(_ batch: BatchRecord, _ database: Database) throws {
+        try database.run(
+            "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
+            [
+                .integer(batch.id), .optional(batch.name), .integer(batch.isOpen ? 1 : 0), .real(Timestamp.now()),
+            ])
+    }
+
     /// No more jobs come.
     func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
         write(

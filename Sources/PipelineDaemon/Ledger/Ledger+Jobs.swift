@@ -3,19 +3,21 @@ import SystemCalls
 
 /// Jobs, written.
 extension Ledger {
-    /// New jobs, each with its event.
+    /// New jobs, each with its event, and the batch that they are.
     func insert(
-        _ jobs: [JobRecord], done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
+        _ jobs: [JobRecord], batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
+        refused: (@Sendable () -> Void)? = nil
     ) {
         write(
             urgent: true,
             { database, orders in
+                if let batch { try Self.insert(batch, database) }
                 for job in jobs {
                     try database.run(
                         """
                         INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                            state, reason, created, finished, url, priority, hold, anyway)
-                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                            state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed)
+                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
                         """,
                         [
                             .integer(job.id), .integer(job.position), .optional(job.batch),
@@ -24,6 +26,7 @@ extension Ledger {
                             .integer(job.file.size), .integer(job.file.modified), .text(job.state.rawValue),
                             .optional(job.reason), .real(job.created), .optional(job.finished), .optional(job.url),
                             .integer(job.priority), .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0),
+                            .optional(job.error), .optional(job.advice), .integer(job.disposed ? 1 : 0),
                         ])
                     try Self.event(database, .job(job.id, job.state, job.reason))
                 }
@@ -289,10 +292,10 @@ extension Ledger {
         }
     }
 
-    /// The next jobs of the queue after `position`.
-    func queued(after position: Int, limit: Int) throws -> [JobRecord] {
+    /// The next jobs of an entry queue after `position`.
+    func queued(_ entry: Entry, after position: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
-            "WHERE j.state = 'queued' AND j.position > ? ORDER BY j.position LIMIT ?",
+            "WHERE j.state = 'queued' AND \(entry.condition) AND j.position > ? ORDER BY j.position LIMIT ?",
             [.integer(position), .integer(limit)])
     }
 

@@ -87,6 +87,8 @@ enum Schema {
 
         DROP INDEX jobs_by_state;
         CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
+        CREATE INDEX jobs_to_download ON jobs(position) WHERE state = 'queued' AND url IS NOT NULL AND inode = 0;
+        CREATE INDEX jobs_to_render ON jobs(position) WHERE state = 'queued' AND (url IS NULL OR inode <> 0);
         CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
 
         CREATE TABLE batches (

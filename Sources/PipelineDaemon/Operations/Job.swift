@@ -6,6 +6,8 @@ import WorkerProtocol
 /// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
 final class Job: @unchecked Sendable {
     var record: JobRecord
+    /// Of a URL that has not been downloaded yet.
+    let download: DownloadOperation?
     let render: RenderOperation
     /// Behind the last barrier only.
     let publish: PublishOperation?
@@ -24,8 +26,12 @@ final class Job: @unchecked Sendable {
     var discarding = false
     var ended = false
 
-    init(record: JobRecord, render: RenderOperation, publish: PublishOperation?, announce: AnnounceOperation?) {
+    init(
+        record: JobRecord, download: DownloadOperation?, render: RenderOperation, publish: PublishOperation?,
+        announce: AnnounceOperation?
+    ) {
         self.record = record
+        self.download = download
         self.render = render
         self.publish = publish
         self.announce = announce
@@ -36,10 +42,13 @@ final class Job: @unchecked Sendable {
         announce?.cancel()
         publish?.cancel()
         render.cancel()
+        download?.cancel()
     }
 
     /// None of its operations works any more, or will.
-    var isStill: Bool { render.state.isFinal && publish?.state.isFinal != false }
+    var isStill: Bool {
+        download?.state.isFinal != false && render.state.isFinal && publish?.state.isFinal != false
+    }
 
     var story: JobStory { record.story ?? JobStory() }
 

@@ -44,7 +44,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             do {
                 let publication = try fileWork.during(order.outbox) {
                     try publisher.makeDurable(image.results)
-                    return try publisher.choose(image.results, order: order, path: path)
+                    return try publisher.choose(image.results, order: order, path: image.name ?? path)
                 }
                 steps.intend(publication.intent) { [self] recorded in
                     files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }

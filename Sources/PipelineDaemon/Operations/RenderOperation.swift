@@ -14,7 +14,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// What is made, and where: a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
-        var source: ImageHandle
+        /// Nil when an operation before it provides one.
+        var source: ImageHandle?
         /// What was made before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
@@ -63,12 +64,15 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         self.files = files
     }
 
+    private var input: ImageHandle? { provided ?? work.source }
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
     var tries: Int { box.withLock { $0.tries } }
 
     override func execute() {
+        // What was to provide it has failed, or was cancelled.
+        guard input != nil else { return finish(.cancelled) }
         box.withLock { $0.tries += 1 }
         begin(0)
     }
@@ -91,8 +95,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// What it is made from, and the original if that is something else.
     private func paths(of part: Part) -> [String] {
-        let original = (provided ?? work.source).source
-        return work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [original]
+        work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
 
     override func interrupt() {
@@ -178,7 +181,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     private func made() {
         let (header, results) = box.withLock { ($0.header, $0.results) }
-        var image = provided ?? work.source
+        guard var image = input else { return finish(.cancelled) }
         image.header = header
         image.staged = zip(work.pictures, work.staging).map { picture, path in
             ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])

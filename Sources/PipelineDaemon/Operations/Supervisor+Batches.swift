@@ -53,7 +53,7 @@ extension Supervisor {
                     counts[.waiting, default: 0] -= released
                     counts[.queued, default: 0] += released
                     // Their places in the queue are those they had.
-                    filled = min(filled, first - 1)
+                    for entry in Entry.allCases { filled[entry] = min(filled[entry] ?? 0, first - 1) }
                     fill()
                 }
             }

@@ -55,7 +55,10 @@ extension Supervisor {
     private func lookForHangs() {
         let latest = DispatchTime.now() - settings.hangTimeout.dispatch
         for job in window.values {
-            for (queue, operation) in [(render, job.render as AsyncOperation?), (publish, job.publish)] {
+            let operations = [
+                (download, job.download as AsyncOperation?), (render, job.render), (publish, job.publish),
+            ]
+            for (queue, operation) in operations {
                 guard let operation, let touch = operation.fileWork.current, touch.since < latest else { continue }
                 setAside(job, operation, queue, touch.path)
             }

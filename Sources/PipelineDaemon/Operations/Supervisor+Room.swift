@@ -144,15 +144,16 @@ extension Supervisor {
 
     /// The ledger has become unwritable, or can be written again.
     func ledgerChanged() {
+        download.hold(ledger.problem != nil)
         render.hold(ledger.problem != nil)
         holdInboxes()
     }
 
     private var ledgerReason: String? { ledger.problem.map { "the ledger can't be written: \($0)" } }
 
-    /// Why no queued job begins, if so.
-    var heldReason: String? {
-        let report = render.report
+    /// Why no queued job begins in this queue, if so.
+    func heldReason(_ entry: Entry) -> String? {
+        let report = queue(of: entry).report
         return report.paused ? report.pauseText : ledgerReason
     }
 

@@ -10,12 +10,15 @@ extension Supervisor {
             stopping = true
             drained = done
             for inbox in inboxes { inbox.stop() }
-            // Rendering closes; publishing and announcing go on with what has been rendered.
+            // Downloading and rendering close; publishing and announcing go on with what has been rendered.
+            download.close()
             render.close()
             let isHeld = publish.report.paused || publish.report.effective == 0
             for job in window.values {
                 let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-                if [.queued, .waiting].contains(job.record.state) || waitsForNobody { giveBack(job) }
+                // What is being downloaded could not be rendered any more.
+                let isEarly = [.pending, .ready].contains(job.render.state)
+                if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { giveBack(job) }
             }
             let running = counts[.running] ?? 0
             if running > 0 {
@@ -57,9 +60,11 @@ extension Supervisor {
         guard stopping, window.isEmpty, ending == 0, let drained else { return }
         self.drained = nil
         pool.stop { [self] in
-            disposing.async { [self] in
-                _ = ledger.flush(seconds: 10)
-                drained()
+            fetch.stop { [self] in
+                disposing.async { [self] in
+                    _ = ledger.flush(seconds: 10)
+                    drained()
+                }
             }
         }
     }

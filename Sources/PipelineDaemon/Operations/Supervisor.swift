@@ -25,19 +25,23 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
+    let fetch: FetchPool
     let publisher = Publisher()
     let hooks: Hooks
     let staging: Staging
     let started = Timestamp.now()
 
+    let download: PipelineQueue
     let render: PipelineQueue
     let publish: PipelineQueue
     let announce: PipelineQueue
-    var queues: [PipelineQueue] { [render, publish, announce] }
+    var queues: [PipelineQueue] { [download, render, publish, announce] }
 
     var current: LoadedConfiguration
     /// What the control socket's clients may take, as the configuration has it.
     let clientLimits: Mutex<ControlSettings>
+    /// What lists of URLs may take, as the configuration has it.
+    let downloadLimits: Mutex<DownloadSettings>
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
     /// Those of them that `--save` has kept for the next start.
@@ -48,8 +52,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextID = 1
     var nextPosition = 1
     var nextBatch = 1
-    /// The position up to which rows have been taken into the window.
-    var filled = 0
+    /// The positions up to which rows have been taken into the window.
+    var filled: [Entry: Int] = [:]
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
@@ -73,15 +77,21 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
 
-    init(places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, current: LoadedConfiguration) {
+    init(
+        places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, fetch: FetchPool,
+        current: LoadedConfiguration
+    ) {
         self.places = places
         self.staging = staging
         self.ledger = ledger
         self.pool = pool
+        self.fetch = fetch
         self.current = current
         hooks = Hooks(ledger: ledger, places: places, shown: Self.shown)
         let settings = current.configuration.settings
         clientLimits = Mutex(settings.control)
+        downloadLimits = Mutex(settings.downloads)
+        download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
         announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
@@ -116,7 +126,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         pool.set(
             capacity: render.report.effective, memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
+        fetch.set(
+            transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
+            confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
+        downloadLimits.withLock { $0 = settings.downloads }
         ledger.keep(events: settings.control.historyEvents)
         let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
         hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
@@ -149,6 +163,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     // MARK: - Taking files in
 
     func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
+        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
+        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, done: done) }
         queue.async { [self] in
             let order = current.order(for: inbox.recipe, places)
             let now = Timestamp.now()
@@ -163,7 +180,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     func newRecord(
         order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
-        batch: Int? = nil, state: JobState = .queued, at now: Double
+        batch: Int? = nil, state: JobState = .queued, url: String? = nil, at now: Double
     ) -> JobRecord {
         defer {
             nextID += 1
@@ -171,19 +188,20 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         return JobRecord(
             id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
-            file: file, state: state, created: now, finished: state.isFinal ? now : nil)
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil, url: url)
     }
 
     /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
     /// the next start.
     func enter(
-        _ records: [JobRecord], done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
+        _ records: [JobRecord], batch: BatchRecord? = nil, done: @escaping @Sendable () -> Void,
+        refused: (@Sendable () -> Void)? = nil
     ) {
         for record in records { counts[record.state, default: 0] += 1 }
-        ledger.insert(records) { [self] in
+        ledger.insert(records, batch: batch) { [self] in
             done()
             queue.async { [self] in
-                for record in records where record.state.isFinal { dispose(record) }
+                for record in records where record.state.isFinal && !record.disposed { dispose(record) }
                 fill()
             }
         } refused: { [self] in
@@ -198,7 +216,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 let group = DispatchGroup()
                 for record in records {
                     group.enter()
-                    enter([record]) { group.leave() }
+                    enter([record], batch: batch) { group.leave() }
                 }
                 group.notify(queue: queue, execute: done)
             }
@@ -217,16 +235,23 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// Takes rows into the window, as far as there is room.
     func fill() {
-        guard !stopping, fillHolds == 0, !render.report.paused else { return }
+        for entry in Entry.allCases { fill(entry) }
+    }
+
+    private func fill(_ entry: Entry) {
+        guard !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
         let size = settings.window
         // In batches: a query for each job that ends would cost more than the job.
-        while window.count <= size - max(1, size / 8) || (window.count < size && size < 8) {
+        while true {
+            let here = window.values.count { $0.entry == entry }
+            guard here <= size - max(1, size / 8) || (here < size && size < 8) else { return }
             let inWindow = window.values.count { $0.record.state == .queued }
             guard (counts[.queued] ?? 0) > inWindow else { return }
-            let room = min(256, size - window.count)
-            guard let rows = try? ledger.queued(after: filled, limit: room), !rows.isEmpty else { return }
+            let room = min(256, size - here)
+            guard let rows = try? ledger.queued(entry, after: filled[entry] ?? 0, limit: room), !rows.isEmpty
+            else { return }
             for row in rows {
-                filled = row.position
+                filled[entry] = row.position
                 if window[row.id] == nil { start(row) }
             }
             if rows.count < room { return }
@@ -238,10 +263,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let plan = record.plan
         let pictures = plan.segments[record.segment]
         guard !pictures.isEmpty else { return arrive(record) }
+        let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
                 name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
-                source: ImageHandle(source: record.source), earlier: record.staged(plan),
+                source: download == nil ? ImageHandle(source: record.source) : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
@@ -249,17 +275,25 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 suspect: record.tries > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
         let isLast = record.segment == plan.segments.count - 1
-        let job = isLast ? ending(record, render) : Job(record: record, render: render, publish: nil, announce: nil)
+        let job =
+            isLast
+            ? ending(record, download, render)
+            : Job(record: record, download: download, render: render, publish: nil, announce: nil)
         window[id] = job
+        if let download {
+            render.follow(download)
+            download.observe { [self] _, state in queue.async { self.downloading(job, state) } }
+        }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
+        if let download { self.download.add(download) }
         self.render.add(render)
         if let publish = job.publish { self.publish.add(publish) }
         if let announce = job.announce { self.announce.add(announce) }
     }
 
     /// A job that is published when it is rendered.
-    private func ending(_ record: JobRecord, _ render: RenderOperation) -> Job {
+    private func ending(_ record: JobRecord, _ download: DownloadOperation?, _ render: RenderOperation) -> Job {
         let id = record.id
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,
@@ -271,7 +305,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         publish.follow(render)
         announce.follow(publish)
-        return Job(record: record, render: render, publish: publish, announce: announce)
+        return Job(record: record, download: download, render: render, publish: publish, announce: announce)
     }
 
     // MARK: - What operations report
@@ -280,9 +314,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         if state.isFinal { answered(job) }
         switch state {
         case .executing:
-            guard job.record.state == .queued else { return }
-            job.record.started = Timestamp.now()
             job.begin("RenderOperation", "render")
+            guard job.record.state == .queued else { return hold(job.record.id, nil) }
+            job.record.started = Timestamp.now()
             move(job, to: job.cancelRequested ? .cancelling : .running)
             watchForHangs()
         case .finished:
@@ -403,11 +437,13 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
     }
 
-    /// What is rendered, and not yet being published, waits behind a pause of that queue.
+    /// What is rendered, and not yet being published, waits behind a pause of that queue; so does what is downloaded, and not yet rendered.
     func showHeld(_ job: Job) {
-        guard job.render.state == .finished, let publish = job.publish, [.pending, .ready].contains(publish.state)
+        let isRendered = job.render.state == .finished
+        guard isRendered || job.download?.state == .finished,
+            let next = isRendered ? job.publish?.state : job.render.state, [.pending, .ready].contains(next)
         else { return }
-        let report = self.publish.report
+        let report = isRendered ? publish.report : render.report
         hold(job.record.id, report.paused ? report.pauseText : nil)
     }
 

@@ -9,6 +9,7 @@ struct Disposal: Sendable {
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
         if job.origin == .kept { return job.source }
+        if job.needsDownload { return try disposeOfNothing(job) }
         guard let there = try FileSystem.status(job.source) else {
             let moved = movedBefore(job)
             if let moved, job.state == .failed { try explain(job, beside: moved) }
@@ -19,7 +20,8 @@ struct Disposal: Sendable {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
         switch (job.state, job.origin) {
-        case (.done, .spooled):
+        // A copy, of what stays with whoever added it; a download has no other place.
+        case (.done, .spooled) where job.url == nil || job.order.original == .delete:
             try FileSystem.remove(job.source)
             removeEmptyFolders(job)
             return job.source
@@ -36,6 +38,22 @@ struct Disposal: Sendable {
             try explain(job, beside: target)
             return target
         }
+    }
+
+    /// It was not downloaded: a failed one has its text all the same.
+    private func disposeOfNothing(_ job: JobRecord) throws -> String {
+        try FileSystem.remove(job.source)
+        removeEmptyFolders(job)
+        guard job.state == .failed else { return job.source }
+        let place = absentPath(job)
+        try FileSystem.makeFolders(FileSystem.folder(of: place), durable: true)
+        try explain(job, beside: place)
+        return job.source
+    }
+
+    /// Where the original of a job that has none would lie; the number keeps it from any other.
+    func absentPath(_ job: JobRecord) -> String {
+        FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }
 
     /// The text beside a failed original.
@@ -84,6 +102,8 @@ struct Disposal: Sendable {
 
     private func explanation(_ job: JobRecord, _ target: String) -> String {
         let name = FileSystem.name(of: job.path).printable
+        let origin = job.url.map { "\n            It came from:     \($0.printable)" } ?? ""
+        let lies = job.needsDownload ? "nowhere: it was not downloaded" : target.printable
         let chains = job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                  ")
         return """
             \(name) could not be processed.
@@ -93,8 +113,8 @@ struct Disposal: Sendable {
             What to do:       \((job.advice ?? "look at the picture and the chain").printable)
 
             The picture:      \(picture(job))
-            It came as:       \(job.path.printable)
-            It lies now at:   \(target.printable)
+            It came as:       \(job.path.printable)\(origin)
+            It lies now at:   \(lies)
             Recipe:           \(job.order.recipe)
             Chain:            \(chains)
             When:             \(Timestamp.text(job.finished ?? job.created))
@@ -106,6 +126,7 @@ struct Disposal: Sendable {
 
     private func stage(of job: JobRecord) -> String {
         switch job.story?.stage ?? job.story?.chapters.last?.kind {
+        case "download", "DownloadOperation": "download (fetching the URL)"
         case "open": "open (reading the picture)"
         case "save": "save (writing the result)"
         case "publish": "publish (bringing the result into the outbox)"

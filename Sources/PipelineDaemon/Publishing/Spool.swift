@@ -1,4 +1,4 @@
-/// The folders of `spool/`: one for each original that `pipectl add` passed.
+/// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
 enum Spool {
     /// For a new one.
     static func folder() -> String { UUIDName.make() }

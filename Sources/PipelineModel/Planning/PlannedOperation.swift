@@ -1,5 +1,6 @@
 /// An operation that a job needs.
 public enum PlannedOperation: Sendable, Hashable {
+    case download
     /// Source picture to all pictures of a segment, in one worker.
     case render([PlannedPicture])
     case publish
@@ -10,6 +11,7 @@ public enum PlannedOperation: Sendable, Hashable {
     /// The class that carries it out.
     public var kind: String {
         switch self {
+        case .download: "DownloadOperation"
         case .render: "RenderOperation"
         case .publish: "PublishOperation"
         case .announceBatch, .announce: "AnnounceOperation"
@@ -19,6 +21,7 @@ public enum PlannedOperation: Sendable, Hashable {
     /// The queue it goes through.
     public var queue: String {
         switch self {
+        case .download: "download"
         case .render: "render"
         case .publish: "publish"
         case .announceBatch, .announce: "announce"
@@ -32,6 +35,7 @@ public enum PlannedOperation: Sendable, Hashable {
             pictures.count == 1
                 ? "decode, \(pictures.map(\.steps).joined())"
                 : "decode once per output; " + pictures.map(\.steps).joined(separator: "; ")
+        case .download: "fetch the URL into a file"
         case .publish: "put the results into the outbox, all or none; then see to the original"
         case .announceBatch: "once, when all of the batch are here: append that to the event log; then they go on"
         case .announce: "append to the event log"

@@ -3,6 +3,7 @@ public struct Recipe: Sendable, Hashable {
     /// What is taken when a recipe has no `Match=`.
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
+        "*.urls", "*.url",
     ]
 
     /// What a recipe's file may say, for the manual.

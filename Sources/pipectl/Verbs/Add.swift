@@ -11,39 +11,36 @@ extension Option {
 extension Verb {
     static let add = Verb(
         name: "add",
-        summary: "hand pictures to the daemon, wherever they lie",
-        usage: "FILE… [--recipe RECIPE | --chain CHAIN] [--wait]",
+        summary: "hand pictures to the daemon, wherever they lie, or URLs",
+        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--wait]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
-            "a copy has been taken when the job is printed. Several files make one batch.",
+            "a copy has been taken when the job is printed. What is named by an http or https URL is downloaded.",
+            "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
+            "Several pictures make one batch.",
         ],
-        arguments: [Argument("FILE", count: 1...Int.max, "a picture")],
+        arguments: [Argument("FILE|URL", count: 1...Int.max, "a picture, a URL, a list of URLs")],
         options: [.recipe, .chain, .wait],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
+            Example("pipectl add https://example.com/a.jpg", "download it first"),
+            Example("pipectl add - < addresses", "every URL of a list"),
         ],
         run: { context in
             let invocation = context.invocation
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
-            let files = invocation.arguments
-            let batch = files.count > 1 ? try context.call(Call.NewBatch()).batch : nil
+            let additions = Addition.all(invocation.arguments)
+            let batch = additions.count > 1 ? try context.call(Call.NewBatch()).batch : nil
             var added: [Int] = []
             var code = ExitCode.done
-            for file in files {
+            for addition in additions {
                 do {
-                    let job = try context.call(
-                        Call.Add(
-                            name: baseName(file), recipe: invocation.value(.recipe), chain: invocation.value(.chain),
-                            batch: batch),
-                        descriptors: [picture(file)]
-                    ).job
-                    added.append(job.id)
-                    if !invocation.has(.wait) { try context.print(job) }
+                    added += try context.add(addition, to: batch)
                 } catch {
-                    guard let failure = concerning(file, error) else { throw error }
+                    guard let failure = concerning(addition.name, error) else { throw error }
                     try context.complain(failure)
                     code = .failed
                 }
@@ -63,24 +60,99 @@ extension Verb {
         default: nil
         }
     }
+}
 
-    private static func picture(_ file: String) throws -> Descriptor {
-        func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(file): \(why)", .failed) }
-        if file == "-" { throw cannot("standard input can't be added; save it as a file first") }
+/// What is handed over with one call.
+private enum Addition {
+    case picture(String)
+    /// A file.
+    case list(String)
+    case urls([String])
+    case standardInput
+
+    /// All URLs of the command line are one list.
+    static func all(_ arguments: [String]) -> [Addition] {
+        let urls = arguments.filter(isURL)
+        let files = arguments.filter { !isURL($0) }.map { argument -> Addition in
+            if argument == "-" { return .standardInput }
+            let name = argument.lowercased()
+            return name.hasSuffix(".urls") || name.hasSuffix(".url") ? .list(argument) : .picture(argument)
+        }
+        return (urls.isEmpty ? [] : [.urls(urls)]) + files
+    }
+
+    private static func isURL(_ argument: String) -> Bool {
+        ["http://", "https://"].contains { argument.lowercased().hasPrefix($0) }
+    }
+
+    var name: String {
+        switch self {
+        case .picture(let file), .list(let file): file
+        case .urls(let urls): urls.count == 1 ? urls[0] : "the URLs"
+        case .standardInput: "standard input"
+        }
+    }
+
+    /// What the daemon is to read.
+    func opened() throws -> Descriptor {
         do {
-            // Non-blocking, for opening a named pipe would wait for its writer.
-            let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-            switch try descriptor.status().st_mode & S_IFMT {
-            case S_IFREG: return descriptor
-            case S_IFDIR: throw cannot("is a folder; add its files: `pipectl add \(file)/*`")
-            default: throw cannot("is not a regular file")
+            switch self {
+            case .picture(let file), .list(let file): return try open(file)
+            case .urls(let urls): return try Descriptor.memory(Array(urls.joined(separator: "\n").utf8))
+            case .standardInput: return try Descriptor.memory(readAll())
             }
         } catch let error as SystemError {
             throw cannot(error.reason)
         }
     }
 
-    private static func baseName(_ path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
+    private func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(name): \(why)", .failed) }
+
+    private func open(_ file: String) throws -> Descriptor {
+        // Non-blocking, for opening a named pipe would wait for its writer.
+        let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        switch try descriptor.status().st_mode & S_IFMT {
+        case S_IFREG: return descriptor
+        case S_IFDIR: throw cannot("is a folder; add its files: `pipectl add \(file)/*`")
+        default: throw cannot("is not a regular file")
+        }
+    }
+
+    private func readAll() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let got = read(STDIN_FILENO, &room, room.count)
+            if got < 0, errno != EINTR { throw SystemError("read", "standard input") }
+            if got == 0 { return bytes }
+            bytes += room.prefix(max(0, got))
+        }
+    }
+}
+
+extension Context {
+    /// Returns the jobs' IDs, and prints the jobs unless they are waited for.
+    fileprivate func add(_ addition: Addition, to batch: Int?) throws -> [Int] {
+        let (recipe, chain) = (invocation.value(.recipe), invocation.value(.chain))
+        let isWaiting = invocation.has(.wait)
+        let name = addition.name.split(separator: "/").last.map(String.init) ?? addition.name
+        if case .picture = addition {
+            let job = try call(
+                Call.Add(name: name, recipe: recipe, chain: chain, batch: batch), descriptors: [addition.opened()]
+            ).job
+            if !isWaiting { try print(job) }
+            return [job.id]
+        }
+        var listName: String?
+        if case .list = addition { listName = name }
+        let reply = try call(
+            Call.AddList(name: listName, recipe: recipe, chain: chain, batch: batch), descriptors: [addition.opened()])
+        let ids = Array(reply.first...reply.last)
+        guard !isWaiting else { return ids }
+        try client().stream(Call.List(batch: reply.batch)) { page in
+            for job in page.jobs where (reply.first...reply.last).contains(job.id) { try print(job) }
+            return true
+        }
+        return ids
     }
 }

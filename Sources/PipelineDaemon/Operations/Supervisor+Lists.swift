@@ -1,0 +1,155 @@
+import Dispatch
+import Foundation
+import Glibc
+import PipelineControl
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or nothing.
+extension Supervisor {
+    /// A list that was read, or why it can't be.
+    private typealias Reading = Result<AddressList, JobFailure>
+
+    /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is archived.
+    ///
+    /// On the inbox's queue, where its disk may hang.
+    func accept(
+        _ lists: [Claim], and others: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void
+    ) {
+        let read = lists.map { (claim: $0, list: reading($0.source, called: FileSystem.name(of: $0.path))) }
+        queue.async { [self] in
+            let group = DispatchGroup()
+            for (claim, list) in read {
+                group.enter()
+                enter(claim, list, from: inbox) { group.leave() }
+            }
+            if !others.isEmpty {
+                group.enter()
+                accept(others, from: inbox) { group.leave() }
+            }
+            group.notify(queue: queue, execute: done)
+        }
+    }
+
+    private func enter(_ claim: Claim, _ reading: Reading, from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        let order = current.order(for: inbox.recipe, places)
+        var file = newRecord(
+            order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file, state: .done,
+            at: Timestamp.now())
+        switch reading {
+        case .success(let list):
+            let (batch, records) = batch(of: list, called: claim.path, order)
+            let wrong = records.count { $0.state == .failed }
+            file.reason =
+                "a list of \(records.count - wrong) URLs, batch \(batch.id)"
+                + (wrong == 0 ? "" : "; \(wrong) of its lines are none")
+            enter([file] + records, batch: batch, done: done)
+        case .failure(let failure):
+            file.state = .failed
+            (file.error, file.advice) = (failure.message, failure.advice)
+            enter([file], done: done)
+        }
+    }
+
+    /// The jobs of a list. A line that is no URL is one that has failed.
+    private func batch(
+        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil
+    ) -> (batch: BatchRecord, records: [JobRecord]) {
+        let id = known ?? nextBatch
+        nextBatch = max(nextBatch, id + 1)
+        let now = Timestamp.now()
+        let records = list.entries.map { entry in
+            switch entry {
+            case .address(let url):
+                return newRecord(
+                    order: order, path: DownloadName.name(said: nil, url: url), source: downloadPath(),
+                    origin: .spooled,
+                    file: .none, batch: id, url: url.text, at: now)
+            case .wrong(let line, let reason):
+                var record = newRecord(
+                    order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
+                    batch: id, state: .failed, at: now)
+                // There is nothing to be moved.
+                (record.error, record.disposed) = (reason, true)
+                return record
+            }
+        }
+        return (BatchRecord(id: id, name: name, isOpen: false), records)
+    }
+
+    // MARK: - Reading
+
+    private func reading(_ path: String, called name: String) -> Reading {
+        Result { try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) }
+            .mapError { JobFailure($0, during: "reading the list") }
+            .flatMap { reading($0, called: name) }
+    }
+
+    /// The one foreign text that the supervisor itself reads.
+    private func reading(_ file: Descriptor, called name: String) -> Reading {
+        let limits = downloadLimits.withLock { $0 }
+        do {
+            let status = FileStatus(try file.status())
+            guard status.kind == .file else { throw JobFailure("the list is no file") }
+            guard status.size <= limits.listSize else {
+                throw JobFailure(
+                    "the list has \(status.size) bytes, and ListSize allows \(limits.listSize)",
+                    advice: "split it, or raise ListSize in [Download]")
+            }
+            let bytes = try FileSystem.read(file, most: Int(limits.listSize), called: name)
+            do throws(Refusal) {
+                return .success(
+                    try AddressList(
+                        String(decoding: bytes, as: UTF8.self), AddressList.kind(of: name) ?? .lines,
+                        most: limits.listLines))
+            } catch {
+                throw JobFailure("the list \(error.complaint)", advice: error.advice)
+            }
+        } catch {
+            return .failure(error as? JobFailure ?? JobFailure(error, during: "reading the list"))
+        }
+    }
+
+    // MARK: - From a client
+
+    /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the last of them.
+    func add(
+        _ call: Call.AddList, _ file: Descriptor, by peer: String,
+        done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
+    ) throws(ControlError) {
+        guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        let order = try order(recipe: call.recipe, chain: call.chain)
+        try check(batch: call.batch)
+        files.async { [self] in
+            let reading = reading(file, called: call.name ?? "")
+            queue.async { [self] in
+                switch reading {
+                case .failure(let failure):
+                    done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
+                case .success(let list):
+                    let (batch, records) = batch(of: list, called: call.name, order, in: call.batch)
+                    Log.notice("add of \(records.count) URLs to '\(order.recipe)' asked for by \(peer)")
+                    let reply = Call.AddList.Reply(
+                        batch: batch.id, first: records.first?.id ?? 0, last: records.last?.id ?? 0)
+                    enter(records, batch: batch) {
+                        done(.success(reply))
+                    } refused: {
+                        done(.failure(.refused("the ledger refuses the list; see the daemon's log")))
+                    }
+                }
+            }
+        }
+    }
+
+    func check(batch: Int?) throws(ControlError) {
+        if let batch, !(1..<nextBatch).contains(batch) {
+            throw .badValue("\(batch) is no batch; NewBatch gives one")
+        }
+    }
+}
+
+extension JobRecord {
+    /// It was a file that lists others.
+    var isList: Bool { url == nil && origin != .spooled && FileNames.isList(path) }
+}
