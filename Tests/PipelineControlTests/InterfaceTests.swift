@@ -49,6 +49,7 @@ struct InterfaceTests {
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
+        try check(Call.AddList(name: "a.urls"), .init(batch: 1, first: 2, last: 9))
         try check(Call.Cancel(ids: [1]), jobs)
         try check(Call.CancelAll(), .init(cancelled: 1))
         try check(Call.Retry(ids: [1], states: []), .init(retried: [1]))
@@ -59,7 +60,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem]))
-        #expect(described.methods.count == 19)
+        #expect(described.methods.count == 20)
     }
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 
 struct JobOutputTests {
     private let names: Set = [
-        "id", "batch", "recipe", "input", "state", "reason", "outputs", "error", "created", "finished",
+        "id", "batch", "recipe", "input", "url", "state", "reason", "outputs", "error", "created", "finished",
         "before", "after", "milliseconds",
     ]
 

@@ -59,10 +59,10 @@ struct SettingsTests {
         #expect(settings.drainTimeout == .seconds(20))
         #expect(settings.jobTimeout == .seconds(300))
         #expect(settings.render == .count(2))
-        let sources = Dictionary(uniqueKeysWithValues: settings.rows.map { ($0.key, $0.source) })
-        #expect(sources["DrainTimeout"] == "2.conf")
-        #expect(sources["JobTimeout"] == "default")
-        #expect(sources["Render"] == "1.conf")
+        let sources = Dictionary(uniqueKeysWithValues: settings.rows.map { ("\($0.section) \($0.key)", $0.source) })
+        #expect(sources["Daemon DrainTimeout"] == "2.conf")
+        #expect(sources["Daemon JobTimeout"] == "default")
+        #expect(sources["Queues Render"] == "1.conf")
     }
 
     @Test("Comments, spaces, a byte-order mark, Windows line ends and continued lines are understood")

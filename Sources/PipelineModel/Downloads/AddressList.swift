@@ -41,8 +41,8 @@ public struct AddressList: Sendable, Hashable {
             guard let first = text.first, first != "#" else { return nil }
             address = text
         case .shortcut:
-            guard text.lowercased().hasPrefix("url=") else { return nil }
-            address = text.dropFirst(4).trimmed
+            guard let sign = text.firstIndex(of: "="), text[..<sign].trimmed.lowercased() == "url" else { return nil }
+            address = text[text.index(after: sign)...].trimmed
         }
         do throws(Refusal) {
             return .address(try WebAddress(address))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipelineModel
 
-struct DownloadTests {
+struct WebAddressTests {
     @Test(
         "A URL of the web is one that names a host",
         arguments: [
@@ -63,5 +63,51 @@ struct DownloadTests {
         #expect(DownloadName.safe("a." + String(repeating: "b", count: 300)).utf8.count == 200)
         #expect(DownloadName.safe(String(repeating: "a", count: 200)).utf8.count == 200)
         #expect(DownloadName.safe("a" + String(repeating: "\u{301}", count: 500)).utf8.count <= 200)
+    }
+}
+
+struct AddressListTests {
+    private func list(_ text: String, _ kind: AddressList.Kind = .lines, most: Int = 100) throws -> [String] {
+        try AddressList(text, kind, most: most).entries.map { entry in
+            switch entry {
+            case .address(let url): url.text
+            case .wrong(_, let reason): reason
+            }
+        }
+    }
+
+    @Test("A list has one URL a line; blank lines and comments count, and are passed over")
+    func lines() throws {
+        #expect(AddressList.kind(of: "a.URLS") == .lines)
+        #expect(AddressList.kind(of: "a.Url") == .shortcut)
+        #expect(AddressList.kind(of: "a.urls.jpg") == nil)
+        #expect(
+            try list("\u{feff}http://a\r\n\n  # http://b\n\thttps://c \nhttp://d") == [
+                "http://a", "https://c", "http://d",
+            ])
+        #expect(
+            try list("# one\nc.jpg\nhttp://a b\n") == [
+                "line 2: 'c.jpg' is no http or https URL; it begins with https://",
+                "line 3: 'http://a b' has a space or a control character in it; write %20 for a space",
+            ])
+        #expect(try list("x" + String(repeating: "y", count: 1000)).first?.utf8.count ?? 0 < 300)
+    }
+
+    @Test("A shortcut has its URL behind URL=, whatever else there is")
+    func shortcut() throws {
+        #expect(try list("[InternetShortcut]\r\nProp3=19,2\r\nurl=https://a/b\r\n", .shortcut) == ["https://a/b"])
+        #expect(try list("[Desktop Entry]\nType=Link\nURL = http://a", .shortcut) == ["http://a"])
+    }
+
+    @Test("More lines than allowed, or no URL, and the list is none")
+    func limits() throws {
+        #expect(try list("http://a\nhttp://b", most: 2).count == 2)
+        #expect(try list("http://a\nhttp://b\n", most: 2).count == 2)
+        #expect(throws: Refusal("has 3 lines", advice: "2 are allowed: split it, or raise ListLines in [Download]")) {
+            try list("http://a\nhttp://b\n#", most: 2)
+        }
+        for text in ["", "\n\n", "# http://a"] {
+            #expect(throws: Refusal("has no URL in it", advice: "write one a line")) { try list(text) }
+        }
     }
 }
