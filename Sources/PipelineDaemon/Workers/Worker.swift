@@ -28,8 +28,8 @@ final class Worker: @unchecked Sendable {
     private var stoppedBy: Int32?
 
     private var channel: WorkerChannel?
-    private let messages: any DispatchSourceRead
-    private let exit: any DispatchSourceRead
+    private let messages: ReadySource
+    private let exit: ReadySource
 
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
@@ -46,24 +46,18 @@ final class Worker: @unchecked Sendable {
             waitpid(process, nil, 0)
             throw error
         }
-        let exitDescriptor = Descriptor(owning: pidfd)
         try ours.setNonblocking()
         channel = WorkerChannel(ours)
-        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
-        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
-        messages.setEventHandler { [weak self] in self?.receive(message) }
-        // The descriptors outlive their sources, as Dispatch asks.
-        messages.setCancelHandler { withExtendedLifetime(ours) {} }
-        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
-        exit.setEventHandler { [self] in
+        messages = ReadySource(ours, queue: queue)
+        exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
+        messages.activate { [weak self] in self?.receive(message) }
+        exit.activate { [self] in
             receive(message)
             messages.cancel()
             exit.cancel()
             channel = nil
             ended(self, reap())
         }
-        messages.activate()
-        exit.activate()
     }
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
