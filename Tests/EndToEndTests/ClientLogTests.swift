@@ -9,13 +9,14 @@ import Testing
 struct ClientLogTests {
     /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
     private static let reading = [
-        "Status", "List", "Show", "Explain", "NewBatch", "Wait", "Watch", "Recipes", "Plugins", "Settings",
+        "Status", "List", "Show", "Explain", "NewBatch", "CloseBatch", "Wait", "Watch", "Recipes", "Plugins", "Settings",
     ]
 
     @Test("every call that changes something is logged with who asked for it")
     func peers() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/a.png")
+            try daemon.write("http://localhost/a.png", to: "mine/list")
             try daemon.drop(Data("text".utf8), as: "bad.png")
             try await daemon.waitForAll()
             let client = try RawClient(daemon)
@@ -27,7 +28,8 @@ struct ClientLogTests {
             ]
             for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {
                 let before = daemon.log.components(separatedBy: peer).count
-                let passed = method.name == "Add" ? [try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)] : []
+                let files = ["Add": "mine/a.png", "AddList": "mine/list"]
+                let passed = try files[method.name].map { [try Descriptor.open(daemon.path($0), O_RDONLY)] } ?? []
                 let reply = try client.ask(method.name, values[method.name] ?? method.json(), passed)
                 #expect(reply.error == nil, "\(method.name): \(reply)")
                 try await daemon.logged { $0.components(separatedBy: peer).count > before }

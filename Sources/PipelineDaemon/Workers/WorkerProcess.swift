@@ -14,8 +14,8 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     private var stoppedBy: Int32?
 
     private var channel: WorkerChannel?
-    private let messages: any DispatchSourceRead
-    private let exit: any DispatchSourceRead
+    private let messages: ReadySource
+    private let exit: ReadySource
 
     /// Starts the process.
     init(program: String, arguments: [String], queue: DispatchQueue) throws {
@@ -28,24 +28,18 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
             waitpid(process, nil, 0)
             throw error
         }
-        let exitDescriptor = Descriptor(owning: pidfd)
         try ours.setNonblocking()
         channel = WorkerChannel(ours)
-        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
-        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
-        messages.setEventHandler { [weak self] in self?.receive() }
-        // The descriptors outlive their sources, as Dispatch asks.
-        messages.setCancelHandler { withExtendedLifetime(ours) {} }
-        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
-        exit.setEventHandler { [self] in
+        messages = ReadySource(ours, queue: queue)
+        exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
+        messages.activate { [weak self] in self?.receive() }
+        exit.activate { [self] in
             receive()
             messages.cancel()
             exit.cancel()
             channel = nil
             ended(reap())
         }
-        messages.activate()
-        exit.activate()
     }
 
     /// Called with each message. Overridden.
