@@ -26,6 +26,8 @@ final class Worker: @unchecked Sendable {
     /// Whether the kill was ours.
     var killed = false
     private var stoppedBy: Int32?
+    /// Its number may be another's by now.
+    private var isReaped = false
 
     private var channel: WorkerChannel?
     private let messages: ReadySource
@@ -90,7 +92,7 @@ final class Worker: @unchecked Sendable {
     private static let ownMemory: Int64 = 1 << 30
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
-        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        guard !isReaped, clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
@@ -102,13 +104,14 @@ final class Worker: @unchecked Sendable {
     }
 
     func terminate() {
+        guard !isReaped else { return }
         killed = true
         kill(process, SIGKILL)
     }
 
     /// Ends it when it stands still: a stopped process ends by nothing else, and its picture would wait for JobTimeout.
     func endIfStopped() {
-        let signal = clinux_stopped(process)
+        let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
         stoppedBy = signal
         kill(process, SIGKILL)
@@ -135,6 +138,7 @@ final class Worker: @unchecked Sendable {
     private func reap() -> WorkerEnd {
         var status: Int32 = 0
         waitpid(process, &status, 0)
+        isReaped = true
         return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 
