@@ -225,7 +225,11 @@ struct DownloadTests {
             gate.open()
             try await daemon.waitForAll()
             #expect(server.seen.mostBusy == 3)
-            #expect(server.seen.requests.map(\.path) == (1...12).map { "/held\($0).png" })
+            // Those that go at once may overtake each other on their way.
+            let paths = server.seen.requests.map(\.path)
+            #expect(paths[0] == "/held1.png")
+            #expect(Set(paths[1...2]) == ["/held2.png", "/held3.png"])
+            #expect(paths[3...] == (4...12).map { "/held\($0).png" }[...])
             #expect(daemon.files(in: "outbox/noir").count == 13)
         }
     }

@@ -17,7 +17,7 @@ extension Supervisor {
     func accept(
         _ lists: [Claim], and others: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void
     ) {
-        let read = lists.map { (claim: $0, list: reading($0.source, called: FileSystem.name(of: $0.path))) }
+        let read = lists.map { (claim: $0, list: reading($0, in: inbox)) }
         queue.async { [self] in
             let group = DispatchGroup()
             for (claim, list) in read {
@@ -80,10 +80,15 @@ extension Supervisor {
 
     // MARK: - Reading
 
-    private func reading(_ path: String, called name: String) -> Reading {
-        Result { try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) }
-            .mapError { JobFailure($0, during: "reading the list") }
-            .flatMap { reading($0, called: name) }
+    private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        return Result {
+            // In the inbox others can still move it about, and the folders on the way to it.
+            try claim.origin == .kept
+                ? Descriptor.open(claim.path, beneath: inbox.folder, flags) : Descriptor.open(claim.source, flags)
+        }
+        .mapError { JobFailure($0, during: "reading the list") }
+        .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }
     }
 
     /// The one foreign text that the supervisor itself reads.

@@ -269,7 +269,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let render = RenderOperation(
             RenderOperation.Work(
                 name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
-                source: download == nil ? ImageHandle(source: record.source) : nil, earlier: record.staged(plan),
+                source: download == nil ? ImageHandle(source: record.source) : nil,
+                inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,

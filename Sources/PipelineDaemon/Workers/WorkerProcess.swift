@@ -12,6 +12,8 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     /// Whether the kill was ours.
     private(set) var killed = false
     private var stoppedBy: Int32?
+    /// Its number may be another's by now.
+    private var isReaped = false
 
     private var channel: WorkerChannel?
     private let messages: ReadySource
@@ -66,7 +68,7 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     func limitMemory(to bytes: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", bytes) }
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
-        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        guard !isReaped, clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
@@ -77,13 +79,14 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     }
 
     func terminate() {
+        guard !isReaped else { return }
         killed = true
         kill(process, SIGKILL)
     }
 
     /// Ends it when it stands still: a stopped process ends by nothing else, and its work would wait for a timeout.
     func endIfStopped() {
-        let signal = clinux_stopped(process)
+        let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
         stoppedBy = signal
         kill(process, SIGKILL)
@@ -110,6 +113,7 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     private func reap() -> WorkerEnd {
         var status: Int32 = 0
         waitpid(process, &status, 0)
+        isReaped = true
         return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 
