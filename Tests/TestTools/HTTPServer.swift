@@ -48,11 +48,14 @@ public final class HTTPServer: Sendable {
         }
         guard bound else { throw SystemError("listen", "127.0.0.1") }
         port = Int(UInt16(bigEndian: address.sin_port))
-        Thread.detachNewThread { [weak self] in
+        // Held by its thread: its number is nobody else's before that has ended.
+        Thread.detachNewThread { [weak self, listener] in
             while true {
-                let connection = accept(number, nil, nil)
-                guard connection >= 0, let server = self else { break }
-                server.serve(Descriptor(owning: connection))
+                let number = accept(listener.number, nil, nil)
+                guard number >= 0 else { break }
+                let connection = Descriptor(owning: number)
+                guard let server = self else { break }
+                server.serve(connection)
             }
         }
     }
