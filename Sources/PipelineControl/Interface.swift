@@ -68,8 +68,14 @@ public enum ControlInterface {
         # A job's whole story.
         type Story (
           job: Job, chains: [string]string, original: ?string, tries: int,
-          started: ?string, header: ?string, operations: []Operation
+          started: ?string, header: ?string, operations: []Operation,
+          priority: string, after: Neighbours, followers: Neighbours
         )
+
+        # Jobs that another one comes after, or that come after it: the first hundred, and how many there are. One that is forgotten has no
+        # state.
+        type Neighbours (jobs: []Neighbour, count: int)
+        type Neighbour (id: int, state: ?string)
 
         # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`, or `lost`: what
         # came before `cursor` is not in the log any more.
@@ -83,7 +89,8 @@ public enum ControlInterface {
 
         type Recipe (
           name: string, description: ?string, file: ?string, inbox: ?string, outbox: string, match: []string,
-          original: string, conflict: string, onTruncated: string, chains: [string]string, problem: ?string
+          original: string, conflict: string, onTruncated: string, priority: string, chains: [string]string,
+          problem: ?string
         )
 
         type Parameter (
@@ -112,8 +119,8 @@ public enum ControlInterface {
         method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
 
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
-        # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one.
-        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
+        # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. `after` and `anyway` as in Depend.
+        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool) -> (job: Job)
         method NewBatch() -> (batch: int)
 
         # With `more`: each job as it ends, until none of them is left. No IDs: until nothing is left to do.
@@ -125,6 +132,15 @@ public enum ControlInterface {
         method Cancel(ids: []int) -> (jobs: []Job)
         # Answers when none of them runs.
         method CancelAll() -> (cancelled: int)
+        # The same for the jobs of a batch, of a recipe, in one of these states: all that is given has to fit, and something is given.
+        method CancelMatching(batch: ?int, recipe: ?string, states: []string) -> (cancelled: int)
+
+        # A job that has not begun is to come after others, or after some of them no more. When one of them fails or is cancelled, it
+        # fails as well, unless `anyway`.
+        method Depend(id: int, after: []int, remove: []int, anyway: bool) -> (job: Job)
+
+        # `priority` is low, normal or high: for jobs that have not begun, either those named or those of a batch.
+        method Prioritise(ids: []int, batch: ?int, priority: string) -> (changed: int)
 
         # Brings back failed or cancelled jobs: those named, or all of the named states.
         method Retry(ids: []int, states: []string) -> (retried: []int)

@@ -53,6 +53,7 @@ struct RecipeTests {
                 Original=keep
                 Conflict=replace
                 OnTruncated=accept
+                Priority=low
 
                 [Inbox]
                 Settle=2s
@@ -76,6 +77,7 @@ struct RecipeTests {
         #expect(web.original == .keep)
         #expect(web.conflict == .replace)
         #expect(web.onTruncated == .accept)
+        #expect(web.priority == .low)
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
         #expect(web.outputs.map(\.name) == [nil, "thumb"])
@@ -86,7 +88,7 @@ struct RecipeTests {
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "OnTruncated": "accept", "Chain": "noir",
+            "OnTruncated": "accept", "Priority": "high", "Chain": "noir",
         ]
         let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
         #expect(load(["a.recipe": text]).problems == [])

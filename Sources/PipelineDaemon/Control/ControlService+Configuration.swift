@@ -52,7 +52,8 @@ extension Supervisor {
             return Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
-                conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue, chains: order.chains,
+                conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
+                priority: recipe.priority.rawValue, chains: order.chains,
                 problem: report?.whyNothing)
         }
     }

@@ -38,6 +38,7 @@ final class Ledger: @unchecked Sendable {
         // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
         var afterCommit: (@Sendable () -> Void)?
         var problemChanged: (@Sendable () -> Void)?
+        var othersChanged: (@Sendable (Consequences) -> Void)?
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
@@ -52,6 +53,7 @@ final class Ledger: @unchecked Sendable {
     init(path: String) throws {
         writer = try Database(path: path)
         try Schema.prepare(writer)
+        try Self.prepareNeeds(writer)
         reader = try Database(path: path)
     }
 
@@ -65,6 +67,17 @@ final class Ledger: @unchecked Sendable {
     /// Called when `problem` has become something or nothing, on the ledger's queue.
     func problemChanged(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.problemChanged = call }
+    }
+
+    /// Called when the end of jobs has released others, or let them fail, as that is durable and before it is told of the end itself; on
+    /// the ledger's queue.
+    func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
+        state.withLock { $0.othersChanged = call }
+    }
+
+    func tell(_ consequences: Consequences) {
+        guard !consequences.isEmpty else { return }
+        state.withLock { $0.othersChanged }?(consequences)
     }
 
     /// Why nothing can be written at the moment, if so.

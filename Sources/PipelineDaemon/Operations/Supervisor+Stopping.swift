@@ -54,7 +54,7 @@ extension Supervisor {
     }
 
     func checkDrained() {
-        guard stopping, window.isEmpty, ending == 0, let drained else { return }
+        guard stopping, window.isEmpty, ending.isEmpty, let drained else { return }
         self.drained = nil
         pool.stop { [self] in
             disposing.async { [self] in

@@ -23,6 +23,7 @@ public struct Recipe: Sendable, Hashable {
     public let original: OriginalPolicy
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
+    public let priority: Priority
     public let intake: InboxSettings
     public let outputs: [RecipeOutput]
 
@@ -31,7 +32,8 @@ public struct Recipe: Sendable, Hashable {
     public init(
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
-        onTruncated: TruncatedPolicy = .fail, intake: InboxSettings = InboxSettings(), outputs: [RecipeOutput]
+        onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, intake: InboxSettings = InboxSettings(),
+        outputs: [RecipeOutput]
     ) {
         self.name = name
         self.description = description
@@ -42,6 +44,7 @@ public struct Recipe: Sendable, Hashable {
         self.original = original
         self.conflict = conflict
         self.onTruncated = onTruncated
+        self.priority = priority
         self.intake = intake
         self.outputs = outputs
         globs = match.map(Glob.init)

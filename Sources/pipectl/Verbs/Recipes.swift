@@ -29,6 +29,7 @@ extension Verb {
         fact("original", recipe.original)
         fact("conflict", recipe.conflict)
         fact("truncated", recipe.onTruncated)
+        fact("priority", recipe.priority)
         for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {
             fact(name.isEmpty ? "chain" : "chain \(name)", chain)
         }
