@@ -34,7 +34,9 @@ struct RecipeTests {
     func builtInWithoutPlugin() {
         let loaded = load([:], catalog: .builtIn)
         #expect(
-            loaded.problems == ["built-in recipe noir: unknown stage 'noir' at column 20; it may be resize, save"])
+            loaded.problems == [
+                "built-in recipe noir: unknown stage 'noir' at column 20; it may be barrier, resize, save, tee"
+            ])
         #expect(loaded.configuration.defaultRecipe.outputs == [])
     }
 
@@ -81,14 +83,14 @@ struct RecipeTests {
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
         #expect(web.outputs.map(\.name) == [nil, "thumb"])
-        #expect(web.outputs.map(\.chain.suffix) == ["jpg", "webp"])
+        #expect(Planner.plan(outputs: web.outputs, inBatch: false).results.map(\.suffix) == ["jpg", "webp"])
     }
 
     @Test("Every setting of a recipe is told with its help, and understood by the parser")
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "OnTruncated": "accept", "Priority": "high", "Chain": "noir",
+            "OnTruncated": "accept", "Priority": "high", "Chain": "noir", "Hook": "/usr/bin/true",
         ]
         let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
         #expect(load(["a.recipe": text]).problems == [])

@@ -53,8 +53,8 @@ extension Supervisor {
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
-                priority: recipe.priority.rawValue, chains: order.chains,
-                problem: report?.whyNothing)
+                priority: recipe.priority.rawValue, chains: order.chains, problem: report?.whyNothing,
+                hook: recipe.hook, hookFailures: hooks.report(of: recipe.name).failures)
         }
     }
 
@@ -118,9 +118,10 @@ extension Supervisor {
     ) -> Control.Explanation {
         Control.Explanation(
             recipe: recipe?.name, why: why, chains: order.chains,
-            operations: Planner.plan(outputs: order.outputs).operations.map {
-                Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
-            }, job: job)
+            operations: Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true).operations
+                .map {
+                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
+                }, job: job)
     }
 
     /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other; those who ask while

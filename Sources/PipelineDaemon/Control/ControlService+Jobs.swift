@@ -13,8 +13,17 @@ extension ControlService {
             supervisor.files.async { request.reply(Call.Show.Reply(story: supervisor.story(of: record))) }
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
-            defer { supervisor.nextBatch += 1 }
-            request.reply(Call.NewBatch.Reply(batch: supervisor.nextBatch))
+            let batch = supervisor.nextBatch
+            supervisor.nextBatch += 1
+            // Whoever goes away without a word adds nothing more.
+            request.connection.whenClosed { supervisor.ledger.close(batch: batch) }
+            supervisor.ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
+        }
+        onSupervisor(Call.CloseBatch.self) { [supervisor] call, request in
+            guard (1..<supervisor.nextBatch).contains(call.batch) else {
+                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
+            }
+            supervisor.ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
@@ -148,10 +157,11 @@ extension Supervisor {
     }
 
     func story(of record: JobRecord) -> Control.Story {
-        let planned = Planner.plan(outputs: record.order.outputs).operations
         let chapters = record.story?.chapters ?? []
-        let operations = planned.map { operation in
-            let chapter = chapters.first { $0.kind == operation.kind }
+        var segment = 0
+        let operations = record.plan.operations.map { operation in
+            defer { if operation == .announceBatch { segment += 1 } }
+            let chapter = chapters.first { $0.kind == operation.kind && ($0.segment ?? 0) == segment }
             let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
             return Control.Operation(
                 kind: operation.kind, queue: operation.queue, state: chapter?.state ?? untold,

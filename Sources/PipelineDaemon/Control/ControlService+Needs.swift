@@ -29,7 +29,8 @@ extension Supervisor {
         case .done: return nil
         case .unknown(let id): return .noSuchJob(id)
         case .begun(let state):
-            return .refused("job \(job) is \(state.rawValue): what it comes after can be changed until it begins")
+            let word = state == .done ? "is done" : "has begun already"
+            return .refused("job \(job) \(word): what it comes after can be changed until it begins")
         case .circle(let path) where path.count == 2:
             return .refused("job \(job) can't come after itself (\(Self.said(path)))")
         case .circle(let path):

@@ -1,5 +1,6 @@
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// A job as the ledger keeps it.
 struct JobRecord: Sendable {
@@ -25,9 +26,11 @@ struct JobRecord: Sendable {
         case retry
     }
 
-    /// What a chain has made before a barrier, for what comes behind it.
+    /// A picture of the plan that was made before a barrier.
     struct Staged: Codable, Sendable, Hashable {
+        var index: Int
         var path: String
+        var result: RenderedOutput
     }
 
     var id: Int
@@ -64,9 +67,14 @@ struct JobRecord: Sendable {
     var setbacks = 0
     /// How many barriers it has passed.
     var segment = 0
+    /// What it has made up to there, on disk.
     var staged: [Staged] = []
     /// It runs even if what it comes after has failed or been cancelled.
     var anyway = false
+}
+
+extension JobRecord {
+    var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
 }
 
 extension FileStatus {
@@ -105,6 +113,8 @@ struct JobStory: Codable, Sendable, Hashable {
     struct Chapter: Codable, Sendable, Hashable {
         var kind: String
         var queue: String
+        /// How many barriers are before it, if any.
+        var segment: Int?
         var state: String
         var started: Double?
         var finished: Double?

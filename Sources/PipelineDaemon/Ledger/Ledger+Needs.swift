@@ -16,6 +16,15 @@ extension Ledger {
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
+    /// Of a job: it comes, over however many others, after one of its own batch.
+    static let comesAfterOwn = """
+        EXISTS (
+            WITH RECURSIVE before(id) AS (
+                SELECT n.after FROM needs n WHERE n.job = jobs.id AND n.met = 0
+                UNION SELECT n.after FROM before b JOIN needs n ON n.job = b.id AND n.met = 0
+            ) SELECT 1 FROM before JOIN jobs a ON a.id = before.id WHERE a.batch = jobs.batch)
+        """
+
     private static let final = "('done', 'failed', 'cancelled')"
 
     // MARK: - When jobs end
@@ -200,15 +209,20 @@ extension Ledger {
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
         answering(done) { database, _, consequences in
-            let now = try database.first("SELECT state, hold, anyway FROM jobs WHERE id = ?", [.integer(job)]) { row in
+            let now = try database.first(
+                "SELECT state, hold, anyway, segment FROM jobs WHERE id = ?", [.integer(job)]
+            ) { row in
                 (
                     state: JobState(rawValue: row.text(0)) ?? .failed,
-                    hold: row.optionalText(1).flatMap(JobRecord.Hold.init), anyway: row.integer(2) != 0
+                    hold: row.optionalText(1).flatMap(JobRecord.Hold.init), anyway: row.integer(2) != 0,
+                    segment: row.integer(3)
                 )
             }
             guard let now else { return .unknown(job) }
             switch (now.state, now.hold) {
-            case (.queued, _), (.failed, _), (.cancelled, _), (.waiting, .after), (.waiting, .place): break
+            case (.failed, _), (.cancelled, _), (.waiting, .after): break
+            case (.queued, _) where now.segment == 0: break
+            case (.waiting, .place) where now.segment == 0: break
             default: return .begun(now.state)
             }
             let removed = Database.Value.text(try JSONText.encode(remove))
@@ -226,6 +240,8 @@ extension Ledger {
                 [.integer(job), removed])
             try Self.need(job, others, anyway: anyway || now.anyway, database)
             try Self.settle(job, now.state, now.hold, database, &consequences)
+            // Who waits at a barrier for whom may be another.
+            try database.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
             return .done
         }
     }

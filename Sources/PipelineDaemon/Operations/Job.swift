@@ -1,3 +1,4 @@
+import PipelineModel
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.
@@ -6,8 +7,9 @@ import WorkerProtocol
 final class Job: @unchecked Sendable {
     var record: JobRecord
     let render: RenderOperation
-    let publish: PublishOperation
-    let announce: AnnounceOperation
+    /// Behind the last barrier only.
+    let publish: PublishOperation?
+    let announce: AnnounceOperation?
     /// Somebody wants it to stop.
     var cancelRequested = false
     /// The daemon stops: what has not ended goes back to the queue.
@@ -22,7 +24,7 @@ final class Job: @unchecked Sendable {
     var discarding = false
     var ended = false
 
-    init(record: JobRecord, render: RenderOperation, publish: PublishOperation, announce: AnnounceOperation) {
+    init(record: JobRecord, render: RenderOperation, publish: PublishOperation?, announce: AnnounceOperation?) {
         self.record = record
         self.render = render
         self.publish = publish
@@ -41,23 +43,30 @@ final class Job: @unchecked Sendable {
 
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
     func cancelOperations() {
-        announce.cancel()
-        publish.cancel()
+        announce?.cancel()
+        publish?.cancel()
         render.cancel()
     }
+
+    /// None of its operations works any more, or will.
+    var isStill: Bool { render.state.isFinal && publish?.state.isFinal != false }
 
     var story: JobStory { record.story ?? JobStory() }
 
     func begin(_ kind: String, _ queue: String) {
         var story = story
-        story.chapters.removeAll { $0.kind == kind }
-        story.chapters.append(.init(kind: kind, queue: queue, state: "executing", started: Timestamp.now()))
+        let segment = record.segment
+        story.chapters.removeAll { $0.kind == kind && ($0.segment ?? 0) == segment }
+        story.chapters.append(
+            .init(
+                kind: kind, queue: queue, segment: segment == 0 ? nil : segment, state: "executing",
+                started: Timestamp.now()))
         record.story = story
     }
 
     func end(_ kind: String, _ state: String, _ detail: String?) {
         var story = story
-        guard let index = story.chapters.firstIndex(where: { $0.kind == kind }) else { return }
+        guard let index = story.chapters.lastIndex(where: { $0.kind == kind }) else { return }
         story.chapters[index].state = state
         story.chapters[index].finished = Timestamp.now()
         story.chapters[index].detail = detail

@@ -26,6 +26,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let ledger: Ledger
     let pool: WorkerPool
     let publisher = Publisher()
+    let hooks: Hooks
     let staging: Staging
     let started = Timestamp.now()
 
@@ -69,6 +70,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
+    /// Batches of which something is being announced.
+    var announcing: Set<Int> = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
 
@@ -78,6 +81,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         self.ledger = ledger
         self.pool = pool
         self.current = current
+        hooks = Hooks(ledger: ledger, places: places, shown: Self.shown)
         let settings = current.configuration.settings
         clientLimits = Mutex(settings.control)
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
@@ -90,9 +94,11 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
         ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
+        ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
             ledger.othersChanged { [self] consequences in queue.async { self.adopt(consequences) } }
+            ledger.lookAtBatches()
             for (name, reason) in try ledger.pausedQueues() {
                 guard let queue = queues.first(where: { $0.name == name }) else { continue }
                 queue.pause(reason: reason)
@@ -115,6 +121,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
         ledger.keep(events: settings.control.historyEvents)
+        let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
+        hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.
@@ -234,7 +242,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         followProcessors()
         let isNews = known.map { $0 < highest } ?? true
         guard isNews || window.count <= limit(for: highest) - portion else { return }
-        while let highest = outside, window.count < limit(for: highest) {
+        // What arrives at a barrier without any work leaves again: of that, too, there is never more than a window.
+        while let highest = outside, window.count < limit(for: highest), ending.count <= settings.window {
             let least = Priority.allCases.first { window.count < limit(for: $0) } ?? highest
             let room = min(256, limit(for: highest) - window.count)
             let except = Array(window.keys) + ending
@@ -251,31 +260,43 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func start(_ record: JobRecord) {
         let id = record.id
+        let plan = record.plan
+        let pictures = plan.segments[record.segment]
+        guard !pictures.isEmpty else { return arrive(record) }
         let render = RenderOperation(
             RenderOperation.Work(
-                name: record.path, outputs: record.order.outputs, source: ImageHandle(source: record.source),
-                staging: record.order.outputs.indices.map { staging.path(of: record, output: $0) },
+                name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
+                source: ImageHandle(source: record.source), earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
                     cancelGrace: settings.cancelGrace),
                 suspect: record.tries > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
+        let isLast = record.segment == plan.segments.count - 1
+        let job = isLast ? ending(record, render) : Job(record: record, render: render, publish: nil, announce: nil)
+        window[id] = job
+        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
+        job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
+        self.render.add(render, at: job.place)
+        if let publish = job.publish { self.publish.add(publish, at: job.place) }
+        if let announce = job.announce { self.announce.add(announce) }
+    }
+
+    /// A job that is published when it is rendered.
+    private func ending(_ record: JobRecord, _ render: RenderOperation) -> Job {
+        let id = record.id
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,
             steps: PublishOperation.Steps(
                 intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
-        let announce = AnnounceOperation(job: id, ledger: ledger)
-        let job = Job(record: record, render: render, publish: publish, announce: announce)
-        window[id] = job
+        let announce = AnnounceOperation { [ledger] done in
+            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done), done: done)
+        }
         publish.follow(render)
         announce.follow(publish)
-        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
-        publish.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        self.render.add(render, at: job.place)
-        self.publish.add(publish, at: job.place)
-        self.announce.add(announce)
+        return Job(record: record, render: render, publish: publish, announce: announce)
     }
 
     // MARK: - What operations report
@@ -290,15 +311,16 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             move(job, to: job.cancelRequested ? .cancelling : .running)
             watchForHangs()
         case .finished:
-            job.tell(job.render.header)
+            if job.record.segment == 0 { job.tell(job.render.header) }
             job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
             showHeld(job)
             settleCancelling(job)
+            if job.publish == nil { cross(job) }
         case .failed:
             job.tell(job.render.header)
             job.end("RenderOperation", "failed", job.render.failure?.message)
-            job.announce.cancel()
-            job.publish.cancel()
+            job.announce?.cancel()
+            job.publish?.cancel()
             if job.cancelRequested || job.returning { return settleCancelling(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
@@ -316,8 +338,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.begin("PublishOperation", "publish")
             hold(job.record.id, nil)
         case .failed:
-            job.end("PublishOperation", "failed", job.publish.failure?.message)
-            fail(job, job.publish.failure ?? JobFailure("publishing failed"))
+            job.end("PublishOperation", "failed", job.publish?.failure?.message)
+            fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             if let failure = job.refusal { fail(job, failure) } else { settleCancelling(job) }
         case .pending, .ready, .finished: break
@@ -345,14 +367,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.outputs = published.map(\.path)
         job.record.story?.after = published.compactMap(\.picture)
         job.end("PublishOperation", "finished", nil)
-        if published.count < job.record.order.outputs.count {
+        if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }
         finish(job, .done, done: done)
         Log.notice(Self.line(job.record, places))
     }
 
-    private func fail(_ job: Job, _ failure: JobFailure) {
+    func fail(_ job: Job, _ failure: JobFailure) {
         guard !job.ended else { return }
         if failure.lacksRoom { return waitForRoom(job, failure) }
         if waitsForPlace(job) { return }
@@ -367,8 +389,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// A job that is to stop has stopped once none of its operations works any more.
     func settleCancelling(_ job: Job) {
-        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing,
-            job.render.state.isFinal, job.publish.state.isFinal
+        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing, job.isStill
         else { return }
         guard let image = job.render.image else { return stopped(job) }
         guard !job.discarding else { return }
@@ -409,7 +430,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// What is rendered, and not yet being published, waits behind a pause of that queue.
     func showHeld(_ job: Job) {
-        guard job.render.state == .finished, !job.publish.hasBegun else { return }
+        guard job.render.state == .finished, job.publish?.hasBegun == false else { return }
         let report = publish.report
         hold(job.record.id, report.paused ? report.pauseText : nil)
     }
@@ -423,7 +444,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     /// The job leaves the window in its last state, `queued` when the daemon stops, or `waiting`.
-    private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
+    func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
         job.ended = true
         window[job.record.id] = nil
         // One that goes back without having begun is a row as before.
@@ -438,7 +459,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
-            if state == .failed || state == .waiting, let image = job.render.image {
+            if state == .failed || (state == .waiting && record.hold != .barrier), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in

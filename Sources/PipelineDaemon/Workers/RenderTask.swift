@@ -39,15 +39,17 @@ final class RenderTask: @unchecked Sendable {
     let opened: @Sendable (PictureHeader) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
-    /// Let go as soon as the worker has them.
-    var source: Descriptor?
+    /// What is read, and what that was made of if it was handed over a barrier. Let go as soon as the worker has them.
+    var sources: [Descriptor]
+    /// Where the results go, likewise.
     var targets: [Descriptor]
     var cancelled = false
     var isHeld = false
     var timer: DispatchWorkItem?
 
     init(
-        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, source: Descriptor, targets: [Descriptor],
+        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
+        targets: [Descriptor],
         held: @escaping @Sendable (String?) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
@@ -57,7 +59,7 @@ final class RenderTask: @unchecked Sendable {
         self.limits = limits
         self.alone = alone
         self.held = held
-        self.source = source
+        self.sources = sources
         self.targets = targets
         self.opened = opened
         self.done = done

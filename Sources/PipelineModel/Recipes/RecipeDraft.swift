@@ -8,6 +8,7 @@ struct RecipeDraft: Sendable {
     var conflict = ConflictPolicy.number
     var onTruncated = TruncatedPolicy.fail
     var priority = Priority.normal
+    var hook: String?
     var intake: InboxSettings
     /// Of the [Output] section that is being read.
     var chain: String?
@@ -34,6 +35,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Priority", \.priority, .word,
                 "which of the pictures that wait are taken first: low, normal or high"),
+            Setting(
+                "Recipe", "Hook", \.hook, .program,
+                "a program that is run for each picture and each batch when it is done, with the event as JSON to read"),
             Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
 }
