@@ -1,6 +1,7 @@
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("Odd files and names")

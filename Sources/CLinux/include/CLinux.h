@@ -60,6 +60,9 @@ int clinux_open_for_writing(int descriptor);
 /* wcwidth(3): the columns that a character takes in the current locale, or -1. */
 int clinux_character_columns(uint32_t character);
 
+/* sched_getaffinity(2): how many processors the first thread of a process may run on, or -1. */
+int clinux_processors(pid_t process);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 

@@ -46,13 +46,14 @@ extension Supervisor {
 
     func queueReports() -> [String: Control.Queue] {
         var reports: [String: Control.Queue] = [:]
+        lookAtProcessors()
         for queue in queues {
             let report = queue.report
             let waiting =
                 switch queue.name {
                 case render.name: max(0, counts[.queued] ?? 0)
-                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.state == .pending }
-                default: window.values.count { $0.publish?.state == .finished && $0.announce?.state == .pending }
+                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: window.values.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
             let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(

@@ -121,10 +121,12 @@ enum Schema {
         CREATE TABLE needs (
             job INTEGER NOT NULL,
             after INTEGER NOT NULL,
+            met INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (job, after)
         ) STRICT, WITHOUT ROWID;
 
-        CREATE INDEX needs_by_after ON needs(after)
+        CREATE INDEX needs_by_after ON needs(after);
+        CREATE INDEX needs_open ON needs(job) WHERE met = 0
         """,
     ]
 }

@@ -48,8 +48,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextID = 1
     var nextPosition = 1
     var nextBatch = 1
-    /// The position up to which rows have been taken into the window.
-    var filled = 0
+    /// The highest priority of the queued rows that may be outside the window; nil when there are none.
+    var outside: Priority? = .high
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
@@ -65,8 +65,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// No job is left in work; originals may still be on their way.
     var isDrained = false
     var waiters: [Waiter] = []
-    /// Jobs that have ended, whose end is not yet durable.
-    var ending = 0
+    /// Jobs that have left the window, and are not yet recorded as what they are.
+    var ending: Set<Int> = []
+    /// It is looked now and then whether `auto` has become another number.
+    var followsProcessors = false
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
@@ -97,6 +99,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
+            ledger.othersChanged { [self] consequences in queue.async { self.adopt(consequences) } }
             ledger.lookAtBatches()
             for (name, reason) in try ledger.pausedQueues() {
                 guard let queue = queues.first(where: { $0.name == name }) else { continue }
@@ -173,7 +176,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         return JobRecord(
             id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
-            file: file, state: state, created: now, finished: state.isFinal ? now : nil)
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
+            priority: order.priority.rank)
     }
 
     /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
@@ -186,7 +190,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             done()
             queue.async { [self] in
                 for record in records where record.state.isFinal { dispose(record) }
-                fill()
+                if let highest = records.map(\.priority).max() { fill(arrived: Priority(rank: highest)) }
             }
         } refused: { [self] in
             queue.async { [self] in
@@ -217,21 +221,42 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     // MARK: - The window
 
-    /// Takes rows into the window, as far as there is room.
-    func fill() {
-        guard !stopping, fillHolds == 0, !render.report.paused else { return }
+    /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
+    /// wait until these have been worked off: low ones leave some of the window, high ones go beyond it.
+    private func limit(for priority: Priority) -> Int {
         let size = settings.window
-        // In batches: a query for each job that ends would cost more than the job.
-        while window.count <= size - max(1, size / 8) || (window.count < size && size < 8) {
-            let inWindow = window.values.count { $0.record.state == .queued }
-            guard (counts[.queued] ?? 0) > inWindow else { return }
-            let room = min(256, size - window.count)
-            guard let rows = try? ledger.queued(after: filled, limit: room), !rows.isEmpty else { return }
+        let reserve = max(4, size / 8)
+        return switch priority {
+        case .low: max(1, size / 2, size - reserve)
+        case .normal: size
+        case .high: size + reserve
+        }
+    }
+
+    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
+    private var portion: Int { max(1, settings.window / 16) }
+
+    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have come to the queue.
+    func fill(arrived: Priority? = .high) {
+        let known = outside
+        outside = [known, arrived].compactMap(\.self).max()
+        guard let highest = outside, !stopping, fillHolds == 0, !render.report.paused else { return }
+        followProcessors()
+        let isNews = known.map { $0 < highest } ?? true
+        guard isNews || window.count <= limit(for: highest) - portion else { return }
+        // What arrives at a barrier without any work leaves again: of that, too, there is never more than a window.
+        while let highest = outside, window.count < limit(for: highest), ending.count <= settings.window {
+            let least = Priority.allCases.first { window.count < limit(for: $0) } ?? highest
+            let room = min(256, limit(for: highest) - window.count)
+            let except = Array(window.keys) + ending
+            guard let rows = try? ledger.queued(atLeast: least, except: except, limit: room) else { return }
             for row in rows {
-                filled = row.position
-                if window[row.id] == nil { start(row) }
+                let priority = Priority(rank: row.priority)
+                outside = priority
+                guard window.count < limit(for: priority) else { return }
+                start(row)
             }
-            if rows.count < room { return }
+            if rows.count < room { outside = Priority.allCases.last { $0 < least } }
         }
     }
 
@@ -256,8 +281,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[id] = job
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        self.render.add(render)
-        if let publish = job.publish { self.publish.add(publish) }
+        self.render.add(render, at: job.place)
+        if let publish = job.publish { self.publish.add(publish, at: job.place) }
         if let announce = job.announce { self.announce.add(announce) }
     }
 
@@ -408,9 +433,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// What is rendered, and not yet being published, waits behind a pause of that queue.
     func showHeld(_ job: Job) {
-        guard job.render.state == .finished, let publish = job.publish, [.pending, .ready].contains(publish.state)
-        else { return }
-        let report = self.publish.report
+        guard job.render.state == .finished, job.publish?.hasBegun == false else { return }
+        let report = publish.report
         hold(job.record.id, report.paused ? report.pauseText : nil)
     }
 
@@ -434,7 +458,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.state = state
         job.record.finished = state.isFinal ? Timestamp.now() : nil
         let record = job.record
-        ending += 1
+        ending.insert(record.id)
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
@@ -442,7 +466,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in
-                ending -= 1
+                ending.remove(record.id)
                 if state.isFinal {
                     dispose(record)
                     ended([record])
@@ -451,7 +475,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 checkDrained()
             }
         }
-        fill()
+        fill(arrived: nil)
     }
 
     static func line(_ record: JobRecord, _ places: Places) -> String {

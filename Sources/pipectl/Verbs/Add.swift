@@ -12,21 +12,26 @@ extension Verb {
     static let add = Verb(
         name: "add",
         summary: "hand pictures to the daemon, wherever they lie",
-        usage: "FILE… [--recipe RECIPE | --chain CHAIN] [--wait]",
+        usage: "FILE… [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--wait]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
             "a copy has been taken when the job is printed. Several files make one batch.",
         ],
         arguments: [Argument("FILE", count: 1...Int.max, "a picture")],
-        options: [.recipe, .chain, .wait],
+        options: [.recipe, .chain, .after, .anyway, .wait],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
+            Example("pipectl add b.jpg --after 12 13", "when these two jobs are done"),
         ],
         run: { context in
             let invocation = context.invocation
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
+            }
+            let after = try invocation.ids(.after)
+            if after.isEmpty, invocation.has(.anyway) {
+                throw Failure.usage("--anyway speaks of the jobs of --after, and there are none")
             }
             let files = invocation.arguments
             let batch = files.count > 1 ? try context.call(Call.NewBatch()).batch : nil
@@ -37,7 +42,8 @@ extension Verb {
                     let job = try context.call(
                         Call.Add(
                             name: baseName(file), recipe: invocation.value(.recipe), chain: invocation.value(.chain),
-                            batch: batch),
+                            batch: batch, after: after.isEmpty ? nil : after,
+                            anyway: invocation.has(.anyway) ? true : nil),
                         descriptors: [picture(file)]
                     ).job
                     added.append(job.id)
