@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -312,4 +313,9 @@ int clinux_trapped_call(size_t index, const char **path) {
 
 void clinux_forget_trapped_calls(void) {
     atomic_store(&trapped_count, 0);
+}
+
+int clinux_processors(pid_t process) {
+    cpu_set_t set;
+    return sched_getaffinity(process, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
 }

@@ -72,12 +72,19 @@ public enum Call {
         @Nullable public var recipe: String?
         @Nullable public var chain: String?
         @Nullable public var batch: Int?
+        @Nullable public var after: [Int]?
+        @Nullable public var anyway: Bool?
 
-        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil) {
+        public init(
+            name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil,
+            anyway: Bool? = nil
+        ) {
             self.name = name
             self.recipe = recipe
             self.chain = chain
             self.batch = batch
+            self.after = after
+            self.anyway = anyway
         }
 
         public struct Reply: Codable, Sendable {
@@ -167,6 +174,62 @@ public enum Call {
         public struct Reply: Codable, Sendable {
             public var cancelled: Int
             public init(cancelled: Int) { self.cancelled = cancelled }
+        }
+    }
+
+    public struct CancelMatching: ControlCall {
+        public static let method = "CancelMatching"
+        @Nullable public var batch: Int?
+        @Nullable public var recipe: String?
+        public var states: [String]
+
+        public init(batch: Int? = nil, recipe: String? = nil, states: [String] = []) {
+            self.states = states
+            self.batch = batch
+            self.recipe = recipe
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var cancelled: Int
+            public init(cancelled: Int) { self.cancelled = cancelled }
+        }
+    }
+
+    public struct Depend: ControlCall {
+        public static let method = "Depend"
+        public var id: Int
+        public var after: [Int]
+        public var remove: [Int]
+        public var anyway: Bool
+
+        public init(id: Int, after: [Int] = [], remove: [Int] = [], anyway: Bool = false) {
+            self.id = id
+            self.after = after
+            self.remove = remove
+            self.anyway = anyway
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var job: Control.Job
+            public init(job: Control.Job) { self.job = job }
+        }
+    }
+
+    public struct Prioritise: ControlCall {
+        public static let method = "Prioritise"
+        public var ids: [Int]
+        @Nullable public var batch: Int?
+        public var priority: String
+
+        public init(ids: [Int] = [], batch: Int? = nil, priority: String) {
+            self.ids = ids
+            self.priority = priority
+            self.batch = batch
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var changed: Int
+            public init(changed: Int) { self.changed = changed }
         }
     }
 

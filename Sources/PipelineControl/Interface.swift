@@ -68,8 +68,14 @@ public enum ControlInterface {
         # A job's whole story.
         type Story (
           job: Job, chains: [string]string, original: ?string, tries: int,
-          started: ?string, header: ?string, operations: []Operation
+          started: ?string, header: ?string, operations: []Operation,
+          priority: string, after: Neighbours, followers: Neighbours
         )
+
+        # Jobs that another one comes after, or that come after it: the first hundred, and how many there are. One that is forgotten has no
+        # state.
+        type Neighbours (jobs: []Neighbour, count: int)
+        type Neighbour (id: int, state: ?string)
 
         # The jobs of one list, or of one NewBatch, in their states. `name` is the list's.
         type Batch (
@@ -92,8 +98,8 @@ public enum ControlInterface {
 
         type Recipe (
           name: string, description: ?string, file: ?string, inbox: ?string, outbox: string, match: []string,
-          original: string, conflict: string, onTruncated: string, chains: [string]string, problem: ?string,
-          hook: ?string, hookFailures: int
+          original: string, conflict: string, onTruncated: string, priority: string, chains: [string]string,
+          problem: ?string, hook: ?string, hookFailures: int
         )
 
         type Parameter (
@@ -124,7 +130,8 @@ public enum ControlInterface {
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
         # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
         # closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
+        # `after` and `anyway` are as in Depend.
+        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool) -> (job: Job)
         # The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
         # `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
         method AddList(name: ?string, recipe: ?string, chain: ?string, batch: ?int) -> (batch: int, first: int, last: int)
@@ -140,6 +147,15 @@ public enum ControlInterface {
         method Cancel(ids: []int) -> (jobs: []Job)
         # Answers when none of them runs.
         method CancelAll() -> (cancelled: int)
+        # The same for the jobs of a batch, of a recipe, in one of these states: all that is given has to fit, and something is given.
+        method CancelMatching(batch: ?int, recipe: ?string, states: []string) -> (cancelled: int)
+
+        # A job that has not begun is to come after others, or after some of them no more. When one of them fails or is cancelled, it
+        # fails as well, unless `anyway`.
+        method Depend(id: int, after: []int, remove: []int, anyway: bool) -> (job: Job)
+
+        # `priority` is low, normal or high: for jobs that have not begun, either those named or those of a batch.
+        method Prioritise(ids: []int, batch: ?int, priority: string) -> (changed: int)
 
         # Brings back failed or cancelled jobs: those named, or all of the named states.
         method Retry(ids: []int, states: []string) -> (retried: []int)

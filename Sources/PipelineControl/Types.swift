@@ -177,11 +177,19 @@ extension Control {
         @Nullable public var started: String?
         @Nullable public var header: String?
         public var operations: [Operation]
+        public var priority: String
+        /// What it comes after, and what comes after it.
+        public var after: Neighbours
+        public var followers: Neighbours
 
         public init(
             job: Job, chains: [String: String], original: String?, tries: Int, started: String?, header: String?,
-            operations: [Operation]
+            operations: [Operation], priority: String = "normal", after: Neighbours = Neighbours(),
+            followers: Neighbours = Neighbours()
         ) {
+            self.priority = priority
+            self.after = after
+            self.followers = followers
             self.job = job
             self.chains = chains
             self.tries = tries
@@ -189,6 +197,27 @@ extension Control {
             self.original = original
             self.started = started
             self.header = header
+        }
+    }
+
+    public struct Neighbour: Codable, Sendable, Hashable {
+        public var id: Int
+        @Nullable public var state: String?
+
+        public init(id: Int, state: String?) {
+            self.id = id
+            self.state = state
+        }
+    }
+
+    public struct Neighbours: Codable, Sendable, Hashable {
+        /// The first hundred.
+        public var jobs: [Neighbour]
+        public var count: Int
+
+        public init(jobs: [Neighbour] = [], count: Int = 0) {
+            self.jobs = jobs
+            self.count = count
         }
     }
 
@@ -284,6 +313,7 @@ extension Control {
         public var original: String
         public var conflict: String
         public var onTruncated: String
+        public var priority: String
         public var chains: [String: String]
         @Nullable public var problem: String?
         @Nullable public var hook: String?
@@ -291,8 +321,8 @@ extension Control {
 
         public init(
             name: String, description: String?, file: String?, inbox: String?, outbox: String, match: [String],
-            original: String, conflict: String, onTruncated: String, chains: [String: String], problem: String?,
-            hook: String? = nil, hookFailures: Int = 0
+            original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String],
+            problem: String?, hook: String? = nil, hookFailures: Int = 0
         ) {
             self.hookFailures = hookFailures
             self.name = name
@@ -301,6 +331,7 @@ extension Control {
             self.original = original
             self.conflict = conflict
             self.onTruncated = onTruncated
+            self.priority = priority
             self.chains = chains
             self.description = description
             self.file = file

@@ -3,11 +3,14 @@ struct Option: Sendable {
     /// With its dashes.
     let name: String
     let value: String?
+    /// The words that follow are its values, too, as long as they are jobs' IDs.
+    let takesIDs: Bool
     let help: String
 
-    init(_ name: String, value: String? = nil, _ help: String) {
+    init(_ name: String, value: String? = nil, takesIDs: Bool = false, _ help: String) {
         self.name = name
         self.value = value
+        self.takesIDs = takesIDs
         self.help = help
     }
 

@@ -37,6 +37,21 @@ struct BatchTests {
         }
     }
 
+    @Test("a job that comes after another of its batch is not waited for at the barrier, where that one waits")
+    func afterOwn() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            #expect(try await add(pictures(3, daemon), to: daemon) == [1, 2, 3])
+            #expect(try await daemon.pipectl("depend", "3", "--after", "2").status == 0)
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "auto"))
+            let events = try await daemon.events(since: 0, until: Self.isEnd)
+            #expect(events.last?.batch?.done == 3)
+            #expect(words(events).count { $0 == "arrived" } == 2)
+            // Behind the barrier it is too late.
+            #expect(try await daemon.pipectl("depend", "2", "--after", "1").errors.contains("job 2 is done"))
+        }
+    }
+
     @Test("all are rendered up to the barrier, the batch is announced once, then each goes on and is announced")
     func order() async throws {
         try await DaemonFixture.with { daemon in

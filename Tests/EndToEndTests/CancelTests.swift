@@ -79,6 +79,66 @@ struct CancelTests {
         }
     }
 
+    @Test("a batch, a recipe, a state are cancelled as such, and the others run; what is not there is told")
+    func chosen() async throws {
+        let files = [
+            "etc/recipes.d/web.recipe": "[Recipe]\nInbox=web\n[Output]\nChain=resize scale=0.5\n",
+            "etc/recipes.d/late.recipe": "[Recipe]\nInbox=late\n[Inbox]\nSettle=1h\n[Output]\nChain=resize scale=0.5\n",
+            "etc/pipelined.conf": "[Queues]\nWindow=4\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            for name in ["1.png", "2.png", "3.png"] {
+                try daemon.write(Picture.small, to: "mine/\(name)")
+                try daemon.drop(as: "web-\(name)", inbox: "inbox/web")
+                try await daemon.job("web-\(name)", becomes: "queued")
+            }
+            let mine = ["1.png", "2.png", "3.png"].map { daemon.path("mine/\($0)") }
+            for recipe in ["web", "noir"] {
+                let added = try await daemon.pipectl("add", mine[0], mine[1], mine[2], "--recipe", recipe)
+                #expect(added.status == 0, "\(added.errors)")
+            }
+            try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
+            let both = try await daemon.pipectl("cancel", "--batch", "1", "--recipe", "noir")
+            #expect(both.output == "cancelled 0 jobs\n")
+            #expect(try await daemon.pipectl("cancel", "--batch", "1").output == "cancelled 3 jobs\n")
+            let web = try await daemon.pipectl("cancel", "--recipe", "web", "--state", "queued", "--json")
+            #expect(web.output.contains("\"cancelled\" : 3"))
+            // What settles waits as well.
+            #expect(try await daemon.pipectl("cancel", "--recipe", "late").output == "cancelled 1 job\n")
+            #expect(try await daemon.pipectl("cancel", "--state", "running,cancelling").output == "cancelled 0 jobs\n")
+            #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch 3"))
+            let unknown = try await daemon.pipectl("cancel", "--recipe", "wbe")
+            #expect(unknown.status == 2 && unknown.errors.contains("noir, web"))
+            #expect(try await daemon.pipectl("cancel", "--state", "done").status == 2)
+            #expect(try await daemon.pipectl("cancel", "--batch", "1", "7").status == 2)
+            #expect(throws: ControlError.self) { try daemon.call(Call.CancelMatching()) }
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            try await daemon.wait([7, 8, 9])
+            #expect(
+                try daemon.list().filter { $0.recipe != "late" }.map(\.state)
+                    == Array(repeating: "cancelled", count: 6) + Array(repeating: "done", count: 3))
+        }
+    }
+
+    @Test("what arrives for a paused queue is counted there, and the queue says why it is paused")
+    func pausedQueue() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=2\n"]) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is being moved"))
+            for number in 1...2 { try daemon.drop(as: "\(number).png") }
+            for number in 1...2 { try await daemon.job("\(number).png", becomes: "waiting") }
+            let publish = try #require(try daemon.status().queues["publish"])
+            #expect(publish.waiting == 2 && publish.paused && publish.reason == "the disk is being moved")
+            _ = try daemon.call(Call.Pause(queue: "render", reason: "for the test"))
+            for number in 3...7 { try daemon.drop(as: "\(number).png") }
+            try await daemon.job("7.png", becomes: "queued")
+            let render = try #require(try daemon.status().queues["render"])
+            #expect(render.waiting == 5 && render.reason == "for the test")
+            // Both those that are shown as waiting, behind the pause, and those that are recorded so.
+            #expect(try daemon.call(Call.CancelMatching(states: ["waiting"])).cancelled == 7)
+        }
+    }
+
     @Test("cancel-all under load leaves nothing queued and nothing running, however small the window")
     func allUnderLoad() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=16\n"]) { daemon in

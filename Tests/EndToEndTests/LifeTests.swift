@@ -214,6 +214,35 @@ struct LifeTests {
         }
     }
 
+    @Test("auto follows the processors that the daemon may use, while it runs")
+    func processors() async throws {
+        try await DaemonFixture.with { daemon in
+            func may(_ processors: String) async throws {
+                let outcome = try await Programs.run(
+                    path: "/usr/bin/env",
+                    ["taskset", "--all-tasks", "--cpu-list", "--pid", processors, "\(daemon.process)"])
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            let status = try daemon.text("../../proc/\(daemon.process)/status")
+            let all = try #require(status.firstMatch(of: /Cpus_allowed_list:\s*([0-9,-]+)/)).output.1
+            let first = try #require(all.firstMatch(of: /[0-9]+/)).output
+            let before = try #require(try daemon.status().queues["render"]?.effective)
+            try await may(String(first))
+            #expect(try await daemon.pipectl("concurrency").output.contains("auto: 1"))
+            try await may(String(all))
+            #expect(try daemon.status().queues["render"]?.effective == before)
+            // Nobody asks, and there is work: seen all the same.
+            _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "running")
+            try await may(String(first))
+            if before > 1 { try await daemon.event { $0.queue == "render" && $0.text == "limit auto: 1" } }
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "3"))
+            try await may(String(all))
+            #expect(try daemon.status().queues["render"]?.effective == 3)
+        }
+    }
+
     @Test("--help teaches, --version tells, and a word that is not known is refused")
     func words() async throws {
         let help = try await Programs.run("pipelined", ["--help"])

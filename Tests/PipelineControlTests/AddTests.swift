@@ -81,6 +81,17 @@ struct AddTests {
         #expect(try daemon.heard(Call.Add.self).count == 1)
     }
 
+    @Test("What the pictures come after goes with each of them; --anyway alone makes no sense")
+    func after() async throws {
+        let outcome = try await Pipectl.run(
+            "add", "--after", "4", "5", file("a.jpg", "1"), file("b.jpg", "2"), "--anyway", at: daemon)
+        #expect(outcome.status == 0)
+        let calls = try daemon.heard(Call.Add.self)
+        #expect(calls.map(\.after) == [[4, 5], [4, 5]])
+        #expect(calls.map(\.anyway) == [true, true])
+        #expect(try await Pipectl.run("add", file("c.jpg", "1"), "--anyway", at: daemon).status == 2)
+    }
+
     @Test("A recipe and a chain at once are refused")
     func both() async throws {
         let outcome = try await Pipectl.run("add", "a.jpg", "--recipe", "noir", "--chain", "noir", at: daemon)

@@ -26,7 +26,7 @@ struct InterfaceTests {
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
-        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture"]
+        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Neighbours", "Neighbour"]
         #expect(described.types.count == 15 + nested.count)
     }
 
@@ -44,7 +44,7 @@ struct InterfaceTests {
         try check(Call.List(states: ["done"]), jobs)
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
-        try check(Call.Add(name: "a"), .init(job: Sample.job(1)))
+        try check(Call.Add(name: "a", after: [1], anyway: true), .init(job: Sample.job(1)))
         try check(Call.NewBatch(), .init(batch: 1))
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)
@@ -52,6 +52,9 @@ struct InterfaceTests {
         try check(Call.AddList(name: "a.urls"), .init(batch: 1, first: 2, last: 9))
         try check(Call.Cancel(ids: [1]), jobs)
         try check(Call.CancelAll(), .init(cancelled: 1))
+        try check(Call.CancelMatching(batch: 1, states: ["queued"]), .init(cancelled: 1))
+        try check(Call.Depend(id: 1, after: [2]), .init(job: Sample.job(1)))
+        try check(Call.Prioritise(ids: [1], priority: "high"), .init(changed: 1))
         try check(Call.Retry(ids: [1], states: []), .init(retried: [1]))
         try check(Call.Pause(queue: "render"), queues)
         try check(Call.Resume(), queues)
@@ -60,7 +63,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem]))
-        #expect(described.methods.count == 20)
+        #expect(described.methods.count == 23)
     }
 
     @Test(

@@ -85,7 +85,8 @@ struct JobOutputTests {
         let page = try await Pipectl.run("show", "#12", at: daemon)
         for part in [
             "Job 12  done", "/srv/archive/noir/harbour.jpg", "4.1 MB → 1.0 MB (25 %)", "35 ms", "jpeg 4000 × 3000",
-            "resize scale=0.5 | noir", "RenderOperation", "jpeg, shrink 2",
+            "resize scale=0.5 | noir", "RenderOperation", "jpeg, shrink 2", "#9 done", "#13 waiting and 100 more",
+            "high",
         ] {
             #expect(page.output.contains(part))
         }

@@ -53,7 +53,9 @@ enum Sample {
 
     static let story = Control.Story(
         job: job(12), chains: ["": "resize scale=0.5 | noir"], original: "/srv/archive/noir/harbour.jpg",
-        tries: 2, started: "2026-03-01T09:30:00.300Z", header: "jpeg 4000 × 3000", operations: [operation])
+        tries: 2, started: "2026-03-01T09:30:00.300Z", header: "jpeg 4000 × 3000", operations: [operation],
+        priority: "high", after: Control.Neighbours(jobs: [Control.Neighbour(id: 9, state: "done")], count: 1),
+        followers: Control.Neighbours(jobs: [Control.Neighbour(id: 13, state: "waiting")], count: 101))
 
     static let explanation = Control.Explanation(
         recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],
@@ -63,7 +65,7 @@ enum Sample {
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
         match: ["*.jpg", "*.png"], original: "archive", conflict: "number", onTruncated: "fail",
-        chains: ["": "resize scale=0.5 | noir"], problem: nil)
+        priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil)
 
     static let parameter = Control.Parameter(
         name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", choices: [], unit: nil,

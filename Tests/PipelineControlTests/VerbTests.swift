@@ -48,6 +48,47 @@ struct VerbTests {
         #expect(try await Pipectl.run("cancel-all", "--json", at: daemon).document()["cancelled"] as? Int == 3)
     }
 
+    @Test("cancel takes IDs, or what they have in common")
+    func choosing() async throws {
+        daemon.answer(Call.CancelMatching.self, .init(cancelled: 2))
+        let outcome = try await Pipectl.run(
+            "cancel", "--batch", "4", "--recipe", "web", "--state", "queued,waiting", at: daemon)
+        #expect(outcome.output == "cancelled 2 jobs\n")
+        let call = try #require(try daemon.heard(Call.CancelMatching.self).first)
+        #expect(call.batch == 4 && call.recipe == "web" && call.states == ["queued", "waiting"])
+        for words in [["cancel"], ["cancel", "3", "--batch", "4"], ["cancel", "--state", "done"]] {
+            #expect(try await Pipectl.run(words, at: daemon).status == 2)
+        }
+    }
+
+    @Test("depend names the jobs with spaces or commas, with or without their sign")
+    func depending() async throws {
+        daemon.answer(Call.Depend.self, .init(job: Sample.job(3, "waiting", reason: "after job 4 and 2 more")))
+        let outcome = try await Pipectl.run(
+            "depend", "3", "--after", "4", "#5,6", "--remove", "7", "--anyway", at: daemon)
+        #expect(outcome.output == "#3 waiting  harbour.jpg  after job 4 and 2 more\n")
+        let call = try #require(try daemon.heard(Call.Depend.self).first)
+        #expect(call.id == 3 && call.after == [4, 5, 6] && call.remove == [7] && call.anyway)
+        for words in [["depend", "3"], ["depend", "--after", "4"], ["depend", "3", "--after", "x"]] {
+            #expect(try await Pipectl.run(words, at: daemon).status == 2)
+        }
+    }
+
+    @Test("priority takes IDs or a batch, and a level")
+    func prioritising() async throws {
+        daemon.answer(Call.Prioritise.self, .init(changed: 2))
+        #expect(
+            try await Pipectl.run("priority", "4", "#5", "high", at: daemon).output == "2 jobs with priority high\n")
+        #expect(try await Pipectl.run("priority", "--batch", "3", "low", at: daemon).status == 0)
+        let calls = try daemon.heard(Call.Prioritise.self)
+        #expect(calls.map(\.ids) == [[4, 5], []])
+        #expect(calls.map(\.batch) == [nil, 3])
+        #expect(calls.map(\.priority) == ["high", "low"])
+        for words in [["priority", "high"], ["priority", "4"], ["priority", "4", "--batch", "3", "low"]] {
+            #expect(try await Pipectl.run(words, at: daemon).status == 2)
+        }
+    }
+
     @Test("retry takes IDs or states")
     func retrying() async throws {
         daemon.answer(Call.Retry.self, .init(retried: [4, 5]))

@@ -149,6 +149,64 @@ struct AsyncOperationTests {
         #expect(begun.withLock { $0 } == Array(0..<200))
     }
 
+    @Test("the higher priority begins first, then the lower position, whatever the order in which they were added")
+    func places() async {
+        let queue = PipelineQueue("test", limit: .count(0), automatic: { 1 })
+        let begun = Mutex<[Int]>([])
+        let operations = (0..<6).map { index in
+            Held { operation in
+                begun.withLock { $0.append(index) }
+                operation.finish(.finished)
+            }
+        }
+        for (index, operation) in operations.enumerated().reversed() {
+            queue.add(operation, at: QueuePlace(priority: [4: 1, 1: -1][index] ?? 0, position: index))
+        }
+        operations[2].cancel()
+        queue.set(.count(1))
+        for operation in operations { await operation.end() }
+        #expect(begun.withLock { $0 } == [4, 0, 3, 5, 1])
+    }
+
+    @Test(
+        "an operation that has not begun can be withdrawn, one that has can't; what follows learns of it when it is cancelled"
+    )
+    func withdrawn() async {
+        let queue = PipelineQueue("test", limit: .count(1), automatic: { 1 })
+        let (first, second, third) = (Held(), Held(), Held())
+        third.follow(second)
+        for operation in [first, second, third] { queue.add(operation) }
+        await first.beginning()
+        #expect(!first.withdraw())
+        #expect(second.withdraw())
+        #expect(second.state == .cancelled && third.state == .pending)
+        for operation in [third, second] { operation.cancel() }
+        await third.end()
+        #expect(third.executed == 0 && second.executed == 0 && first.executed == 1)
+        first.finish(.finished)
+        await first.end()
+    }
+
+    @Test("auto follows what it means")
+    func automatic() async {
+        let meaning = Mutex(1)
+        let queue = PipelineQueue("test", limit: .auto, automatic: { meaning.withLock { $0 } })
+        let operations = (0..<3).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        await operations[0].beginning()
+        #expect(!queue.followAutomatic())
+        meaning.withLock { $0 = 2 }
+        #expect(queue.followAutomatic())
+        await operations[1].beginning()
+        #expect(queue.report.effective == 2 && queue.report.running == 2)
+        queue.set(.count(3))
+        #expect(!queue.followAutomatic())
+        for operation in operations {
+            await operation.beginning()
+            operation.finish(.finished)
+        }
+    }
+
     @Test("thousands of chains with random cancels, pauses and limits all come to an end")
     func storm() async {
         let queues = (0..<3).map { PipelineQueue("test \($0)", limit: .count(4), automatic: { 1 }) }

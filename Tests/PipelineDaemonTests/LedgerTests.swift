@@ -28,8 +28,8 @@ struct LedgerTests {
                 #expect(ledger.flush(seconds: 30))
             }
             let ledger = try Ledger(path: path)
-            #expect(try ledger.queued(.render, after: 0, limit: 10).map(\.id) == [1, 2, 3])
-            #expect(try ledger.queued(.render, after: 1, limit: 1).map(\.id) == [2])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1, 2, 3])
+            #expect(try ledger.queued(except: [1], limit: 1).map(\.id) == [2])
             #expect(try ledger.highest() == (3, 3, 0))
             #expect(try ledger.job(2)?.order == order)
         }
@@ -53,7 +53,7 @@ struct LedgerTests {
             var running = job(2)
             running.state = .running
             ledger.record(running)
-            ledger.cancelQueued(upTo: 4, ids: nil, except: [3], at: 2000) { #expect($0 == 2 && $1 == 0) }
+            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { #expect($0 == 2 && $1 == 0) }
             #expect(ledger.flush(seconds: 30))
             let events = try ledger.events(after: 5, limit: 10).map(\.event)
             #expect(events.map(\.job) == [2, 1, 4])
@@ -78,7 +78,7 @@ struct LedgerTests {
             ledger.insert([job(2)]) { told.withLock { $0.append("second") } }
             #expect(ledger.flush(seconds: 30))
             #expect(told.withLock { $0 }.sorted() == ["first", "refused", "second"])
-            #expect(try ledger.queued(.render, after: 0, limit: 10).map(\.id) == [1, 2])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1, 2])
             #expect(ledger.problem == nil)
         }
     }
@@ -90,13 +90,13 @@ struct LedgerTests {
             ledger.insert((1...4).map { job($0) })
             ledger.setAside(place: "/out", reason: "no space", except: [3]) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
-            #expect(try ledger.queued(.render, after: 0, limit: 10).map(\.id) == [3])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [3])
             #expect(try ledger.job(1)?.reason == "no space")
             ledger.bringBack(place: "/elsewhere", except: [], at: 5) { #expect($0 == 0) }
             ledger.bringBack(place: "/out", except: [], at: 5) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
-            #expect(try ledger.queued(.render, after: 0, limit: 10).map(\.id) == [3, 1, 2, 4])
-            #expect(try ledger.queued(.render, after: 0, limit: 10).map(\.position) == [3, 5, 6, 7])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [3, 1, 2, 4])
+            #expect(try ledger.queued(limit: 10).map(\.position) == [3, 5, 6, 7])
         }
     }
 

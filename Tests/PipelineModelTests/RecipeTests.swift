@@ -55,6 +55,7 @@ struct RecipeTests {
                 Original=keep
                 Conflict=replace
                 OnTruncated=accept
+                Priority=low
 
                 [Inbox]
                 Settle=2s
@@ -78,6 +79,7 @@ struct RecipeTests {
         #expect(web.original == .keep)
         #expect(web.conflict == .replace)
         #expect(web.onTruncated == .accept)
+        #expect(web.priority == .low)
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
         #expect(web.outputs.map(\.name) == [nil, "thumb"])
@@ -88,7 +90,7 @@ struct RecipeTests {
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "OnTruncated": "accept", "Chain": "noir", "Hook": "/usr/bin/true",
+            "OnTruncated": "accept", "Priority": "high", "Chain": "noir", "Hook": "/usr/bin/true",
         ]
         let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
         #expect(load(["a.recipe": text]).problems == [])

@@ -63,6 +63,9 @@ int clinux_character_columns(uint32_t character);
 /* pthread_setattr_default_np(3): the stacks of threads that are started from now on. */
 int clinux_thread_stacks(size_t bytes);
 
+/* sched_getaffinity(2): how many processors the first thread of a process may run on, or -1. */
+int clinux_processors(pid_t process);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 

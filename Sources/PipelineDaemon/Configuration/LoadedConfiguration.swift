@@ -94,8 +94,8 @@ struct LoadedConfiguration: Sendable {
     func order(for recipe: Recipe, _ places: Places) -> WorkOrder {
         WorkOrder(
             recipe: recipe.name, adHoc: false, outputs: recipe.outputs, original: recipe.original,
-            conflict: recipe.conflict, onTruncated: recipe.onTruncated, outbox: outbox(of: recipe, places),
-            inbox: inbox(of: recipe, places))
+            conflict: recipe.conflict, onTruncated: recipe.onTruncated, priority: recipe.priority,
+            outbox: outbox(of: recipe, places), inbox: inbox(of: recipe, places))
     }
 
     func order(for chain: Chain, _ places: Places) -> WorkOrder {

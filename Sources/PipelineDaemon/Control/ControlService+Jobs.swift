@@ -134,7 +134,7 @@ extension ControlService {
                 try supervisor.add(call, name: name, file: file, by: request.connection.peer) { result in
                     switch result {
                     case .success(let record):
-                        request.reply(Call.Add.Reply(job: record.shown(state: record.state, reason: nil)))
+                        request.reply(Call.Add.Reply(job: record.shown(state: record.state, reason: record.reason)))
                     case .failure(let error): request.fail(error)
                     }
                 }
@@ -159,11 +159,15 @@ extension Supervisor {
         return ids.compactMap { window[$0]?.record ?? recorded[$0] }
     }
 
-    /// A call speaks of jobs that there are, and not of too many at once: the supervisor has others to serve.
-    func check(_ ids: [Int]) throws(ControlError) {
+    func check(numberOf ids: [Int]) throws(ControlError) {
         guard ids.count <= ControlInterface.mostIDs else {
             throw .badValue("a call takes at most \(ControlInterface.mostIDs) IDs; \(ids.count) came")
         }
+    }
+
+    /// A call speaks of jobs that there are, and not of too many at once: the supervisor has others to serve.
+    func check(_ ids: [Int]) throws(ControlError) {
+        try check(numberOf: ids)
         var unknown: Int?
         do {
             unknown = try ledger.unknown(of: ids)
@@ -186,11 +190,14 @@ extension Supervisor {
                 started: chapter?.started.map(Timestamp.text), finished: chapter?.finished.map(Timestamp.text),
                 detail: chapter?.detail)
         }
+        let neighbours = try? ledger.neighbours(of: record.id)
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.exists(record.source) ? record.source : nil,
             tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
-            operations: operations)
+            operations: operations, priority: Priority(rank: record.priority).rawValue,
+            after: neighbours?.after.shown ?? Control.Neighbours(),
+            followers: neighbours?.followers.shown ?? Control.Neighbours())
     }
 
     func add(
@@ -199,7 +206,9 @@ extension Supervisor {
     ) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
-        try check(batch: call.batch)
+        try check(adding: call.batch)
+        let after = call.after ?? []
+        try check(after)
         Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
         let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)
@@ -208,20 +217,39 @@ extension Supervisor {
             do {
                 let identity = try spool(file, called: name, to: target, most: most)
                 queue.async { [self] in
-                    let record = newRecord(
+                    var record = newRecord(
                         order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
-                    enter([record]) {
-                        done(.success(record))
-                    } refused: {
-                        done(.failure(.refused("the ledger refuses '\(name)'; see the daemon's log")))
-                    }
+                    record.anyway = call.anyway ?? false
+                    enter(record, after: after, done: done)
                 }
             } catch {
                 try? FileSystem.remove(target)
                 FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
                 done(.failure(error as? ControlError ?? .refused("'\(name)' can't be copied: \(error)")))
             }
+        }
+    }
+
+    private func enter(
+        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
+    ) {
+        guard !others.isEmpty else {
+            return enter([record]) {
+                done(.success(record))
+            } refused: {
+                done(.failure(.refused("the ledger refuses '\(record.path)'; see the daemon's log")))
+            }
+        }
+        enter(record, after: others) { [self] answer in
+            guard let error = error(answer, of: record.id) else {
+                return done(.success((try? ledger.job(record.id)) ?? record))
+            }
+            files.async {
+                try? FileSystem.remove(record.source)
+                FileSystem.removeEmptyFolders(from: FileSystem.folder(of: record.source), upTo: self.places.spool)
+            }
+            done(.failure(error))
         }
     }
 
@@ -275,5 +303,11 @@ extension WorkOrder {
     /// The chains by output name; the unnamed output is "".
     var chains: [String: String] {
         Dictionary(outputs.map { ($0.name ?? "", $0.chain.text) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension Ledger.Neighbours {
+    var shown: Control.Neighbours {
+        Control.Neighbours(jobs: jobs.map { Control.Neighbour(id: $0.id, state: $0.state?.rawValue) }, count: count)
     }
 }

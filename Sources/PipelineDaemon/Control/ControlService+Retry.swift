@@ -25,9 +25,13 @@ extension Supervisor {
             _ = try orderNow(record)
         }
         let states = call.states.compactMap(JobState.init(rawValue:))
+        try checkNeeds(ofRetried: records.map(\.id), states)
         let last = nextID - 1
         retry(records, Retried()) { [self] retried in
-            retryAll(states, after: 0, upTo: last, retried) { done($0.result) }
+            retryAll(states, after: 0, upTo: last, retried) { [self] retried in
+                // What comes after a job that is not brought back has to fail again.
+                ledger.followAll { done(retried.result) }
+            }
         }
     }
 
@@ -152,6 +156,8 @@ extension Supervisor {
         }
         if let identity = try FileSystem.status(record.source)?.identity { record.file = identity }
         try? FileSystem.remove(Disposal.explanationPath(old))
+        // Another priority than the recipe's was somebody's wish.
+        if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
         record.order = order
         return record
     }

@@ -59,6 +59,7 @@ extension Supervisor {
     func queueReports() -> [String: Control.Queue] {
         let queued = queuedCounts()
         var reports: [String: Control.Queue] = [:]
+        lookAtProcessors()
         for queue in queues {
             let report = queue.report
             let waiting =
@@ -66,9 +67,9 @@ extension Supervisor {
                 case download.name: queued[.download] ?? 0
                 case render.name:
                     (queued[.render] ?? 0)
-                        + window.values.count { $0.download?.state == .finished && !$0.render.state.isFinal }
-                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.state == .pending }
-                default: window.values.count { $0.publish?.state == .finished && $0.announce?.state == .pending }
+                        + window.values.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: window.values.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
             let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(

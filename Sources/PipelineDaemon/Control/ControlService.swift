@@ -20,6 +20,8 @@ final class ControlService: @unchecked Sendable {
         self.version = version
         addStatusCalls()
         addJobCalls()
+        addNeedsCalls()
+        addChoiceCalls()
         addWatchingCalls()
         addQueueCalls()
         addConfigurationCalls()

@@ -22,10 +22,11 @@ enum BatchNews: String, Sendable {
 /// Whichever statement changes a job of a batch, a trigger notes the batch in `arrivals`. Before each commit those are looked at, so
 /// that nobody has to count, and nothing is missed by a crash.
 extension Ledger {
-    /// Of a batch: a job that has neither ended nor arrived at a barrier.
+    /// Of a batch: a job that has neither ended nor arrived at a barrier. One that comes after another of the batch is not waited for at
+    /// a barrier: that other one might wait there for it.
     private static let onWay = """
         EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN ('waiting', 'queued', 'running', 'cancelling')
-            AND hold IS NOT 'barrier')
+            AND hold IS NOT 'barrier' AND NOT (hold IS 'after' AND \(comesAfterOwn)))
         """
 
     func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
@@ -86,17 +87,14 @@ extension Ledger {
         return settled
     }
 
-    /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on; hands over how many, and
-    /// the first of their positions.
-    func announce(
-        _ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int, _ from: Int) -> Void
-    ) {
+    /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on, at the places
+    /// that they had; hands over how many.
+    func announce(_ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         let released = Counter()
-        let first = Counter()
         write(
             urgent: true,
             { database, _ in
-                (released.value, first.value) = (0, 0)
+                released.value = 0
                 let isSo = try database.first(
                     "SELECT 1 FROM batches WHERE id = ? AND open = 0 AND finished IS NULL AND NOT \(Self.onWay)",
                     [.integer(batch)]
@@ -113,10 +111,6 @@ extension Ledger {
                     batch = ?1 AND hold = 'barrier' AND segment = (
                         SELECT MIN(segment) FROM jobs WHERE batch = ?1 AND hold = 'barrier')
                     """
-                first.value =
-                    try database.first("SELECT MIN(position) FROM jobs WHERE \(which)", [.integer(batch)]) {
-                        $0.integer(0)
-                    } ?? 0
                 try database.run(
                     """
                     INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs
@@ -125,7 +119,7 @@ extension Ledger {
                 try database.run(
                     "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", [.integer(batch)])
                 released.value = database.changes
-            }, done: { done(released.value, first.value) })
+            }, done: { done(released.value) })
     }
 
     /// Those of the IDs that there are.

@@ -1,7 +1,7 @@
 import PipelineModel
 
 /// The queue that a job begins in. Each has a window of its own, so that downloads that are held up do not hold up pictures.
-enum Entry: CaseIterable, Sendable {
+enum Entry: String, CaseIterable, Sendable {
     case download, render
 
     /// Of rows `j`, as the indexes have it.

@@ -13,28 +13,33 @@ extension Ledger {
             { database, orders in
                 if let batch { try Self.insert(batch, database) }
                 for job in jobs {
-                    try database.run(
-                        """
-                        INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                            state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed)
-                        VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-                        """,
-                        [
-                            .integer(job.id), .integer(job.position), .optional(job.batch),
-                            .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
-                            .text(job.source), .integer(job.file.device), .integer(job.file.inode),
-                            .integer(job.file.size), .integer(job.file.modified), .text(job.state.rawValue),
-                            .optional(job.reason), .real(job.created), .optional(job.finished), .optional(job.url),
-                            .integer(job.priority), .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0),
-                            .optional(job.error), .optional(job.advice), .integer(job.disposed ? 1 : 0),
-                        ])
+                    try Self.insert(job, database, orders)
                     try Self.event(database, .job(job.id, job.state, job.reason))
                 }
             }, done: done, refused: refused)
     }
 
-    /// A job's new state, with what goes with it, and its event.
+    static func insert(_ job: JobRecord, _ database: Database, _ orders: OrderTable) throws {
+        try database.run(
+            """
+            INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
+                state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            """,
+            [
+                .integer(job.id), .integer(job.position), .optional(job.batch),
+                .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
+                .text(job.source), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
+                .integer(job.file.modified), .text(job.state.rawValue), .optional(job.reason), .real(job.created),
+                .optional(job.finished), .optional(job.url), .integer(job.priority), .optional(job.hold?.rawValue),
+                .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
+                .integer(job.disposed ? 1 : 0),
+            ])
+    }
+
+    /// A job's new state, with what goes with it, and its event. What comes after a job that has ended follows in the same transaction.
     func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
+        let consequences = ConsequencesBox()
         write(
             urgent: job.state.isFinal,
             { database, _ in
@@ -54,7 +59,12 @@ extension Ledger {
                         .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, job.state, job.reason))
-            }, done: done)
+                consequences.value = job.state.isFinal ? try Self.follow(job.id, database) : Consequences()
+            },
+            done: { [self] in
+                tell(consequences.value)
+                done?()
+            })
     }
 
     /// The intent to publish: from here on the job ends `done`.
@@ -91,6 +101,7 @@ extension Ledger {
         write(
             { database, _ in
                 forgotten.counts = [:]
+                var ids: [Int] = []
                 try database.rows(
                     """
                     DELETE FROM jobs WHERE id IN (
@@ -99,50 +110,57 @@ extension Ledger {
                                 SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled')
                                 ORDER BY id DESC LIMIT 1 OFFSET ?2))
                         ORDER BY id LIMIT ?3)
-                    RETURNING state
+                    RETURNING state, id
                     """, [.real(time), .integer(count), .integer(Self.portion)]
                 ) { row in
                     if let state = JobState(rawValue: row.text(0)) { forgotten.counts[state, default: 0] += 1 }
+                    ids.append(row.integer(1))
                 }
+                try Self.forgetNeeds(of: ids, database)
             }, done: { done(forgotten.counts) })
     }
 
-    /// Cancels every job up to `last` that is queued or waits, or those of `ids`, but for `except`; hands over how many there were.
+    /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
+    /// were. What comes after them, and is not among them, fails.
     func cancelQueued(
-        upTo last: Int, ids: [Int]?, except: [Int], at time: Double,
+        upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
     ) {
         let queued = Counter()
         let waiting = Counter()
+        let consequences = ConsequencesBox()
         write(
             urgent: true,
             { database, _ in
-                // Lists travel as JSON, so that the statements are the same for any number of IDs.
-                let which = """
-                    state IN ('queued', 'waiting') AND id <= ?1 AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
-                        AND id NOT IN (SELECT value FROM json_each(?3))
+                // Lists travel as JSON, so that the statement is the same for any number of IDs.
+                try Self.end(
                     """
-                let values: [Database.Value] = [
-                    .integer(last), .optional(try ids.map(JSONText.encode)), .text(try JSONText.encode(except)),
-                    .real(time),
-                ]
+                    state IN ('queued', 'waiting') AND id <= ?1 AND id NOT IN (SELECT value FROM json_each(?2))
+                        AND \(JobChoice.condition(from: 3))
+                    """, [.integer(last), .text(try JSONText.encode(except))] + choice.values, database)
                 waiting.value =
                     try database.first(
-                        "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND \(which)", values
+                        "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
                     ) { $0.integer(0) } ?? 0
                 try database.run(
                     """
-                    INSERT INTO events (time, kind, job, state) SELECT ?4, 'job', id, 'cancelled' FROM jobs
-                    WHERE \(which) ORDER BY position
-                    """, values)
+                    INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'cancelled' FROM jobs
+                    WHERE id IN (SELECT id FROM ended) ORDER BY position
+                    """, [.real(time)])
                 // Of what has not been downloaded there is nothing to be moved.
                 try database.run(
                     """
-                    UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?4,
-                        disposed = disposed OR (url IS NOT NULL AND inode = 0) WHERE \(which)
-                    """, values)
+                    UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?,
+                        disposed = disposed OR (url IS NOT NULL AND inode = 0)
+                    WHERE id IN (SELECT id FROM ended)
+                    """, [.real(time)])
                 queued.value = database.changes - waiting.value
-            }, done: { done(queued.value, waiting.value) })
+                consequences.value = try Self.followEnded(database)
+            },
+            done: { [self] in
+                tell(consequences.value)
+                done(queued.value, waiting.value)
+            })
     }
 
     /// The orders whose inbox or outbox is the second value.
@@ -203,15 +221,17 @@ extension Ledger {
             }, done: { done(count.value) })
     }
 
-    /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue.
+    /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue; or lets it wait for those that it
+    /// still comes after.
     func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
+        let consequences = ConsequencesBox()
         write(
             urgent: true,
             { database, orders in
                 try database.run(
                     """
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
-                        inode = ?, size = ?, modified = ?, reason = NULL, error = NULL,
+                        inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
                         segment = 0, staged = NULL
@@ -220,10 +240,15 @@ extension Ledger {
                     [
                         .integer(job.position), .integer(try orders.row(job.order, database)), .text(job.source),
                         .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
-                        .integer(job.file.modified), .integer(job.id),
+                        .integer(job.file.modified), .integer(job.priority), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, .queued, nil))
-            }, done: done)
+                consequences.value = try Self.holdBack(job.id, database)
+            },
+            done: { [self] in
+                tell(consequences.value)
+                done()
+            })
     }
 }
 
@@ -241,7 +266,7 @@ final class Counter: @unchecked Sendable {
 extension Ledger {
     static let columns = """
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
-        j.reason, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
+        CASE j.hold WHEN 'after' THEN \(needsText) ELSE j.reason END, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
         j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway
         """
 
@@ -295,11 +320,16 @@ extension Ledger {
         }
     }
 
-    /// The next jobs of an entry queue after `position`.
-    func queued(_ entry: Entry, after position: Int, limit: Int) throws -> [JobRecord] {
+    /// The first queued jobs that begin in this queue, of at least this priority, but for `except`.
+    func queued(
+        _ entry: Entry = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
+    ) throws -> [JobRecord] {
         try jobs(
-            "WHERE j.state = 'queued' AND \(entry.condition) AND j.position > ? ORDER BY j.position LIMIT ?",
-            [.integer(position), .integer(limit)])
+            """
+            WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= ? AND j.id NOT IN (SELECT value FROM json_each(?))
+            ORDER BY j.priority DESC, j.position LIMIT ?
+            """,
+            [.integer(priority.rank), .text("[\(except.map(String.init).joined(separator: ","))]"), .integer(limit)])
     }
 
     /// Jobs that a crash or a stop has left in the middle. What waits for other jobs, or its next try, still does.
@@ -452,6 +482,48 @@ struct JobFilter {
         if let recipe { values.append(.text(recipe)) }
         if let batch { values.append(.integer(batch)) }
         return values
+    }
+}
+
+/// Which jobs a change speaks of: all that fit what is given.
+struct JobChoice: Sendable {
+    var ids: [Int]?
+    var batch: Int?
+    var recipe: String?
+    var states: [JobState]?
+    /// Beside those of the states, what is queued and held up here.
+    var held: [Entry] = []
+
+    /// With parameters from this number on.
+    static func condition(from first: Int) -> String {
+        let (ids, batch, recipe, states) = ("?\(first)", "?\(first + 1)", "?\(first + 2)", "?\(first + 3)")
+        let held = "?\(first + 4)"
+        return """
+            (\(ids) IS NULL OR id IN (SELECT value FROM json_each(\(ids)))) AND (\(batch) IS NULL OR batch = \(batch))
+                AND (\(recipe) IS NULL OR work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = \(recipe)))
+                AND (\(states) IS NULL OR state IN (SELECT value FROM json_each(\(states))) OR (state = 'queued' AND
+                    CASE WHEN url IS NOT NULL AND inode = 0 THEN 'download' ELSE 'render' END IN
+                        (SELECT value FROM json_each(\(held)))))
+            """
+    }
+
+    var values: [Database.Value] {
+        get throws {
+            [
+                .optional(try ids.map(JSONText.encode)), .optional(batch), .optional(recipe),
+                .optional(try states.map(JSONText.encode)), .text(try JSONText.encode(held.map(\.rawValue))),
+            ]
+        }
+    }
+
+    func speaks(of job: JobRecord) -> Bool {
+        (ids?.contains(job.id) ?? true) && (batch.map { $0 == job.batch } ?? true)
+            && (recipe.map { $0 == job.order.recipe } ?? true) && isOfState(job)
+    }
+
+    private func isOfState(_ job: JobRecord) -> Bool {
+        guard let states else { return true }
+        return states.contains(job.state) || (job.state == .queued && held.contains(job.entry))
     }
 }
 

@@ -39,6 +39,7 @@ final class Ledger: @unchecked Sendable {
         var afterCommit: (@Sendable () -> Void)?
         var batchSettled: (@Sendable (Int, BatchNews) -> Void)?
         var problemChanged: (@Sendable () -> Void)?
+        var othersChanged: (@Sendable (Consequences) -> Void)?
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
@@ -53,6 +54,7 @@ final class Ledger: @unchecked Sendable {
     init(path: String) throws {
         writer = try Database(path: path)
         try Schema.prepare(writer)
+        try Self.prepareNeeds(writer)
         reader = try Database(path: path)
     }
 
@@ -71,6 +73,17 @@ final class Ledger: @unchecked Sendable {
     /// Called when `problem` has become something or nothing, on the ledger's queue.
     func problemChanged(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.problemChanged = call }
+    }
+
+    /// Called when the end of jobs has released others, or let them fail, as that is durable and before it is told of the end itself; on
+    /// the ledger's queue.
+    func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
+        state.withLock { $0.othersChanged = call }
+    }
+
+    func tell(_ consequences: Consequences) {
+        guard !consequences.isEmpty else { return }
+        state.withLock { $0.othersChanged }?(consequences)
     }
 
     /// Why nothing can be written at the moment, if so.

@@ -87,8 +87,10 @@ enum Schema {
 
         DROP INDEX jobs_by_state;
         CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
-        CREATE INDEX jobs_to_download ON jobs(position) WHERE state = 'queued' AND url IS NOT NULL AND inode = 0;
-        CREATE INDEX jobs_to_render ON jobs(position) WHERE state = 'queued' AND (url IS NULL OR inode <> 0);
+        CREATE INDEX jobs_to_download ON jobs(priority DESC, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0;
+        CREATE INDEX jobs_to_render ON jobs(priority DESC, position)
+            WHERE state = 'queued' AND (url IS NULL OR inode <> 0);
         CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
 
         CREATE TABLE batches (
@@ -123,10 +125,12 @@ enum Schema {
         CREATE TABLE needs (
             job INTEGER NOT NULL,
             after INTEGER NOT NULL,
+            met INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (job, after)
         ) STRICT, WITHOUT ROWID;
 
-        CREATE INDEX needs_by_after ON needs(after)
+        CREATE INDEX needs_by_after ON needs(after);
+        CREATE INDEX needs_open ON needs(job) WHERE met = 0
         """,
     ]
 }

@@ -9,6 +9,7 @@ struct WorkOrder: Codable, Sendable, Hashable {
     var original: OriginalPolicy
     var conflict: ConflictPolicy
     var onTruncated = TruncatedPolicy.fail
+    var priority = Priority.normal
     /// Where results go.
     var outbox: String
     /// Where the originals came from.
@@ -25,6 +26,7 @@ extension WorkOrder {
         original = try values.decode(OriginalPolicy.self, forKey: .original)
         conflict = try values.decode(ConflictPolicy.self, forKey: .conflict)
         onTruncated = try values.decodeIfPresent(TruncatedPolicy.self, forKey: .onTruncated) ?? .fail
+        priority = try values.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal
         outbox = try values.decode(String.self, forKey: .outbox)
         inbox = try values.decode(String.self, forKey: .inbox)
     }

@@ -27,6 +27,9 @@ class AsyncOperation: Operation, @unchecked Sendable {
     final let fileWork = FileWork()
     /// The queue it is let in by; set before it is added.
     final var gate: PipelineQueue?
+    /// Who goes first at the gate, and whether Foundation has brought it there. The gate alone touches them, under its lock.
+    final var place = QueuePlace()
+    final var isAtGate = false
 
     /// Called at each change of `state`, on whatever thread made it; let go of at the last one.
     func observe(_ observer: @escaping @Sendable (AsyncOperation, OperationState) -> Void) {
@@ -41,6 +44,8 @@ class AsyncOperation: Operation, @unchecked Sendable {
     }
 
     final var state: OperationState { box.withLock { $0.state } }
+
+    final var hasBegun: Bool { state != .pending && state != .ready }
 
     final override var isAsynchronous: Bool { true }
     final override var isExecuting: Bool { box.withLock { $0.executing } }
@@ -79,10 +84,16 @@ class AsyncOperation: Operation, @unchecked Sendable {
     /// Stops what `execute` began. Overridden; `finish` is still called when it has stopped.
     func interrupt() {}
 
+    /// It is not to begin any more, which is told its dependents only when it is cancelled; false when it has begun.
+    final func withdraw() -> Bool {
+        guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
+        neverBegan()
+        return true
+    }
+
     final override func cancel() {
         super.cancel()
-        if change(to: .cancelled, from: [.pending, .ready]) {
-            neverBegan()
+        if withdraw() || state == .cancelled {
             // One that Foundation has started, and a gate holds, must be finished by us; any other by `start`.
             if isExecuting { finish(.cancelled) }
         } else if state == .executing {
@@ -112,7 +123,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
             return (box.admitted, box.dependents)
         }
         withExtendedLifetime(dependents) {}
-        if admitted { gate?.left(self) }
+        if admitted { gate?.left(self) } else { gate?.gaveUp(self) }
     }
 
     @discardableResult

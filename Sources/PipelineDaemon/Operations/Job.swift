@@ -37,6 +37,17 @@ final class Job: @unchecked Sendable {
         self.announce = announce
     }
 
+    /// Takes its operations back, unless it has begun; false then.
+    func withdraw() -> Bool {
+        let first: AsyncOperation = download ?? render
+        guard first.withdraw() else { return false }
+        cancelOperations()
+        return true
+    }
+
+    /// Where its operations stand in their queues.
+    var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
+
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
     func cancelOperations() {
         announce?.cancel()

@@ -4,9 +4,13 @@ import Synchronization
 
 /// One of the four queues: Foundation's `OperationQueue`, with a gate before each start.
 ///
-/// Suspending Foundation's queue, or lowering its limit, does not reach an operation whose start is already under way. The gate does: it
-/// lets an operation begin under the same lock that `pause` and `set` take, so that once these return nothing new starts.
-final class PipelineQueue: Sendable {
+/// Foundation starts an operation as soon as those that it depends on have finished. Who begins, and when, the gate decides: Foundation's
+/// own limit and suspension don't reach an operation whose start is under way, its order can't be changed once an operation
+/// is added, and it gives a cancelled one its end only when there is a place. The gate lets an operation begin under the same lock
+/// that `pause` and `set` take, so that once these return nothing new starts.
+///
+/// `@unchecked`: the `place` of an operation is touched under the lock.
+final class PipelineQueue: @unchecked Sendable {
     private struct State {
         var configured: QueueLimit
         var effective: Int
@@ -19,16 +23,49 @@ final class PipelineQueue: Sendable {
         var running = 0
         /// What hangs is not counted among those that run: its place is another's.
         var aside: Set<ObjectIdentifier> = []
+        /// Let in before Foundation has started them, which it is about to.
+        var awaited: Set<ObjectIdentifier> = []
+        /// Those that may begin, in order.
         var held: [AsyncOperation] = []
 
+        /// Where one of this place comes, behind its equals.
+        private func index(behind place: QueuePlace) -> Int {
+            var (low, high) = (0, held.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if place < held[middle].place { high = middle } else { low = middle + 1 }
+            }
+            return low
+        }
+
+        mutating func hold(_ operation: AsyncOperation) {
+            held.insert(operation, at: index(behind: operation.place))
+        }
+
+        mutating func release(_ operation: AsyncOperation) {
+            let equals = held[..<index(behind: operation.place)].reversed().prefix { $0.place == operation.place }
+            guard let index = equals.firstIndex(where: { $0 === operation })?.base else { return }
+            held.remove(at: index - 1)
+        }
+
+        /// The next that begins now.
         mutating func next() -> AsyncOperation? {
             while !paused, !closed, !onHold, running < effective, !held.isEmpty {
                 let operation = held.removeFirst()
                 guard operation.admit() else { continue }
                 running += 1
-                return operation
+                if operation.isAtGate { return operation }
+                awaited.insert(ObjectIdentifier(operation))
             }
             return nil
+        }
+
+        /// Foundation has started it; true when it has been let in already.
+        mutating func enter(_ operation: AsyncOperation, isHeld: Bool) -> Bool {
+            operation.isAtGate = true
+            if awaited.remove(ObjectIdentifier(operation)) != nil { return true }
+            if !isHeld { hold(operation) }
+            return false
         }
     }
 
@@ -55,7 +92,6 @@ final class PipelineQueue: Sendable {
         let effective = Self.count(limit, automatic)
         state = Mutex(State(configured: limit, effective: effective))
         operations.name = "pipelined.\(name)"
-        operations.maxConcurrentOperationCount = effective
     }
 
     private static func count(_ limit: QueueLimit, _ automatic: () -> Int) -> Int {
@@ -65,10 +101,18 @@ final class PipelineQueue: Sendable {
         }
     }
 
-    func add(_ operation: AsyncOperation) {
+    func add(_ operation: AsyncOperation, at place: QueuePlace = QueuePlace()) {
         operation.gate = self
+        state.withLock { state in
+            operation.place = place
+            if Self.isHeldFromTheStart(operation) { state.hold(operation) }
+        }
         operations.addOperation(operation)
+        pump()
     }
+
+    /// What waits for no other is held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
+    private static func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool { operation.dependencies.isEmpty }
 
     var report: Report {
         state.withLock {
@@ -84,7 +128,6 @@ final class PipelineQueue: Sendable {
             $0.paused = true
             $0.reason = reason
         }
-        operations.isSuspended = true
     }
 
     func resume() {
@@ -92,7 +135,6 @@ final class PipelineQueue: Sendable {
             $0.paused = false
             $0.reason = nil
         }
-        operations.isSuspended = false
         pump()
     }
 
@@ -114,37 +156,50 @@ final class PipelineQueue: Sendable {
             $0.configured = limit
             $0.effective = effective
         }
-        makeRoom()
+        pump()
+    }
+
+    /// Looks what `auto` means now; true when that is another number.
+    func followAutomatic() -> Bool {
+        let automatic = max(1, automatic())
+        let isNews = state.withLock { state in
+            guard state.configured == .auto, state.effective != automatic else { return false }
+            state.effective = automatic
+            return true
+        }
+        if isNews { pump() }
+        return isNews
     }
 
     /// The operation hangs: another may begin in its place.
     func setAside(_ operation: AsyncOperation) {
         state.withLock { if $0.aside.insert(ObjectIdentifier(operation)).inserted { $0.running -= 1 } }
-        makeRoom()
-    }
-
-    private func makeRoom() {
-        operations.maxConcurrentOperationCount = state.withLock { $0.effective + $0.aside.count }
         pump()
     }
 
-    /// Foundation has started the operation; it begins now, or when there is room.
+    /// Foundation has started the operation; it begins now, or when its turn has come.
     func enter(_ operation: AsyncOperation) {
-        state.withLock { $0.held.append(operation) }
+        let isHeld = Self.isHeldFromTheStart(operation)
+        if state.withLock({ $0.enter(operation, isHeld: isHeld) }) { return operation.begin() }
         pump()
         // One that was cancelled while it was held ends here, or in `AsyncOperation.cancel`.
-        if operation.state == .cancelled { operation.finish(.cancelled) }
+        guard operation.state == .cancelled else { return }
+        gaveUp(operation)
+        operation.finish(.cancelled)
     }
 
     /// An operation that was let in has ended.
     func left(_ operation: AsyncOperation) {
-        let hung = state.withLock { state in
-            let hung = state.aside.remove(ObjectIdentifier(operation)) != nil
-            if !hung { state.running -= 1 }
-            return hung
+        state.withLock { state in
+            state.awaited.remove(ObjectIdentifier(operation))
+            if state.aside.remove(ObjectIdentifier(operation)) == nil { state.running -= 1 }
         }
-        if hung { return makeRoom() }
         pump()
+    }
+
+    /// One that was not let in has ended.
+    func gaveUp(_ operation: AsyncOperation) {
+        state.withLock { $0.release(operation) }
     }
 
     private func pump() {

@@ -32,7 +32,14 @@ extension Supervisor {
         counts[.queued, default: 0] -= 1
         counts[.waiting, default: 0] += 1
         record.state = .waiting
-        ledger.record(record)
+        ending.insert(record.id)
+        ledger.record(record) { [self, id = record.id] in
+            queue.async { [self] in
+                ending.remove(id)
+                fill(arrived: nil)
+                checkDrained()
+            }
+        }
     }
 
     private func arrive(_ record: inout JobRecord) {
@@ -45,15 +52,13 @@ extension Supervisor {
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
         let operation = AnnounceOperation { [self] done in
-            ledger.announce(news, of: batch) { [self] released, first in
+            ledger.announce(news, of: batch) { [self] released in
                 done()
                 queue.async { [self] in
                     announcing.remove(batch)
                     guard released > 0 else { return checkWaiters() }
                     counts[.waiting, default: 0] -= released
                     counts[.queued, default: 0] += released
-                    // Their places in the queue are those they had.
-                    for entry in Entry.allCases { filled[entry] = min(filled[entry] ?? 0, first - 1) }
                     fill()
                 }
             }

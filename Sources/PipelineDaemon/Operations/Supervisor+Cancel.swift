@@ -15,41 +15,48 @@ extension Supervisor {
 
     /// Cancels the jobs of these IDs; `done` when none of them runs any more.
     func cancel(_ ids: [Int], done: @escaping @Sendable () -> Void) {
-        let wanted = Set(ids)
-        stopJobs(window.values.filter { wanted.contains($0.record.id) }, rows: ids, done: done)
+        stopJobs(JobChoice(ids: ids)) { _ in done() }
     }
 
     /// Cancels everything that was accepted, claimed or settling before the call; hands over how many that are.
     func cancelAll(done: @escaping @Sendable (Int) -> Void) {
-        catchUp(cancelling: true) { [self] in
-            let before = counts[.cancelled] ?? 0
-            let settling = inboxes.reduce(0) { $0 + $1.report.settling }
-            stopJobs(Array(window.values), rows: nil) { [self] in
-                done((counts[.cancelled] ?? 0) - before + settling)
-            }
+        cancel(JobChoice(), settlingIn: inboxes, done: done)
+    }
+
+    /// Cancels what is chosen, and what settles in these inboxes.
+    func cancel(_ choice: JobChoice, settlingIn some: [Inbox], done: @escaping @Sendable (Int) -> Void) {
+        catchUp(cancelling: true, some) { [self] in
+            let settling = some.reduce(0) { $0 + $1.report.settling }
+            stopJobs(choice) { done($0 + settling) }
         }
     }
 
-    /// Stops jobs of the window, and rows: those of these IDs, or all there are.
-    private func stopJobs(_ jobs: [Job], rows: [Int]?, done: @escaping @Sendable () -> Void) {
-        // What leaves the window must not be followed by rows that are about to be cancelled.
-        fillHolds += 1
+    /// Stops jobs of the window, and rows; hands over how many of them are cancelled.
+    private func stopJobs(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
+        let jobs = window.values.filter { choice.speaks(of: $0.record) }
+        let group = DispatchGroup()
+        let rows = Mutex(0)
+        group.enter()
+        // The rows first: what comes after a job of the window, and is to be cancelled with it, does not fail instead.
+        cancelRows(choice) { count in
+            rows.withLock { $0 = count }
+            group.leave()
+        }
         // The newest first: a worker that gets free finds nothing left to be started.
         for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { cancel(job) }
-        let group = DispatchGroup()
-        group.enter()
-        cancelRows(rows) { group.leave() }
         whenEnded(jobs.map(\.record.id)) {
             group.leave()
         } begin: {
             group.enter()
         }
-        group.notify(queue: queue, execute: done)
+        group.notify(queue: queue) { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
     }
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.
-    private func cancelRows(_ ids: [Int]?, done: @escaping @Sendable () -> Void) {
-        ledger.cancelQueued(upTo: nextID - 1, ids: ids, except: Array(window.keys), at: Timestamp.now()) {
+    private func cancelRows(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
+        // What leaves the window must not be followed by rows that are about to be cancelled.
+        fillHolds += 1
+        ledger.cancelQueued(upTo: nextID - 1, choice, except: Array(window.keys), at: Timestamp.now()) {
             [self] queued, waiting in
             queue.async { [self] in
                 let count = queued + waiting
@@ -59,8 +66,8 @@ extension Supervisor {
                 fillHolds -= 1
                 if count > 0 { disposeBacklog() }
                 tellWaitersOfRows()
-                fill()
-                done()
+                fill(arrived: nil)
+                done(count)
             }
         }
     }
@@ -74,10 +81,10 @@ extension Supervisor {
     }
 
     /// Lets every inbox look at what has happened before now; `done` on the supervisor's queue. One that hangs is not waited for.
-    func catchUp(cancelling: Bool, done: @escaping @Sendable () -> Void) {
+    func catchUp(cancelling: Bool, _ some: [Inbox], done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         let once = Once(done)
-        for inbox in inboxes {
+        for inbox in some {
             group.enter()
             inbox.catchUp(cancelling: cancelling, wanted: { !once.isOver }, done: { group.leave() })
         }

@@ -125,7 +125,7 @@ extension Supervisor {
     ) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
-        try check(batch: call.batch)
+        try check(adding: call.batch)
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
             queue.async { [self] in
@@ -147,7 +147,7 @@ extension Supervisor {
         }
     }
 
-    func check(batch: Int?) throws(ControlError) {
+    func check(adding batch: Int?) throws(ControlError) {
         if let batch, !(1..<nextBatch).contains(batch) {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }

@@ -20,6 +20,7 @@ extension Supervisor {
             }
             ledger.record(job)
         }
+        ledger.followAll {}
         for id in announcing { ledger.append(LoggedEvent(kind: "picture", job: id, state: .done)) }
         try sweepStaging()
         sweepSpool()

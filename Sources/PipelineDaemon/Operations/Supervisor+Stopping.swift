@@ -60,7 +60,7 @@ extension Supervisor {
     }
 
     func checkDrained() {
-        guard stopping, window.isEmpty, ending == 0, !isDrained else { return }
+        guard stopping, window.isEmpty, ending.isEmpty, !isDrained else { return }
         isDrained = true
         pool.stop { [self] in
             fetch.stop { [self] in

@@ -32,7 +32,7 @@ extension Supervisor {
 
     /// Reports every job that ends, until nothing settles, waits or runs.
     func waitForAll(_ waiter: Waiter) {
-        catchUp(cancelling: false) { [self] in
+        catchUp(cancelling: false, inboxes) { [self] in
             waiters.append(waiter)
             checkWaiters()
         }
@@ -64,7 +64,7 @@ extension Supervisor {
     func checkWaiters() {
         waiters.removeAll { !$0.isWanted() }
         guard !waiters.isEmpty else { return }
-        let busy = ending > 0 || [.waiting, .queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
+        let busy = !ending.isEmpty || [.waiting, .queued, .running, .cancelling].contains { (counts[$0] ?? 0) > 0 }
         let idle =
             !busy && inboxes.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
         var over: [Waiter] = []

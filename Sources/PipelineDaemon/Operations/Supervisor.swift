@@ -52,8 +52,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextID = 1
     var nextPosition = 1
     var nextBatch = 1
-    /// The positions up to which rows have been taken into the window.
-    var filled: [Entry: Int] = [:]
+    /// The highest priority of the queued rows that may be outside the window; none when there are none.
+    var outside: [Entry: Priority] = [.download: .high, .render: .high]
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
@@ -69,8 +69,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// No job is left in work; originals may still be on their way.
     var isDrained = false
     var waiters: [Waiter] = []
-    /// Jobs that have ended, whose end is not yet durable.
-    var ending = 0
+    /// Jobs that have left the window, and are not yet recorded as what they are.
+    var ending: Set<Int> = []
+    /// It is looked now and then whether `auto` has become another number.
+    var followsProcessors = false
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
@@ -107,6 +109,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
+            ledger.othersChanged { [self] consequences in queue.async { self.adopt(consequences) } }
             ledger.lookAtBatches()
             for (name, reason) in try ledger.pausedQueues() {
                 guard let queue = queues.first(where: { $0.name == name }) else { continue }
@@ -190,7 +193,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         return JobRecord(
             id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
-            file: file, state: state, created: now, finished: state.isFinal ? now : nil, url: url)
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
+            url: url,
+            priority: order.priority.rank)
     }
 
     /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
@@ -204,7 +209,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             done()
             queue.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { dispose(record) }
-                fill()
+                if let highest = records.map(\.priority).max() { fill(arrived: Priority(rank: highest)) }
             }
         } refused: { [self] in
             queue.async { [self] in
@@ -235,28 +240,48 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     // MARK: - The window
 
-    /// Takes rows into the window, as far as there is room.
-    func fill() {
-        for entry in Entry.allCases { fill(entry) }
+    /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
+    /// wait until these have been worked off: low ones leave some of the window, high ones go beyond it.
+    private func limit(for priority: Priority) -> Int {
+        let size = settings.window
+        let reserve = max(4, size / 8)
+        return switch priority {
+        case .low: max(1, size / 2, size - reserve)
+        case .normal: size
+        case .high: size + reserve
+        }
     }
 
-    private func fill(_ entry: Entry) {
-        guard !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
-        let size = settings.window
-        // In batches: a query for each job that ends would cost more than the job.
-        while true {
-            let here = window.values.count { $0.entry == entry }
-            guard here <= size - max(1, size / 8) || (here < size && size < 8) else { return }
-            let inWindow = window.values.count { $0.record.state == .queued }
-            guard (counts[.queued] ?? 0) > inWindow else { return }
-            let room = min(256, size - here)
-            guard let rows = try? ledger.queued(entry, after: filled[entry] ?? 0, limit: room), !rows.isEmpty
-            else { return }
+    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
+    private var portion: Int { max(1, settings.window / 16) }
+
+    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have come to the queue.
+    func fill(arrived: Priority? = .high) {
+        for entry in Entry.allCases { fill(entry, arrived: arrived) }
+    }
+
+    private func fill(_ entry: Entry, arrived: Priority?) {
+        let known = outside[entry]
+        outside[entry] = [known, arrived].compactMap(\.self).max()
+        guard let highest = outside[entry], !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
+        followProcessors()
+        let isNews = known.map { $0 < highest } ?? true
+        var here = window.values.count { $0.entry == entry }
+        guard isNews || here <= limit(for: highest) - portion else { return }
+        // What arrives at a barrier without any work leaves again: of that, too, there is never more than a window.
+        while let highest = outside[entry], here < limit(for: highest), ending.count <= settings.window {
+            let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
+            let room = min(256, limit(for: highest) - here)
+            let except = Array(window.keys) + ending
+            guard let rows = try? ledger.queued(entry, atLeast: least, except: except, limit: room) else { return }
             for row in rows {
-                filled[entry] = row.position
-                if window[row.id] == nil { start(row) }
+                let priority = Priority(rank: row.priority)
+                outside[entry] = priority
+                guard here < limit(for: priority) else { return }
+                start(row)
+                if window[row.id] != nil { here += 1 }
             }
-            if rows.count < room { return }
+            if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
         }
     }
 
@@ -289,9 +314,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download) }
-        self.render.add(render)
-        if let publish = job.publish { self.publish.add(publish) }
+        if let download { self.download.add(download, at: job.place) }
+        self.render.add(render, at: job.place)
+        if let publish = job.publish { self.publish.add(publish, at: job.place) }
         if let announce = job.announce { self.announce.add(announce) }
     }
 
@@ -444,7 +469,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     func showHeld(_ job: Job) {
         let isRendered = job.render.state == .finished
         guard isRendered || job.download?.state == .finished,
-            let next = isRendered ? job.publish?.state : job.render.state, [.pending, .ready].contains(next)
+            (isRendered ? job.publish?.hasBegun : job.render.hasBegun) == false
         else { return }
         let report = isRendered ? publish.report : render.report
         hold(job.record.id, report.paused ? report.pauseText : nil)
@@ -470,7 +495,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.state = state
         job.record.finished = state.isFinal ? Timestamp.now() : nil
         let record = job.record
-        ending += 1
+        ending.insert(record.id)
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
@@ -478,7 +503,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in
-                ending -= 1
+                ending.remove(record.id)
                 if state.isFinal {
                     dispose(record)
                     ended([record])
@@ -487,7 +512,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 checkDrained()
             }
         }
-        fill()
+        fill(arrived: nil)
     }
 
     static func line(_ record: JobRecord, _ places: Places) -> String {

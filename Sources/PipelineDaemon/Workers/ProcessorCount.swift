@@ -1,9 +1,13 @@
+import CLinux
 import Foundation
+import Glibc
 
 /// The processors that this service may use: those of its affinity, less what a cgroup's quota takes.
 enum ProcessorCount {
     static func usable() -> Int {
-        let affinity = ProcessInfo.processInfo.activeProcessorCount
+        // That of the first thread: another may have one from before a change. The set may be too small for a very large machine.
+        let own = Int(clinux_processors(getpid()))
+        let affinity = own > 0 ? own : ProcessInfo.processInfo.activeProcessorCount
         guard let quota = ControlGroup.texts(of: "cpu.max").compactMap(quota).min() else { return max(1, affinity) }
         return max(1, min(affinity, Int(quota.rounded(.up))))
     }

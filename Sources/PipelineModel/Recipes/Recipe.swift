@@ -24,6 +24,7 @@ public struct Recipe: Sendable, Hashable {
     public let original: OriginalPolicy
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
+    public let priority: Priority
     /// Run for what is done.
     public let hook: String?
     public let intake: InboxSettings
@@ -34,7 +35,8 @@ public struct Recipe: Sendable, Hashable {
     public init(
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
-        onTruncated: TruncatedPolicy = .fail, hook: String? = nil, intake: InboxSettings = InboxSettings(),
+        onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, hook: String? = nil,
+        intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
         self.name = name
@@ -46,6 +48,7 @@ public struct Recipe: Sendable, Hashable {
         self.original = original
         self.conflict = conflict
         self.onTruncated = onTruncated
+        self.priority = priority
         self.hook = hook
         self.intake = intake
         self.outputs = outputs

@@ -7,6 +7,7 @@ struct RecipeDraft: Sendable {
     var original = OriginalPolicy.archive
     var conflict = ConflictPolicy.number
     var onTruncated = TruncatedPolicy.fail
+    var priority = Priority.normal
     var hook: String?
     var intake: InboxSettings
     /// Of the [Output] section that is being read.
@@ -31,6 +32,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "OnTruncated", \.onTruncated, .word,
                 "what happens to a picture whose end is missing: fail, or accept to render what is there"),
+            Setting(
+                "Recipe", "Priority", \.priority, .word,
+                "which of the pictures that wait are taken first: low, normal or high"),
             Setting(
                 "Recipe", "Hook", \.hook, .program,
                 "a program that is run for each picture and each batch when it is done, with the event as JSON to read"),

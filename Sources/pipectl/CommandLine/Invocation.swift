@@ -30,15 +30,31 @@ struct Invocation {
     }
 
     /// The arguments as IDs of jobs.
-    func ids() throws(Failure) -> [Int] {
+    func ids() throws(Failure) -> [Int] { try Self.ids(arguments) }
+
+    /// The values of an option as IDs of jobs, between spaces or commas.
+    func ids(_ option: Option) throws(Failure) -> [Int] {
+        try Self.ids(values(option).flatMap { $0.split(separator: ",").map(String.init) })
+    }
+
+    static func ids(_ words: [String]) throws(Failure) -> [Int] {
         var ids: [Int] = []
-        for word in arguments {
-            // As people copy it from the tables, too.
-            guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else {
+        for word in words {
+            guard let id = id(word) else {
                 throw .usage("'\(word)' is not a job's ID: IDs are numbers, as `pipectl list` shows them")
             }
             ids.append(id)
         }
         return ids
+    }
+
+    static func areIDs(_ list: String) -> Bool {
+        list.split(separator: ",").allSatisfy { id(String($0)) != nil }
+    }
+
+    /// As people copy it from the tables, too.
+    static func id(_ word: String) -> Int? {
+        guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else { return nil }
+        return id
     }
 }

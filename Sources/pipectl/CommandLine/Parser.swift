@@ -57,6 +57,10 @@ struct Parser {
             throw .usage("\(name) wants a value: \(name) \(kind)\n\(hint)")
         }
         options[name, default: []].append(value)
+        while option.takesIDs, let next = rest.first, Invocation.areIDs(next) {
+            options[name, default: []].append(next)
+            rest.removeFirst()
+        }
     }
 
     private var hint: String {
@@ -73,7 +77,7 @@ struct Parser {
         if arguments.count < least, let missing = verb.arguments.first {
             throw .usage("\(verb.name) wants \(missing.name)\n\(verb.usageLine)\n\(hint)")
         }
-        let most = verb.arguments.reduce(0) { $0.addingReportingOverflow($1.count.upperBound).partialValue }
+        let most = verb.arguments.reduce(0) { $0 + min($1.count.upperBound, Int.max - $0) }
         if arguments.count > most {
             throw .usage("unexpected '\(arguments[most])'\n\(verb.usageLine)\n\(hint)")
         }

@@ -17,6 +17,9 @@ struct StoryPage {
         }
         fact("error", job.error.map { Text($0, .bad) })
         fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .held) })
+        fact("after", neighbours(story.after))
+        fact("followed by", neighbours(story.followers))
+        fact("priority", story.priority == "normal" ? nil : Text(story.priority))
         fact("recipe", Text(job.recipe) + (job.batch.map { ", batch \($0)" } ?? Text()))
         fact("input", Text(job.input))
         fact("picture", story.header.map { Text($0) })
@@ -32,6 +35,14 @@ struct StoryPage {
             fact(name.isEmpty ? "chain" : "chain \(name)", Text(chain))
         }
         return table
+    }
+
+    /// `#12 done, #13 running and 98 more`
+    private func neighbours(_ neighbours: Control.Neighbours) -> Text? {
+        guard neighbours.count > 0 else { return nil }
+        let few = neighbours.jobs.prefix(10)
+        let list = few.map { "#\($0.id) \($0.state ?? "forgotten")" }.joined(separator: ", ")
+        return Text(list + (neighbours.count > few.count ? " and \(neighbours.count - few.count) more" : ""))
     }
 
     private var size: String? {

@@ -12,7 +12,7 @@ extension Verb {
     static let add = Verb(
         name: "add",
         summary: "hand pictures to the daemon, wherever they lie, or URLs",
-        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--wait]",
+        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--wait]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
             "a copy has been taken when the job is printed. What is named by an http or https URL is downloaded.",
@@ -20,10 +20,11 @@ extension Verb {
             "Several pictures make one batch.",
         ],
         arguments: [Argument("FILE|URL", count: 1...Int.max, "a picture, a URL, a list of URLs")],
-        options: [.recipe, .chain, .wait],
+        options: [.recipe, .chain, .after, .anyway, .wait],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
+            Example("pipectl add b.jpg --after 12 13", "when these two jobs are done"),
             Example("pipectl add https://example.com/a.jpg", "download it first"),
             Example("pipectl add - < addresses", "every URL of a list"),
         ],
@@ -32,7 +33,15 @@ extension Verb {
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
+            let after = try invocation.ids(.after)
+            if after.isEmpty, invocation.has(.anyway) {
+                throw Failure.usage("--anyway speaks of the jobs of --after, and there are none")
+            }
             let additions = Addition.all(invocation.arguments)
+            if !after.isEmpty, let list = additions.first(where: { !$0.isPicture }) {
+                throw Failure.usage(
+                    "--after speaks of files; add \(list.name) first, then `pipectl depend ID --after …`")
+            }
             let batch = additions.count > 1 ? try context.call(Call.NewBatch()).batch : nil
             var added: [Int] = []
             var code = ExitCode.done
@@ -84,6 +93,8 @@ private enum Addition {
     private static func isURL(_ argument: String) -> Bool {
         ["http://", "https://"].contains { argument.lowercased().hasPrefix($0) }
     }
+
+    var isPicture: Bool { if case .picture = self { true } else { false } }
 
     var name: String {
         switch self {
@@ -137,8 +148,12 @@ extension Context {
         let isWaiting = invocation.has(.wait)
         let name = addition.name.split(separator: "/").last.map(String.init) ?? addition.name
         if case .picture = addition {
+            let after = try invocation.ids(.after)
             let job = try call(
-                Call.Add(name: name, recipe: recipe, chain: chain, batch: batch), descriptors: [addition.opened()]
+                Call.Add(
+                    name: name, recipe: recipe, chain: chain, batch: batch, after: after.isEmpty ? nil : after,
+                    anyway: invocation.has(.anyway) ? true : nil),
+                descriptors: [addition.opened()]
             ).job
             if !isWaiting { try print(job) }
             return [job.id]

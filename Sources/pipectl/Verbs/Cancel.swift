@@ -1,19 +1,72 @@
 import PipelineControl
 
+extension Option {
+    fileprivate static let batch = Option("--batch", value: "N", "the jobs of this batch")
+    fileprivate static let recipe = Option("--recipe", value: "RECIPE", "the jobs of this recipe")
+    fileprivate static let state = Option(
+        "--state", value: "STATE", "jobs in this state; several by repeating it or with commas")
+}
+
 extension Verb {
     static let cancel = Verb(
         name: "cancel",
         summary: "stop jobs",
-        usage: "ID…",
+        usage: "ID…|[--batch N] [--recipe RECIPE] [--state STATE]",
         discussion: [
-            "Answers when they have stopped. Nothing partial is published; what had finished stays finished."
+            "Answers when they have stopped. Nothing partial is published; what had finished stays finished.",
+            "Of --batch, --recipe and --state all that are given have to fit.",
+            "The states are \(states.joined(separator: ", ")).",
         ],
-        arguments: [Argument("ID", count: 1...Int.max, "a job's number")],
-        examples: [Example("pipectl cancel 12 13", "these two")],
+        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        options: [.batch, .recipe, .state],
+        examples: [
+            Example("pipectl cancel 12 13", "these two"),
+            Example("pipectl cancel --batch 4", "what came in one go"),
+            Example("pipectl cancel --recipe web --state queued,waiting", "what has not begun of a recipe"),
+        ],
         run: { context in
+            let invocation = context.invocation
+            let call = Call.CancelMatching(
+                batch: try invocation.number(.batch), recipe: invocation.value(.recipe),
+                states: try invocation.values(.state).flatMap { try known($0) })
+            let isMatching = call.batch != nil || call.recipe != nil || !call.states.isEmpty
+            guard invocation.arguments.isEmpty == isMatching else {
+                throw Failure.usage(
+                    "cancel wants IDs, or --batch, --recipe or --state; `pipectl cancel-all` stops everything")
+            }
+            if isMatching {
+                let reply = try context.call(call)
+                return try context.print(cancelled: reply.cancelled, reply)
+            }
             try context.inTurn(context.invocation.ids()) { ids in
                 for job in try context.call(Call.Cancel(ids: ids)).jobs { try context.print(job) }
             }
             return .done
         })
+
+    private static let states = ["waiting", "queued", "running", "cancelling"]
+
+    private static func known(_ list: String) throws(Failure) -> [String] {
+        var known: [String] = []
+        for word in list.split(separator: ",").map(String.init) {
+            guard states.contains(word) else {
+                throw .usage(
+                    "'\(word)' is no state that can be cancelled\(didYouMean(word, among: states))\n"
+                        + "the states are \(states.joined(separator: ", "))")
+            }
+            known.append(word)
+        }
+        return known
+    }
+}
+
+extension Context {
+    func print(cancelled: Int, _ reply: some Encodable) throws -> ExitCode {
+        if json {
+            try output.document(reply)
+        } else {
+            try output.line("cancelled \(Amount.counted(cancelled, "job"))")
+        }
+        return .done
+    }
 }

@@ -11,11 +11,6 @@ extension Verb {
         examples: [Example("pipectl cancel-all && pipectl retry --cancelled", "stop, and think again")],
         run: { context in
             let reply = try context.call(Call.CancelAll())
-            if context.json {
-                try context.output.document(reply)
-            } else {
-                try context.output.line("cancelled \(Amount.counted(reply.cancelled, "job"))")
-            }
-            return .done
+            return try context.print(cancelled: reply.cancelled, reply)
         })
 }

@@ -10,7 +10,10 @@ extension Verb {
         name: "retry",
         summary: "bring failed or cancelled jobs back",
         usage: "ID…|--failed|--cancelled",
-        discussion: ["Their originals come back, and go through the recipe as it is now."],
+        discussion: [
+            "Their originals come back, and go through the recipe as it is now. One that comes after others waits",
+            "until they are done; if one of them has failed, both have to be brought back.",
+        ],
         arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
         options: [.failed, .cancelled],
         examples: [

@@ -18,7 +18,7 @@ struct DescribedMethod {
                     return (parts[0], parts[1])
                 })
         }
-        #expect(methods.count >= 18)
+        #expect(methods.count >= 22)
         return methods
     }
 

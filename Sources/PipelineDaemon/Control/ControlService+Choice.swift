@@ -1,0 +1,75 @@
+import PipelineControl
+import PipelineModel
+
+/// Calls that speak of many jobs at once.
+extension ControlService {
+    func addChoiceCalls() {
+        onSupervisor(Call.CancelMatching.self) { [supervisor] call, request in
+            let choice = try supervisor.choice(of: call)
+            Log.notice("cancel of \(Self.said(call)) asked for by \(request.connection.peer)")
+            supervisor.cancel(choice, settlingIn: supervisor.inboxes(settling: choice)) {
+                request.reply(Call.CancelMatching.Reply(cancelled: $0))
+            }
+        }
+        onSupervisor(Call.Prioritise.self) { [supervisor] call, request in
+            let (choice, priority) = try supervisor.choice(of: call)
+            Log.notice("priority \(priority.rawValue) given by \(request.connection.peer)")
+            supervisor.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
+        }
+    }
+
+    private static func said(_ call: Call.CancelMatching) -> String {
+        let states = call.states.isEmpty ? "all" : "what is \(call.states.joined(separator: " or "))"
+        return states + (call.batch.map { " of batch \($0)" } ?? "") + (call.recipe.map { " of '\($0)'" } ?? "")
+    }
+}
+
+extension Supervisor {
+    func choice(of call: Call.CancelMatching) throws(ControlError) -> JobChoice {
+        guard call.batch != nil || call.recipe != nil || !call.states.isEmpty else {
+            throw .badValue("CancelMatching takes a batch, a recipe or states; CancelAll cancels everything")
+        }
+        try check(batch: call.batch)
+        if let name = call.recipe, current.recipe(name) == nil, (try? ledger.knows(recipe: name)) != true {
+            throw .noSuchRecipe(name, known: current.configuration.recipes.map(\.name))
+        }
+        var states: [JobState] = []
+        for name in call.states {
+            guard let state = JobState(rawValue: name), !state.isFinal else {
+                let known = JobState.allCases.filter { !$0.isFinal }.map(\.rawValue).joined(separator: ", ")
+                throw .badValue("'\(name.prefix(50))' can't be cancelled; these can: \(known)")
+            }
+            states.append(state)
+        }
+        // While none begins, what is recorded as queued is shown as waiting.
+        let held = states.contains(.waiting) ? Entry.allCases.filter { heldReason($0) != nil } : []
+        return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
+    }
+
+    /// What settles waits to become a job of its recipe, and belongs to no batch.
+    func inboxes(settling choice: JobChoice) -> [Inbox] {
+        guard choice.batch == nil, choice.states?.contains(.waiting) ?? true else { return [] }
+        return inboxes.filter { choice.recipe == nil || $0.recipe.name == choice.recipe }
+    }
+
+    func choice(of call: Call.Prioritise) throws(ControlError) -> (JobChoice, Priority) {
+        guard let priority = Priority(rawValue: call.priority) else {
+            let known = Priority.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .badValue("'\(call.priority.prefix(50))' is no priority; these are: \(known)")
+        }
+        guard call.ids.isEmpty != (call.batch == nil) else {
+            throw .badValue("Prioritise takes either IDs or a batch")
+        }
+        try check(batch: call.batch)
+        try check(call.ids)
+        for record in records(of: call.ids) where record.state != .queued && record.state != .waiting {
+            throw .refused("job \(record.id) is \(record.state.rawValue); a priority is given to what has not begun")
+        }
+        return (JobChoice(ids: call.ids.isEmpty ? nil : call.ids, batch: call.batch), priority)
+    }
+
+    private func check(batch: Int?) throws(ControlError) {
+        guard let batch, !(1..<nextBatch).contains(batch) else { return }
+        throw .badValue("there is no batch \(batch); `pipectl list` shows which batch a job belongs to")
+    }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// Jobs that come after others wait as rows; the ledger releases them, or lets them fail, in the transaction in which the others end.
+extension Supervisor {
+    /// The end of jobs, or somebody's wish, has changed others.
+    func adopt(_ consequences: Consequences) {
+        for (state, count) in consequences.counts { counts[state, default: 0] += count }
+        if !consequences.failed.isEmpty {
+            Log.failure(
+                "\(Self.said(consequences.failed)) failed: what it comes after did, or was cancelled; `pipectl show` says more"
+            )
+            disposeBacklog()
+            ended(failed: consequences.failed)
+            forgetOld(ended: consequences.failed.count)
+        }
+        if let released = consequences.released { fill(arrived: released) }
+        checkWaiters()
+    }
+
+    private static func said(_ ids: [Int]) -> String {
+        ids.count == 1 ? "job \(ids[0])" : "job \(ids[0]), and \(ids.count - 1) more:"
+    }
+
+    /// Many may have failed at once: only those whose end somebody waits for are read.
+    private func ended(failed ids: [Int]) {
+        var wanted: Set<Int> = []
+        for waiter in waiters {
+            switch waiter.kind {
+            case .everything: wanted = Set(ids)
+            case .these(let left): wanted.formUnion(left.intersection(ids))
+            }
+        }
+        guard !wanted.isEmpty else { return }
+        ended((try? ledger.jobs(wanted.sorted())) ?? [])
+    }
+
+    /// A job that is in the window, and has not begun, is a row again; false when it has begun.
+    func takeBack(_ job: Job) -> Bool {
+        guard job.record.state == .queued, !job.cancelRequested, !job.returning, job.withdraw() else { return false }
+        job.returning = true
+        settleCancelling(job)
+        return true
+    }
+
+    /// Changes what a job comes after, as long as it has not begun.
+    func depend(
+        _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
+        done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        if let job = window[id], !takeBack(job) { return done(.begun(job.record.state)) }
+        // The row is not taken into the window while it is being changed.
+        fillHolds += 1
+        ledger.depend(id, after: others, remove: remove, anyway: anyway) { [self] answer in
+            queue.async { [self] in
+                fillHolds -= 1
+                fill()
+                done(answer)
+            }
+        }
+    }
+
+    /// Records a new job that comes after others; on the supervisor's queue.
+    func enter(
+        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        ledger.insert(record, after: others) { [self] answer in queue.async { done(answer) } }
+    }
+}

@@ -1,0 +1,19 @@
+/// Which jobs are begun first. Within one priority the order is that in which they came.
+public enum Priority: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
+    case low, normal, high
+
+    /// As the ledger has it: the higher goes first.
+    public var rank: Int {
+        switch self {
+        case .low: -1
+        case .normal: 0
+        case .high: 1
+        }
+    }
+
+    public init(rank: Int) {
+        self = rank < 0 ? .low : rank > 0 ? .high : .normal
+    }
+
+    public static func < (one: Priority, other: Priority) -> Bool { one.rank < other.rank }
+}

@@ -1,0 +1,39 @@
+import PipelineControl
+
+extension Option {
+    static let after = Option(
+        "--after", value: "ID…", takesIDs: true, "begin when these jobs are done; several with spaces or commas")
+    static let anyway = Option("--anyway", "begin, too, when one of them has failed or was cancelled")
+    fileprivate static let remove = Option("--remove", value: "ID…", takesIDs: true, "come after these no more")
+}
+
+extension Verb {
+    static let depend = Verb(
+        name: "depend",
+        summary: "let a job come after others",
+        usage: "ID [--after ID…] [--remove ID…] [--anyway]",
+        discussion: [
+            "As long as it has not begun it waits until the others are done. When one of them fails or is cancelled,",
+            "it fails with that reason, unless --anyway; `pipectl retry` of it asks anew. The jobs may be of any batch",
+            "and any recipe. What would go round in a circle is refused. `pipectl show` tells what comes after what.",
+        ],
+        arguments: [Argument("ID", "the job's number")],
+        options: [.after, .remove, .anyway],
+        examples: [
+            Example("pipectl depend 12 --after 10 11", "when these two are done"),
+            Example("pipectl depend 12 --remove 11", "not after that one"),
+            Example("pipectl depend 12 --anyway", "whatever becomes of them"),
+        ],
+        run: { context in
+            let invocation = context.invocation
+            guard let id = try invocation.ids().first else { return .usage }
+            let call = Call.Depend(
+                id: id, after: try invocation.ids(.after), remove: try invocation.ids(.remove),
+                anyway: invocation.has(.anyway))
+            guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
+                throw Failure.usage("depend wants --after, --remove or --anyway\n`pipectl help depend` says more")
+            }
+            try context.print(context.call(call).job)
+            return .done
+        })
+}

@@ -1,0 +1,50 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let batch = Option("--batch", value: "N", "the jobs of this batch that have not begun")
+}
+
+extension Verb {
+    private static let levels = ["low", "normal", "high"]
+
+    static let priority = Verb(
+        name: "priority",
+        summary: "which jobs are begun first",
+        usage: "ID…|--batch N low|normal|high",
+        discussion: [
+            "For jobs that have not begun. Within one priority they are begun in the order in which they came.",
+            "`Priority=` in a recipe is what its jobs have from the start.",
+        ],
+        arguments: [
+            Argument("ID", count: 0...Int.max, "a job's number"), Argument("low|normal|high", "the priority"),
+        ],
+        options: [.batch],
+        examples: [
+            Example("pipectl priority 12 13 high", "these two before all others"),
+            Example("pipectl priority --batch 4 low", "when there is nothing else to do"),
+        ],
+        run: { context in
+            let invocation = context.invocation
+            guard let level = invocation.arguments.last, levels.contains(level) else {
+                let word = invocation.arguments.last ?? ""
+                throw Failure.usage(
+                    "'\(word)' is no priority\(didYouMean(word, among: levels)): it is \(levels.joined(separator: ", "))"
+                )
+            }
+            let ids = try Invocation.ids(invocation.arguments.dropLast())
+            let batch = try invocation.number(.batch)
+            guard ids.isEmpty != (batch == nil) else {
+                throw Failure.usage("priority wants IDs, or --batch\n`pipectl help priority` says more")
+            }
+            var reply = Call.Prioritise.Reply(changed: 0)
+            try context.inTurn(ids) { ids in
+                reply.changed += try context.call(Call.Prioritise(ids: ids, batch: batch, priority: level)).changed
+            }
+            if context.json {
+                try context.output.document(reply)
+            } else {
+                try context.output.line("\(Amount.counted(reply.changed, "job")) with priority \(level)")
+            }
+            return .done
+        })
+}

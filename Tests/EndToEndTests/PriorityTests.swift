@@ -1,0 +1,103 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Which jobs are begun first")
+struct PriorityTests {
+    private static func recipe(_ name: String, _ priority: String) -> (String, String) {
+        (
+            "etc/recipes.d/\(name).recipe",
+            "[Recipe]\nInbox=\(name)\nPriority=\(priority)\n[Output]\nChain=resize scale=0.5\n"
+        )
+    }
+
+    private static func files(window: Int) -> [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: [
+                ("etc/pipelined.conf", "[Queues]\nRender=1\nWindow=\(window)\n"), recipe("soon", "high"),
+                recipe("later", "low"),
+            ])
+    }
+
+    private func drop(_ daemon: DaemonFixture, _ names: [String], inbox: String = "inbox") async throws {
+        for name in names {
+            try daemon.drop(as: name, inbox: inbox)
+            try await daemon.job(name, becomes: "queued")
+        }
+    }
+
+    /// The names in the order in which they began, once all are done.
+    private func order(_ daemon: DaemonFixture) async throws -> [String] {
+        try await daemon.waitForAll()
+        let last = try daemon.status().cursor
+        return try await daemon.events(since: 0) { $0.cursor >= last }
+            .filter { $0.kind == "job" && $0.job?.state == "running" }.compactMap(\.job?.input)
+    }
+
+    @Test(
+        "a recipe's priority counts, and within one the order in which they came, however small the window",
+        arguments: [1, 2, 3, 1024])
+    func recipes(window: Int) async throws {
+        try await DaemonFixture.with(Self.files(window: window)) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try await drop(daemon, ["l1.png", "l2.png"], inbox: "inbox/later")
+            try await drop(daemon, ["n1.png", "n2.png", "n3.png"])
+            try await drop(daemon, ["h1.png", "h2.png"], inbox: "inbox/soon")
+            #expect(try daemon.call(Call.Recipes()).recipes.map(\.priority) == ["low", "normal", "high"])
+            _ = try daemon.call(Call.Resume())
+            let order = try await order(daemon)
+            #expect(order == ["h1.png", "h2.png", "n1.png", "n2.png", "n3.png", "l1.png", "l2.png"])
+        }
+    }
+
+    @Test("a high one that comes when the window is full of others begins before them")
+    func overtakes() async throws {
+        try await DaemonFixture.with(Self.files(window: 8)) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            let others = (1...12).map { String(format: "n%02d.png", $0) }
+            try await drop(daemon, others)
+            try await drop(daemon, ["h1.png", "h2.png", "h3.png"], inbox: "inbox/soon")
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            #expect(try await order(daemon) == ["h1.png", "h2.png", "h3.png"] + others)
+        }
+    }
+
+    @Test(
+        "a priority can be changed while a job is queued, in the window and out of it, and back: it has its place again"
+    )
+    func changed() async throws {
+        try await DaemonFixture.with(Self.files(window: 4)) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            try await drop(daemon, (1...8).map { "\($0).png" })
+            let outcome = try await daemon.pipectl("priority", "3", "7", "#2", "high")
+            #expect(outcome.output == "3 jobs with priority high\n", "\(outcome.errors)")
+            #expect(try await daemon.pipectl("priority", "2", "normal").status == 0)
+            #expect(try await daemon.pipectl("priority", "1", "low", "--json").output.contains("\"changed\" : 1"))
+            #expect(try daemon.call(Call.Show(id: 3)).story.priority == "high")
+            #expect(try await daemon.pipectl("priority", "1", "hihg").errors.contains("did you mean 'high'?"))
+            #expect(try await daemon.pipectl("priority", "99", "high").status == 4)
+            #expect(try await daemon.pipectl("priority", "--batch", "9", "high").errors.contains("no batch 9"))
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            #expect(try await order(daemon) == ["3", "7", "2", "4", "5", "6", "8", "1"].map { "\($0).png" })
+            let late = try await daemon.pipectl("priority", "1", "high")
+            #expect(late.status == 1 && late.errors.contains("job 1 is done"))
+        }
+    }
+
+    @Test("the jobs of a batch get a priority together; a job released has its old place among its equals")
+    func batch() async throws {
+        try await DaemonFixture.with(Self.files(window: 1024)) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            try await drop(daemon, ["1.png", "2.png", "3.png"])
+            for name in ["a.png", "b.png"] { try daemon.write(Picture.small, to: "mine/\(name)") }
+            let added = try await daemon.pipectl("add", daemon.path("mine/a.png"), daemon.path("mine/b.png"))
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(try await daemon.pipectl("priority", "--batch", "1", "high").output.hasPrefix("2 jobs"))
+            _ = try daemon.call(Call.Depend(id: 1, after: [4]))
+            #expect(try daemon.call(Call.Depend(id: 1, remove: [4])).job.state == "queued")
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            #expect(try await order(daemon) == ["a.png", "b.png", "1.png", "2.png", "3.png"])
+        }
+    }
+}
