@@ -21,7 +21,7 @@ struct ControlTests {
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.lines.contains("interfaces: org.pipelined.Control org.varlink.service"))
             #expect(outcome.lines.contains("described: yes"))
-            #expect(outcome.lines.contains("queues: announce publish render"))
+            #expect(outcome.lines.contains("queues: announce download publish render"))
             #expect(outcome.lines.contains("watched: queued"))
             #expect(outcome.lines.contains("cancelled: 1"))
         }
