@@ -25,7 +25,7 @@ struct InterfaceTests {
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
-        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture"]
+        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Waiting"]
         #expect(described.types.count == 14 + nested.count)
     }
 

@@ -88,12 +88,12 @@ struct LedgerTests {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
             ledger.insert((1...4).map { job($0) })
-            ledger.setAside(place: "/out", reason: "no space", except: [3]) { #expect($0 == 3) }
+            ledger.setAside(.place("/out"), reason: "no space", except: [3]) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [3])
             #expect(try ledger.job(1)?.reason == "no space")
-            ledger.bringBack(place: "/elsewhere", except: [], at: 5) { #expect($0 == 0) }
-            ledger.bringBack(place: "/out", except: [], at: 5) { #expect($0 == 3) }
+            ledger.bringBack(.place("/elsewhere"), except: [], at: 5) { #expect($0 == 0) }
+            ledger.bringBack(.place("/out"), except: [], at: 5) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(after: 0, limit: 10).map(\.id) == [3, 1, 2, 4])
             #expect(try ledger.queued(after: 0, limit: 10).map(\.position) == [3, 5, 6, 7])

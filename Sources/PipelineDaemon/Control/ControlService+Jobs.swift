@@ -3,6 +3,7 @@ import Glibc
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {
@@ -49,7 +50,8 @@ extension ControlService {
     private static let (longPage, page) = (500, 100)
 
     private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
-        var filter = JobFilter(recipe: call.recipe, batch: call.batch)
+        var filter = JobFilter(
+            recipe: call.recipe, batch: call.batch, since: try Self.time(call.since), until: try Self.time(call.until))
         for name in call.states {
             guard let state = JobState(rawValue: name) else {
                 let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")
@@ -80,6 +82,14 @@ extension ControlService {
             let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
             return isLast ? .last(frame) : .frame(frame)
         }
+    }
+
+    private static func time(_ text: String?) throws(ControlError) -> Double? {
+        guard let text else { return nil }
+        if let time = Timestamp.seconds(text) { return time }
+        throw .badValue(
+            "'\(text.prefix(50))' is no time; write how long ago, as 90s, 30min, 1h or 2d, or a time, as "
+                + "2026-03-01, '2026-03-01 09:30' or 2026-03-01T09:30:00Z")
     }
 
     // MARK: - Add
@@ -117,7 +127,7 @@ extension ControlService {
 
 extension Supervisor {
     func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = window[id] { return job.record }
+        if let job = window[id] { return job.told }
         guard let record = try? ledger.job(id) else { throw .noSuchJob(id) }
         return record
     }
@@ -144,21 +154,25 @@ extension Supervisor {
     }
 
     func story(of record: JobRecord) -> Control.Story {
-        let planned = Planner.plan(outputs: record.order.outputs).operations
-        let chapters = record.story?.chapters ?? []
-        let operations = planned.map { operation in
-            let chapter = chapters.first { $0.kind == operation.kind }
-            let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
-            return Control.Operation(
-                kind: operation.kind, queue: operation.queue, state: chapter?.state ?? untold,
-                started: chapter?.started.map(Timestamp.text), finished: chapter?.finished.map(Timestamp.text),
-                detail: chapter?.detail)
-        }
-        return Control.Story(
+        Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.exists(record.source) ? record.source : nil,
             tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
-            operations: operations)
+            advice: record.state == .failed ? record.advice : nil, operations: operations(of: record))
+    }
+
+    /// What has begun, of every try; then what the latest one has still to do, or what the next one will.
+    private func operations(of record: JobRecord) -> [Control.Operation] {
+        let chapters = record.story?.chapters ?? []
+        let last = chapters.last?.attempt ?? 1
+        let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
+        let attempt = isBetween ? last + 1 : last
+        let begun = Set(chapters.filter { ($0.attempt ?? 1) == attempt }.map(\.kind))
+        let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
+        return chapters.map(\.shown)
+            + Planner.plan(outputs: record.order.outputs).operations.filter { !begun.contains($0.kind) }.map {
+                Control.Operation(kind: $0.kind, queue: $0.queue, state: untold, attempt: attempt)
+            }
     }
 
     func add(
@@ -238,6 +252,15 @@ extension Supervisor {
         } catch {
             throw .badChain(message: error.message, column: error.column)
         }
+    }
+}
+
+extension JobStory.Chapter {
+    fileprivate var shown: Control.Operation {
+        Control.Operation(
+            kind: kind, queue: queue, state: state, started: started.map(Timestamp.text),
+            finished: finished.map(Timestamp.text), detail: detail, attempt: attempt ?? 1, worker: account?.worker,
+            read: account?.read, written: account?.written, failure: failure?.rawValue)
     }
 }
 

@@ -1,5 +1,6 @@
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// A job as the ledger keeps it.
 struct JobRecord: Sendable {
@@ -15,7 +16,7 @@ struct JobRecord: Sendable {
 
     /// What a row that is `waiting` waits for. One in the window waits for nothing that outlives the daemon, and has none.
     enum Hold: String, Sendable {
-        /// Room in its outbox, or the disk of its inbox or outbox.
+        /// Room in its outbox, the disk of its inbox or outbox, or what else a `Shortage` is about.
         case place
         /// The other jobs of its batch.
         case barrier
@@ -43,11 +44,13 @@ struct JobRecord: Sendable {
     var file: FileStatus.Identity
     var state: JobState
     var reason: String?
+    /// Why it failed, or why it did at its latest try.
     var error: String?
     var advice: String?
     var intent: PublishIntent?
     var outputs: [String] = []
     var story: JobStory?
+    /// How often it was begun.
     var tries = 0
     var disposed = false
     var created: Double
@@ -62,6 +65,10 @@ struct JobRecord: Sendable {
     var due: Double?
     /// How often it has met what may pass.
     var setbacks = 0
+    /// How often the daemon has crashed while it was in work.
+    var crashes = 0
+    /// Of what kind `error` is.
+    var failure: FailureClass?
     /// How many barriers it has passed.
     var segment = 0
     var staged: [Staged] = []
@@ -98,31 +105,4 @@ struct PublishIntent: Codable, Sendable, Hashable {
     }
 
     var steps: [Step]
-}
-
-/// What happened to a job, for `pipectl show`.
-struct JobStory: Codable, Sendable, Hashable {
-    struct Chapter: Codable, Sendable, Hashable {
-        var kind: String
-        var queue: String
-        var state: String
-        var started: Double?
-        var finished: Double?
-        var detail: String?
-    }
-
-    /// A picture's kind and size, before or after.
-    struct Picture: Codable, Sendable, Hashable {
-        var format: String
-        var width: Int
-        var height: Int
-        var bytes: Int
-    }
-
-    var header: String?
-    var before: Picture?
-    var after: [Picture] = []
-    /// Where it failed.
-    var stage: String?
-    var chapters: [Chapter] = []
 }

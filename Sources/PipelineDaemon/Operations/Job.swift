@@ -1,3 +1,4 @@
+import PipelineModel
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.
@@ -38,20 +39,36 @@ final class Job: @unchecked Sendable {
 
     var story: JobStory { record.story ?? JobStory() }
 
+    /// An operation begins.
     func begin(_ kind: String, _ queue: String) {
         var story = story
-        story.chapters.removeAll { $0.kind == kind }
-        story.chapters.append(.init(kind: kind, queue: queue, state: "executing", started: Timestamp.now()))
+        story.begin(kind, queue, attempt: record.tries + max(1, render.tries))
         record.story = story
     }
 
-    func end(_ kind: String, _ state: String, _ detail: String?) {
-        var story = story
-        guard let index = story.chapters.firstIndex(where: { $0.kind == kind }) else { return }
-        story.chapters[index].state = state
-        story.chapters[index].finished = Timestamp.now()
-        story.chapters[index].detail = detail
-        record.story = story
+    /// The operation that has begun is over.
+    func end(
+        _ kind: String, _ state: OperationState, _ detail: String? = nil, _ account: JobStory.Account? = nil,
+        _ failure: FailureClass? = nil
+    ) {
+        record.story?.end(kind) { chapter in
+            chapter.state = state.rawValue
+            chapter.detail = detail
+            chapter.failure = failure
+            chapter.account = account
+        }
+    }
+
+    /// The record as it is at this moment, with who works on it.
+    var told: JobRecord {
+        var told = record
+        told.story?.tell("RenderOperation", render.account)
+        told.tries += render.tries
+        return told
+    }
+
+    func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
+        end(kind, .failed, failure?.message, account, failure?.class)
     }
 
     /// What the picture's header said.

@@ -203,6 +203,7 @@ final class WorkerPool: @unchecked Sendable {
         guard let source = task.source else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
+        task.begun(worker.process)
         goOn(task)
         worker.limitResults(to: task.limits.maxResult)
         worker.send(
@@ -342,7 +343,7 @@ final class WorkerPool: @unchecked Sendable {
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(how)
+            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(end)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
