@@ -42,6 +42,10 @@ static inline int cvips_pngsave(VipsImage *in, VipsTarget *target, gboolean stri
     return vips_pngsave_target(in, target, "strip", strip, NULL);
 }
 
+static inline int cvips_pngsave_plain(VipsImage *in, VipsTarget *target) {
+    return vips_pngsave_target(in, target, "compression", 0, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, NULL);
+}
+
 static inline int cvips_webpsave(VipsImage *in, VipsTarget *target, int quality, gboolean strip) {
     return vips_webpsave_target(in, target, "Q", quality, "strip", strip, NULL);
 }

@@ -103,6 +103,16 @@ public enum Call {
         }
     }
 
+    public struct CloseBatch: ControlCall {
+        public static let method = "CloseBatch"
+        public var batch: Int
+        public init(batch: Int) { self.batch = batch }
+
+        public struct Reply: Codable, Sendable {
+            public init() {}
+        }
+    }
+
     public struct Wait: ControlCall {
         public static let method = "Wait"
         public var ids: [Int]

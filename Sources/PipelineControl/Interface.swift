@@ -80,9 +80,18 @@ public enum ControlInterface {
           started: ?string, header: ?string, advice: ?string, operations: []Operation
         )
 
-        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `queue`, `settings`, or `lost`: what
-        # came before `cursor` is not in the log any more.
-        type Event (cursor: int, time: string, kind: string, job: ?Job, queue: ?string, text: ?string)
+        # The jobs of one list, or of one NewBatch, in their states. `name` is the list's.
+        type Batch (
+          id: int, name: ?string, open: bool,
+          waiting: int, queued: int, running: int, cancelling: int, done: int, failed: int, cancelled: int
+        )
+
+        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `batch` (`text` is `arrived` when all of
+        # it are at a barrier, `ended` when all have ended), `queue`, `settings`, or `lost`: what came before `cursor` is not in the log
+        # any more.
+        type Event (
+          cursor: int, time: string, kind: string, job: ?Job, batch: ?Batch, queue: ?string, text: ?string
+        )
 
         type PlannedOperation (kind: string, queue: string, does: string)
 
@@ -124,9 +133,11 @@ public enum ControlInterface {
         method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
 
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
-        # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one.
+        # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
+        # closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
         method Add(name: string, recipe: ?string, chain: ?string, batch: ?int) -> (job: Job)
         method NewBatch() -> (batch: int)
+        method CloseBatch(batch: int) -> ()
 
         # With `more`: each job as it ends, until none of them is left. No IDs: until nothing is left to do.
         method Wait(ids: []int) -> (jobs: []Job)

@@ -229,20 +229,53 @@ extension Control {
         }
     }
 
+    public struct Batch: Codable, Sendable, Hashable {
+        public var id: Int
+        @Nullable public var name: String?
+        public var open: Bool
+        public var waiting: Int
+        public var queued: Int
+        public var running: Int
+        public var cancelling: Int
+        public var done: Int
+        public var failed: Int
+        public var cancelled: Int
+
+        public init(
+            id: Int, name: String? = nil, open: Bool = false, waiting: Int = 0, queued: Int = 0, running: Int = 0,
+            cancelling: Int = 0, done: Int = 0, failed: Int = 0, cancelled: Int = 0
+        ) {
+            self.id = id
+            self.name = name
+            self.open = open
+            self.waiting = waiting
+            self.queued = queued
+            self.running = running
+            self.cancelling = cancelling
+            self.done = done
+            self.failed = failed
+            self.cancelled = cancelled
+        }
+    }
+
     public struct Event: Codable, Sendable, Hashable {
         public var cursor: Int
         public var time: String
         public var kind: String
         @Nullable public var job: Job?
+        @Nullable public var batch: Batch?
         @Nullable public var queue: String?
         @Nullable public var text: String?
 
-        public init(cursor: Int, time: String, kind: String, job: Job? = nil, queue: String? = nil, text: String? = nil)
-        {
+        public init(
+            cursor: Int, time: String, kind: String, job: Job? = nil, batch: Batch? = nil, queue: String? = nil,
+            text: String? = nil
+        ) {
             self.cursor = cursor
             self.time = time
             self.kind = kind
             self.job = job
+            self.batch = batch
             self.queue = queue
             self.text = text
         }

@@ -7,6 +7,10 @@ public struct Stage: Codable, Sendable, Hashable {
         self.name = name
         self.arguments = arguments
     }
+
+    /// The result that a `tee` makes.
+    var teeName: String? { name == BuiltInStage.tee.description.name ? arguments["name"]?.text : nil }
+    var isBarrier: Bool { name == BuiltInStage.barrier.description.name }
 }
 
 /// The value of a parameter. Booleans are numbers 0 and 1; choices, colours (`#rrggbb`) and texts are text.

@@ -81,7 +81,8 @@ final class Worker: Sendable {
             throw WorkerFailure(stage: "open", message: "no file came with the message")
         }
         try cancellation.check()
-        let picture = try OpenPicture(request, source, filters: filters, cancellation: cancellation)
+        let picture = try OpenPicture(
+            request, source, original: descriptors.dropFirst().first, filters: filters, cancellation: cancellation)
         try cancellation.check()
         return picture
     }

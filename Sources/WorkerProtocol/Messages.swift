@@ -2,7 +2,8 @@ public import PipelineModel
 
 /// What the supervisor says to a worker. Descriptors travel beside the message.
 public enum SupervisorMessage: Codable, Sendable {
-    /// Read the header of a picture. One descriptor: the source, open for reading.
+    /// Read the header of a picture. One descriptor: the source, open for reading. A second one when the source was handed over a barrier:
+    /// the original, for what a picture carries beside its pixels.
     case open(OpenRequest)
     /// Make the results of the opened picture. A descriptor for each output, in order, open for reading and writing.
     case render

@@ -26,6 +26,7 @@ struct AddTests {
             try conversation.reply(Call.Add.Reply(job: job))
         }
         daemon.answer(Call.NewBatch.self, .init(batch: 7))
+        daemon.answer(Call.CloseBatch.self, .init())
     }
 
     private func file(_ name: String, _ contents: String) throws -> String {

@@ -19,6 +19,7 @@ struct InterfaceTests {
         try check(Sample.operation, is: "Operation")
         try check(Sample.story, is: "Story")
         try check(Sample.event(3, Sample.job(1)), is: "Event")
+        try check(Sample.batch, is: "Batch")
         try check(Sample.explanation, is: "Explanation")
         try check(Sample.recipe, is: "Recipe")
         try check(Sample.stage, is: "Stage")
@@ -26,7 +27,7 @@ struct InterfaceTests {
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
         let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Waiting"]
-        #expect(described.types.count == 14 + nested.count)
+        #expect(described.types.count == 15 + nested.count)
     }
 
     private func check<C: ControlCall>(_ call: C, _ reply: C.Reply) throws {
@@ -45,6 +46,7 @@ struct InterfaceTests {
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
         try check(Call.Add(name: "a"), .init(job: Sample.job(1)))
         try check(Call.NewBatch(), .init(batch: 1))
+        try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
         try check(Call.Cancel(ids: [1]), jobs)
@@ -57,7 +59,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem]))
-        #expect(described.methods.count == 18)
+        #expect(described.methods.count == 19)
     }
 
     @Test(

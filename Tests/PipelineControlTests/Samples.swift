@@ -42,6 +42,8 @@ enum Sample {
             workers: 2, cursor: cursor, problems: problems)
     }
 
+    static let batch = Control.Batch(id: 3, name: "lucerne.urls", done: 19, failed: 1)
+
     static func event(_ cursor: Int, _ job: Control.Job) -> Control.Event {
         Control.Event(cursor: cursor, time: "2026-03-01T09:30:01.250Z", kind: "job", job: job)
     }

@@ -16,23 +16,29 @@ struct PublishingTests {
 
     private func staged(_ path: String, _ name: String? = nil) throws -> ImageHandle.Staged {
         try FileSystem.write(Array("result".utf8), to: path)
-        return ImageHandle.Staged(name: name, suffix: "jpg", path: path, result: nil)
+        return ImageHandle.Staged(picture: try picture(name, "jpeg"), path: path, result: nil)
+    }
+
+    private func picture(_ name: String?, _ format: String) throws -> PlannedPicture {
+        let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
+        let plan = Planner.plan(outputs: [RecipeOutput(name: name, chain: chain)], inBatch: false)
+        return try #require(plan.results.first)
     }
 
     @Test("a result keeps subfolder and stem, gets the output's name and the encoder's suffix")
-    func names() {
+    func names() throws {
         let name = ResultName(order: order("/out"), path: "album/sun.set.png")
-        let plain = ImageHandle.Staged(name: nil, suffix: "jpg", path: "", result: nil)
-        let thumb = ImageHandle.Staged(name: "thumb", suffix: "webp", path: "", result: nil)
+        let plain = ImageHandle.Staged(picture: try picture(nil, "jpeg"), path: "")
+        let thumb = ImageHandle.Staged(picture: try picture("thumb", "webp"), path: "")
         #expect(name.path(plain, number: 0) == "/out/album/sun.set.jpg")
         #expect(name.path(thumb, number: 2) == "/out/album/sun.set-2.thumb.webp")
     }
 
     @Test("a name of 255 bytes is shortened at a character, not in the middle of one, and still gets its number")
-    func longName() {
+    func longName() throws {
         let stem = String(repeating: "ü", count: 125)
         let name = ResultName(order: order("/out"), path: stem + ".jpg")
-        let thumb = ImageHandle.Staged(name: "thumbnail", suffix: "webp", path: "", result: nil)
+        let thumb = ImageHandle.Staged(picture: try picture("thumbnail", "webp"), path: "")
         let file = FileSystem.name(of: name.path(thumb, number: 12))
         #expect(file.utf8.count <= 255)
         #expect(file.hasSuffix("ü-12.thumbnail.webp"))

@@ -31,14 +31,17 @@ struct ChainTests {
         #expect(chain.stages.map(\.name) == ["noir", "save"])
         #expect(chain.stages.last?.arguments["quality"] == nil)
         #expect(chain.text == "noir")
-        #expect(chain.suffix == "jpg")
+        #expect(
+            Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false).results[0].suffix == "jpg")
     }
 
     @Test(
         "The suffix of a result follows its format",
         arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif")])
     func suffix(format: String, suffix: String) throws {
-        #expect(try Chain(parsing: "save format=\(format)", catalog: .builtIn).suffix == suffix)
+        let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
+        let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false)
+        #expect(plan.results.map(\.suffix) == [suffix])
     }
 
     @Test("Quotes hold spaces, pipes and escaped quotes together")
@@ -68,7 +71,7 @@ struct ChainTests {
         "What is wrong is said with its column and what would be right",
         arguments: [
             ("resize scale=0.5 | niro", "unknown stage 'niro' at column 20; did you mean 'noir'?"),
-            ("zzzzzzzz", "unknown stage 'zzzzzzzz' at column 1; it may be noir, resize, save"),
+            ("zzzzzzzz", "unknown stage 'zzzzzzzz' at column 1; it may be barrier, noir, resize, save, tee"),
             ("resize scale=9000", "scale=9000 is out of range at column 8; it may be 0.001 to 16"),
             ("resize scale=0", "scale=0 is out of range at column 8; it may be 0.001 to 16"),
             ("resize scale=half", "scale=half is not a number at column 8; it may be 0.001 to 16"),
@@ -114,7 +117,9 @@ struct ChainTests {
 
     @Test("Without its plugin a stage is unknown")
     func missingPlugin() {
-        #expect(refusal(of: "noir", catalog: .builtIn) == "unknown stage 'noir' at column 1; it may be resize, save")
+        #expect(
+            refusal(of: "noir", catalog: .builtIn)
+                == "unknown stage 'noir' at column 1; it may be barrier, resize, save, tee")
     }
 
     @Test("A filter can't take a built-in stage's place")
@@ -122,6 +127,20 @@ struct ChainTests {
         let impostor = StageDescription(name: "save", summary: "not me", file: "save.so", parameters: [])
         let catalog = StageCatalog(filters: [impostor, StageCatalog.noir])
         #expect(catalog["save"]?.file == nil)
-        #expect(catalog.stages.map(\.name) == ["noir", "resize", "save"])
+        #expect(catalog.stages.map(\.name) == ["barrier", "noir", "resize", "save", "tee"])
+    }
+
+    @Test("A tee says what its result is called, each once")
+    func tees() throws {
+        let chain = try Chain(parsing: "tee small | noir | tee name=grey", catalog: .withNoir)
+        #expect(chain.tees == ["small", "grey"])
+        #expect(refusal(of: "tee | noir") == "'tee' without a name at column 1; write tee preview, for example")
+        #expect(
+            refusal(of: "tee a/b") == "'a/b' can't be the name of a result at column 5; use letters, digits, - and _")
+        #expect(
+            refusal(of: "tee a | noir | tee a")
+                == "tee 'a' for the second time at column 16; give each a name of its own")
+        #expect(refusal(of: "tee a b") != nil)
+        #expect(refusal(of: "barrier now") == "unknown parameter 'now' of barrier at column 9; it takes none")
     }
 }

@@ -11,8 +11,10 @@ struct PlannerTests {
         let outputs = [
             try output(nil, "resize scale=0.5 | noir"), try output("thumb", "resize width=320 | save format=webp"),
         ]
-        let plan = Planner.plan(outputs: outputs)
-        #expect(plan.operations == [.render(outputs: outputs), .publish, .announce])
+        let plan = Planner.plan(outputs: outputs, inBatch: true)
+        #expect(plan.operations == [.render(plan.pictures), .publish, .announce])
+        #expect(plan.results.map(\.name) == [nil, "thumb"])
+        #expect(plan.results.map(\.suffix) == ["jpg", "webp"])
         #expect(plan.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
         #expect(plan.operations.map(\.queue) == ["render", "publish", "announce"])
         #expect(
@@ -22,7 +24,63 @@ struct PlannerTests {
 
     @Test("A single output is told without ado")
     func single() throws {
-        let plan = Planner.plan(outputs: [try output(nil, "resize scale=0.5 | noir | save format=avif")])
+        let plan = Planner.plan(
+            outputs: [try output(nil, "resize scale=0.5 | noir | save format=avif")], inBatch: false)
         #expect(plan.operations.first?.does == "decode, resize, noir, encode avif")
+    }
+
+    private func plan(_ chains: String..., inBatch: Bool = true) throws -> Plan {
+        let outputs = try chains.enumerated().map { try output($0 == 0 ? nil : "other", $1) }
+        return Planner.plan(outputs: outputs, inBatch: inBatch)
+    }
+
+    private func stages(_ pictures: [PlannedPicture]) -> [String] {
+        pictures.map { $0.stages.map(\.name).joined(separator: " ") }
+    }
+
+    @Test("A tee is one more result of the same render, written as the chain's own")
+    func tee() throws {
+        let plan = try plan("resize scale=0.5 | tee preview | noir | save format=webp")
+        #expect(plan.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
+        #expect(stages(plan.pictures) == ["resize save", "resize noir save"])
+        #expect(plan.results.map(\.name) == ["preview", nil])
+        #expect(plan.results.map(\.format) == ["webp", "webp"])
+    }
+
+    @Test("A barrier cuts a chain in two, and what is made before it is handed over without loss")
+    func barrier() throws {
+        let plan = try plan("resize scale=0.5 | tee preview | barrier | noir")
+        #expect(plan.segments.map(stages) == [["resize save", "resize save"], ["noir save"]])
+        #expect(plan.segments[0].map(\.isResult) == [true, false])
+        #expect(plan.segments[0][1].format == "png")
+        #expect(plan.segments[1][0].source == plan.segments[0][1].index)
+        #expect(
+            plan.operations.map(\.does) == [
+                "decode once per output; preview: resize, encode jpeg; resize, hand over",
+                "once, when all of the batch are here: append that to the event log; then they go on",
+                "decode, noir, encode jpeg", "put the results into the outbox, all or none; then see to the original",
+                "append to the event log",
+            ])
+    }
+
+    @Test("A job that is in no batch is not cut")
+    func alone() throws {
+        let plan = try plan("resize scale=0.5 | barrier | noir", inBatch: false)
+        #expect(plan.segments.map(stages) == [["resize noir save"]])
+    }
+
+    @Test("A chain that begins with a barrier hands nothing over, nor do two barriers in a row")
+    func nothingBetween() throws {
+        #expect(try plan("barrier | noir").segments.map(stages) == [[], ["noir save"]])
+        let twice = try plan("noir | barrier | barrier | resize scale=2")
+        #expect(twice.segments.map(stages) == [["noir save"], [], ["resize save"]])
+        #expect(twice.segments[2][0].source == twice.segments[0][0].index)
+    }
+
+    @Test("Of several outputs each is cut at its own barriers, and one without any is made at once")
+    func several() throws {
+        let plan = try plan("resize scale=0.5 | barrier | noir", "resize width=100")
+        #expect(plan.segments.map(stages) == [["resize save", "resize save"], ["noir save"]])
+        #expect(plan.results.map(\.name) == ["other", nil] || plan.results.map(\.name) == [nil, "other"])
     }
 }

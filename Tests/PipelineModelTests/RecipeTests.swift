@@ -34,7 +34,9 @@ struct RecipeTests {
     func builtInWithoutPlugin() {
         let loaded = load([:], catalog: .builtIn)
         #expect(
-            loaded.problems == ["built-in recipe noir: unknown stage 'noir' at column 20; it may be resize, save"])
+            loaded.problems == [
+                "built-in recipe noir: unknown stage 'noir' at column 20; it may be barrier, resize, save, tee"
+            ])
         #expect(loaded.configuration.defaultRecipe.outputs == [])
     }
 
@@ -79,7 +81,7 @@ struct RecipeTests {
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
         #expect(web.outputs.map(\.name) == [nil, "thumb"])
-        #expect(web.outputs.map(\.chain.suffix) == ["jpg", "webp"])
+        #expect(Planner.plan(outputs: web.outputs, inBatch: false).results.map(\.suffix) == ["jpg", "webp"])
     }
 
     @Test("Every setting of a recipe is told with its help, and understood by the parser")

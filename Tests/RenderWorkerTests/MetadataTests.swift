@@ -6,7 +6,7 @@ struct MetadataTests {
     private static let xmp = Array("<x:xmpmeta><rdf:Description tiff:Orientation=\"6\"/>Jörg</x:xmpmeta>".utf8)
 
     /// A photograph as it comes from a camera.
-    private static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
+    static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
         try Pixels.colourful(320, 240).file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", 8) }
             picture.set("exif-ifd0-Copyright", "Joe Doe 2026")

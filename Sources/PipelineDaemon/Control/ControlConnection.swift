@@ -49,6 +49,7 @@ final class ControlConnection: @unchecked Sendable {
     private var producer: (() -> Step)?
     private var abandoned: (() -> Void)?
     private var isPumping = false
+    private var closings: [@Sendable () -> Void] = []
 
     /// `over` is called when it is closed, and nobody works for it any more.
     init(
@@ -290,8 +291,17 @@ final class ControlConnection: @unchecked Sendable {
         }
     }
 
+    /// At once, when it is closed already.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            if socket == nil { body() } else { closings.append(body) }
+        }
+    }
+
     func close() {
         guard socket != nil else { return }
+        for body in closings { body() }
+        closings = []
         stopReading()
         writing?.cancel()
         writing = nil

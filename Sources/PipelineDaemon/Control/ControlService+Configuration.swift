@@ -117,9 +117,10 @@ extension Supervisor {
     ) -> Control.Explanation {
         Control.Explanation(
             recipe: recipe?.name, why: why, chains: order.chains,
-            operations: Planner.plan(outputs: order.outputs).operations.map {
-                Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
-            }, job: job)
+            operations: Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true).operations
+                .map {
+                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
+                }, job: job)
     }
 
     /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other; those who ask while

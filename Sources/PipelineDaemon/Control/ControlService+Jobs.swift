@@ -14,8 +14,17 @@ extension ControlService {
             supervisor.files.async { request.reply(Call.Show.Reply(story: supervisor.story(of: record))) }
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
-            defer { supervisor.nextBatch += 1 }
-            request.reply(Call.NewBatch.Reply(batch: supervisor.nextBatch))
+            let batch = supervisor.nextBatch
+            supervisor.nextBatch += 1
+            // Whoever goes away without a word adds nothing more.
+            request.connection.whenClosed { supervisor.ledger.close(batch: batch) }
+            supervisor.ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
+        }
+        onSupervisor(Call.CloseBatch.self) { [supervisor] call, request in
+            guard (1..<supervisor.nextBatch).contains(call.batch) else {
+                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
+            }
+            supervisor.ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
@@ -167,12 +176,32 @@ extension Supervisor {
         let last = chapters.last?.attempt ?? 1
         let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
         let attempt = isBetween ? last + 1 : last
-        let begun = Set(chapters.filter { ($0.attempt ?? 1) == attempt }.map(\.kind))
         let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
-        return chapters.map(\.shown)
-            + Planner.plan(outputs: record.order.outputs).operations.filter { !begun.contains($0.kind) }.map {
-                Control.Operation(kind: $0.kind, queue: $0.queue, state: untold, attempt: attempt)
+        func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
+            Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)
+        }
+        var shown: [Control.Operation] = []
+        var segment = 0
+        for chapter in chapters {
+            if let next = chapter.segment, next > segment {
+                shown.append(operation(.announceBatch, "finished"))
+                segment = next
             }
+            shown.append(chapter.shown)
+        }
+        let begun = Set(chapters.filter { ($0.attempt ?? 1) == attempt }.map { "\($0.kind) \($0.segment ?? 0)" })
+        var planned = 0
+        for next in record.plan.operations {
+            defer { if next == .announceBatch { planned += 1 } }
+            if next == .announceBatch {
+                // Who waits at a barrier, or was cancelled there, counts as beyond it.
+                let isPast = planned < record.segment && record.hold != .barrier && !record.state.isFinal
+                if planned >= segment { shown.append(operation(next, isPast ? "finished" : untold)) }
+            } else if planned >= record.segment, !begun.contains("\(next.kind) \(planned)") {
+                shown.append(operation(next, untold))
+            }
+        }
+        return shown
     }
 
     func add(

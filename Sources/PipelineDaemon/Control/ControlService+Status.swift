@@ -66,8 +66,8 @@ extension Supervisor {
             let waiting =
                 switch queue.name {
                 case render.name: max(0, counts[.queued] ?? 0)
-                case publish.name: window.values.count { $0.render.image != nil && $0.publish.state == .pending }
-                default: window.values.count { $0.publish.state == .finished && $0.announce.state == .pending }
+                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.state == .pending }
+                default: window.values.count { $0.publish?.state == .finished && $0.announce?.state == .pending }
                 }
             let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(

@@ -64,7 +64,7 @@ extension ControlService {
             guard let events = try? ledger.events(after: cursor, limit: 100), let first = events.first?.event.cursor
             else { return [] }
             defer { cursor = events.last?.event.cursor ?? cursor }
-            let shown = events.map { supervisor.shown($0.event, $0.job) }
+            let shown = events.map { supervisor.shown($0.event, $0.job, $0.batch) }
             guard cursor >= 0, first > cursor + 1 else { return shown }
             let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
             return [Self.lost(gone, before: first - 1)] + shown
@@ -127,10 +127,19 @@ private final class Endings: Sendable {
 
 extension Supervisor {
     /// An event as clients see it: the job in the state that the event tells of.
-    func shown(_ event: LoggedEvent, _ record: JobRecord?) -> Control.Event {
+    func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
         Control.Event(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
-            job: record.map { $0.shown(state: event.state ?? $0.state, reason: event.text) }, queue: event.queue,
-            text: event.text)
+            job: record.map { $0.shown(state: event.state ?? $0.state, reason: event.text) },
+            batch: batch.map(\.shown), queue: event.queue, text: event.text)
+    }
+}
+
+extension BatchRecord {
+    var shown: Control.Batch {
+        Control.Batch(
+            id: id, name: name, open: isOpen, waiting: jobs[.waiting] ?? 0, queued: jobs[.queued] ?? 0,
+            running: jobs[.running] ?? 0, cancelling: jobs[.cancelling] ?? 0, done: jobs[.done] ?? 0,
+            failed: jobs[.failed] ?? 0, cancelled: jobs[.cancelled] ?? 0)
     }
 }

@@ -26,9 +26,11 @@ struct JobRecord: Sendable {
         case retry
     }
 
-    /// What a chain has made before a barrier, for what comes behind it.
+    /// A picture of the plan that was made before a barrier.
     struct Staged: Codable, Sendable, Hashable {
+        var index: Int
         var path: String
+        var result: RenderedOutput
     }
 
     var id: Int
@@ -71,9 +73,14 @@ struct JobRecord: Sendable {
     var failure: FailureClass?
     /// How many barriers it has passed.
     var segment = 0
+    /// What it has made up to there, on disk.
     var staged: [Staged] = []
     /// It runs even if what it comes after has failed or been cancelled.
     var anyway = false
+}
+
+extension JobRecord {
+    var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
 }
 
 extension FileStatus {

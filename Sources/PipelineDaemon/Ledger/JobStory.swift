@@ -6,6 +6,8 @@ struct JobStory: Codable, Sendable, Hashable {
     struct Chapter: Codable, Sendable, Hashable {
         var kind: String
         var queue: String
+        /// How many barriers are before it, if any.
+        var segment: Int?
         var state: String
         var started: Double?
         var finished: Double?
@@ -45,11 +47,11 @@ extension JobStory {
     /// Beyond this many the oldest chapters go.
     static let mostChapters = 24
 
-    mutating func begin(_ kind: String, _ queue: String, attempt: Int) {
+    mutating func begin(_ kind: String, _ queue: String, segment: Int, attempt: Int) {
         chapters.append(
             Chapter(
-                kind: kind, queue: queue, state: "executing", started: Timestamp.now(),
-                attempt: attempt > 1 ? attempt : nil))
+                kind: kind, queue: queue, segment: segment > 0 ? segment : nil, state: "executing",
+                started: Timestamp.now(), attempt: attempt > 1 ? attempt : nil))
         if chapters.count > Self.mostChapters { chapters.removeFirst(chapters.count - Self.mostChapters) }
     }
 

@@ -9,6 +9,7 @@ struct LoggedEvent: Sendable {
     var state: JobState?
     var queue: String?
     var text: String?
+    var batch: Int?
 
     static func job(_ id: Int, _ state: JobState, _ reason: String?) -> LoggedEvent {
         LoggedEvent(kind: "job", job: id, state: state, text: reason)
@@ -18,10 +19,10 @@ struct LoggedEvent: Sendable {
 extension Ledger {
     static func event(_ database: Database, _ event: LoggedEvent) throws {
         try database.run(
-            "INSERT INTO events (time, kind, job, state, queue, text) VALUES (?,?,?,?,?,?)",
+            "INSERT INTO events (time, kind, job, state, queue, text, batch) VALUES (?,?,?,?,?,?,?)",
             [
                 .real(event.time), .text(event.kind), .optional(event.job), .optional(event.state?.rawValue),
-                .optional(event.queue), .optional(event.text),
+                .optional(event.queue), .optional(event.text), .optional(event.batch),
             ])
     }
 
@@ -40,26 +41,30 @@ extension Ledger {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }
 
-    /// Events after `cursor`, each with the job it speaks of, as that job is recorded now.
-    func events(after cursor: Int, limit: Int) throws -> [(event: LoggedEvent, job: JobRecord?)] {
-        var events: [(LoggedEvent, JobRecord?)] = []
+    /// Events after `cursor`, each with the job or batch it speaks of, as that is recorded now.
+    func events(
+        after cursor: Int, limit: Int
+    ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
+        var events: [LoggedEvent] = []
         try read { database in
             try database.rows(
-                "SELECT cursor, time, kind, job, state, queue, text FROM events WHERE cursor > ? ORDER BY cursor LIMIT ?",
+                """
+                SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE cursor > ?
+                ORDER BY cursor LIMIT ?
+                """,
                 [.integer(cursor), .integer(limit)]
             ) { row in
                 events.append(
-                    (
-                        LoggedEvent(
-                            cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
-                            state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
-                            text: row.optionalText(6)), nil
-                    ))
+                    LoggedEvent(
+                        cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
+                        state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
+                        text: row.optionalText(6), batch: row.optionalInteger(7)))
             }
         }
-        let found = try jobs(Array(Set(events.compactMap { $0.0.job }))).map { ($0.id, $0) }
+        let found = try jobs(Array(Set(events.compactMap(\.job)))).map { ($0.id, $0) }
         let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
-        return events.map { ($0.0, $0.0.job.flatMap { records[$0] }) }
+        let batches = try batches(Set(events.compactMap(\.batch)))
+        return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
     }
 }
 

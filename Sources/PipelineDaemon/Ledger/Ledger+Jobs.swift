@@ -267,6 +267,20 @@ extension Ledger {
         return outboxes
     }
 
+    /// What jobs that have not ended have made before a barrier.
+    func stagedPaths() throws -> Set<String> {
+        var paths: Set<String> = []
+        try read { database in
+            try database.rows(
+                """
+                SELECT json_extract(value, '$.path') FROM jobs, json_each(staged)
+                WHERE staged IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling')
+                """
+            ) { paths.insert($0.text(0)) }
+        }
+        return paths
+    }
+
     /// Ended jobs after `id` whose original has still to be moved.
     func undisposed(after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
@@ -312,7 +326,7 @@ extension Ledger {
     /// The highest ID, position and batch in use.
     func highest() throws -> (id: Int, position: Int, batch: Int) {
         try read { database in
-            try database.first("SELECT MAX(id), MAX(position), MAX(batch) FROM jobs") {
+            try database.first("SELECT MAX(id), MAX(position), (SELECT MAX(id) FROM batches) FROM jobs") {
                 ($0.integer(0), $0.integer(1), $0.integer(2))
             }
         } ?? (0, 0, 0)

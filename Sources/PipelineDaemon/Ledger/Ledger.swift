@@ -20,7 +20,7 @@ final class Ledger: @unchecked Sendable {
     }
 
     private enum Attempt {
-        case durable
+        case durable([(batch: Int, news: BatchNews)])
         case later(String)
         case refused(Int, String)
     }
@@ -37,6 +37,7 @@ final class Ledger: @unchecked Sendable {
         var problem: String?
         // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
         var afterCommit: (@Sendable () -> Void)?
+        var batchSettled: (@Sendable (Int, BatchNews) -> Void)?
         var problemChanged: (@Sendable () -> Void)?
     }
 
@@ -58,6 +59,11 @@ final class Ledger: @unchecked Sendable {
     /// Called after each group, on the ledger's queue.
     func afterCommit(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.afterCommit = call }
+    }
+
+    /// Called when all of a batch have arrived, or ended, on the ledger's queue, after the completions of what made it so.
+    func batchSettled(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
+        state.withLock { $0.batchSettled = call }
     }
 
     func keep(events: Int) { state.withLock { $0.keptEvents = events } }
@@ -124,7 +130,7 @@ final class Ledger: @unchecked Sendable {
         var group = gathered
         while true {
             switch attempt(group) {
-            case .durable: return written(group)
+            case .durable(let settled): return written(group, settled)
             case .later(let problem): return tryLater(group, problem)
             case .refused(let index, let problem):
                 let refused = group.remove(at: index)
@@ -144,8 +150,9 @@ final class Ledger: @unchecked Sendable {
             }
             index = nil
             try trimEvents(writer)
+            let settled = try Self.settleBatches(writer)
             try writer.script("COMMIT")
-            return .durable
+            return .durable(settled)
         } catch {
             try? writer.script("ROLLBACK")
             orders.forget()
@@ -156,16 +163,17 @@ final class Ledger: @unchecked Sendable {
         }
     }
 
-    private func written(_ group: [Write]) {
-        let (recovered, afterCommit, problemChanged) = state.withLock { state in
+    private func written(_ group: [Write], _ settled: [(batch: Int, news: BatchNews)]) {
+        let (recovered, afterCommit, batchSettled, problemChanged) = state.withLock { state in
             defer { state.problem = nil }
-            return (state.problem != nil, state.afterCommit, state.problemChanged)
+            return (state.problem != nil, state.afterCommit, state.batchSettled, state.problemChanged)
         }
         if recovered {
             problemChanged?()
             Log.notice("the ledger can be written again")
         }
         for write in group { write.done?() }
+        for (batch, news) in settled { batchSettled?(batch, news) }
         afterCommit?()
     }
 

@@ -102,6 +102,21 @@ enum Schema {
             finished REAL
         ) STRICT;
 
+        INSERT INTO batches (id, created, finished)
+            SELECT batch, MIN(created), CASE WHEN COUNT(*) = COUNT(finished) THEN MAX(finished) END
+            FROM jobs WHERE batch IS NOT NULL GROUP BY batch;
+
+        CREATE TABLE arrivals (batch INTEGER PRIMARY KEY) STRICT;
+
+        CREATE INDEX jobs_on_way ON jobs(batch)
+            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier';
+        CREATE INDEX jobs_at_barrier ON jobs(batch, segment) WHERE hold = 'barrier';
+
+        CREATE TRIGGER job_of_batch_entered AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END;
+        CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END;
+
         CREATE TABLE needs (
             job INTEGER NOT NULL,
             after INTEGER NOT NULL,

@@ -1,19 +1,20 @@
+import Foundation
 import PipelineModel
 
-/// Appends to the event log that a picture has been published. Readers follow the log by cursor, so none of them delays it.
+/// Appends to the event log what has become of a picture, or of a batch. Readers follow the log by cursor, so none of them delays it.
 final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
     // `@unchecked`: everything it holds is constant.
 
-    private let job: Int
-    private let ledger: Ledger
+    private let append: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    init(job: Int, ledger: Ledger) {
-        self.job = job
-        self.ledger = ledger
+    /// `append` calls what it is given when the event is durable.
+    init(append: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        self.append = append
     }
 
     override func execute() {
-        guard provided != nil else { return finish(.cancelled) }
-        ledger.append(LoggedEvent(kind: "picture", job: job, state: .done)) { [self] in finish(.finished) }
+        // Of a picture that was not published there is nothing to tell.
+        guard dependencies.isEmpty || provided != nil else { return finish(.cancelled) }
+        append { [self] in finish(.finished) }
     }
 }

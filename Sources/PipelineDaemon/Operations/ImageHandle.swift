@@ -1,21 +1,27 @@
 import Foundation
+import PipelineModel
 import WorkerProtocol
 
 /// Where a picture's bytes lie, and what is known of them. Pixels are never in the supervisor.
 struct ImageHandle: Sendable {
     struct Staged: Sendable {
-        /// The output's name; nil for the unnamed one.
-        var name: String?
-        var suffix: String
+        var picture: PlannedPicture
         var path: String
         var result: RenderedOutput?
     }
 
     /// The file as it came in.
     var source: String
-    /// What has been made of it.
+    /// What was made of it before a barrier.
+    var earlier: [Staged] = []
+    /// What has been made of it since.
     var staged: [Staged] = []
     var header: PictureHeader?
+
+    /// What is to be published of it.
+    var results: [Staged] {
+        (earlier + staged).filter(\.picture.isResult).sorted { $0.picture.index < $1.picture.index }
+    }
 }
 
 /// An operation that hands a picture on. Whoever needs one takes it from the first of its dependencies that provides one.

@@ -7,8 +7,9 @@ import WorkerProtocol
 final class Job: @unchecked Sendable {
     var record: JobRecord
     let render: RenderOperation
-    let publish: PublishOperation
-    let announce: AnnounceOperation
+    /// Behind the last barrier only.
+    let publish: PublishOperation?
+    let announce: AnnounceOperation?
     /// Somebody wants it to stop.
     var cancelRequested = false
     /// The daemon stops: what has not ended goes back to the queue.
@@ -23,7 +24,7 @@ final class Job: @unchecked Sendable {
     var discarding = false
     var ended = false
 
-    init(record: JobRecord, render: RenderOperation, publish: PublishOperation, announce: AnnounceOperation) {
+    init(record: JobRecord, render: RenderOperation, publish: PublishOperation?, announce: AnnounceOperation?) {
         self.record = record
         self.render = render
         self.publish = publish
@@ -32,17 +33,20 @@ final class Job: @unchecked Sendable {
 
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
     func cancelOperations() {
-        announce.cancel()
-        publish.cancel()
+        announce?.cancel()
+        publish?.cancel()
         render.cancel()
     }
+
+    /// None of its operations works any more, or will.
+    var isStill: Bool { render.state.isFinal && publish?.state.isFinal != false }
 
     var story: JobStory { record.story ?? JobStory() }
 
     /// An operation begins.
     func begin(_ kind: String, _ queue: String) {
         var story = story
-        story.begin(kind, queue, attempt: record.tries + max(1, render.tries))
+        story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))
         record.story = story
     }
 
@@ -59,16 +63,16 @@ final class Job: @unchecked Sendable {
         }
     }
 
+    func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
+        end(kind, .failed, failure?.message, account, failure?.class)
+    }
+
     /// The record as it is at this moment, with who works on it.
     var told: JobRecord {
         var told = record
         told.story?.tell("RenderOperation", render.account)
         told.tries += render.tries
         return told
-    }
-
-    func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
-        end(kind, .failed, failure?.message, account, failure?.class)
     }
 
     /// What the picture's header said.

@@ -43,8 +43,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         files.async { [self] in
             do {
                 let publication = try fileWork.during(order.outbox) {
-                    try publisher.makeDurable(image.staged)
-                    return try publisher.choose(image.staged, order: order, path: path)
+                    try publisher.makeDurable(image.results)
+                    return try publisher.choose(image.results, order: order, path: path)
                 }
                 steps.intend(publication.intent) { [self] recorded in
                     files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }

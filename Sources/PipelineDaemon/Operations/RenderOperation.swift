@@ -11,15 +11,24 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     struct Work: Sendable {
         var name: String
-        var outputs: [RecipeOutput]
-        var source: ImageHandle
-        /// Of the source, in bytes.
-        var size: Int
-        /// Where the results are made, one for each output.
+        /// What is made, and where: a path for each.
+        var pictures: [PlannedPicture]
         var staging: [String]
+        var source: ImageHandle
+        /// What there is to read, in bytes.
+        var size: Int
+        /// What was made before a barrier.
+        var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
         /// It was in work when the daemon crashed: nothing else is in work beside it now.
         var suspect: Bool
+    }
+
+    /// Pictures that are made from the same one, all at once.
+    private struct Part {
+        var source: Int?
+        var pictures: [PlannedPicture] = []
+        var staging: [String] = []
     }
 
     private struct Box {
@@ -27,12 +36,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var failure: JobFailure?
         var header: PictureHeader?
         var task: RenderTask?
+        var results: [Int: RenderedOutput] = [:]
         var tries = 0
         /// The latest to work on it.
         var worker: Int32?
         var interrupted = false
     }
 
+    private let parts: [Part]
     private let work: Work
     private let pool: WorkerPool
     private let files: DispatchQueue
@@ -50,6 +61,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         self.held = held
         self.lost = lost
         self.work = work
+        var parts: [Part] = []
+        for (picture, path) in zip(work.pictures, work.staging) {
+            let known = parts.firstIndex { $0.source == picture.source }
+            if known == nil { parts.append(Part(source: picture.source)) }
+            parts[known ?? parts.count - 1].pictures.append(picture)
+            parts[known ?? parts.count - 1].staging.append(path)
+        }
+        self.parts = parts
         self.pool = pool
         self.files = files
     }
@@ -74,18 +93,29 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             box.worker = nil
             box.header = nil
         }
+        begin(0)
+    }
+
+    /// One part after the other, in whatever worker is free.
+    private func begin(_ number: Int) {
         files.async { [self] in
             do {
-                let input = provided ?? work.source
-                let source = try fileWork.during(input.source) {
-                    try Descriptor.open(input.source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                guard number < parts.count else { return made() }
+                let sources = try paths(of: parts[number]).map { path in
+                    try fileWork.during(path) { try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) }
                 }
-                guard let targets = openTargets() else { return }
-                run(makeTask(source: source, targets: targets))
+                guard let targets = openTargets(of: parts[number]) else { return }
+                run(makeTask(number, sources: sources, targets: targets))
             } catch {
                 end(.failed, JobFailure(error, during: "opening the picture"))
             }
         }
+    }
+
+    /// What it is made from, and the original if that is something else.
+    private func paths(of part: Part) -> [String] {
+        let original = (provided ?? work.source).source
+        return work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [original]
     }
 
     override func interrupt() {
@@ -96,9 +126,9 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         if let task { pool.cancel(task) }
     }
 
-    private func openTargets() -> [Descriptor]? {
+    private func openTargets(of part: Part) -> [Descriptor]? {
         do {
-            return try work.staging.map { path in try fileWork.during(path) { try openStaging(path) } }
+            return try part.staging.map { path in try fileWork.during(path) { try openStaging(path) } }
         } catch {
             end(.failed, JobFailure(error, inOutboxDuring: "making the result in the outbox"))
             return nil
@@ -110,13 +140,13 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         return try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
     }
 
-    private func makeTask(source: Descriptor, targets: [Descriptor]) -> RenderTask {
+    private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) -> RenderTask {
         RenderTask(
-            name: work.name, outputs: work.outputs.map { RenderOutput(name: $0.name, stages: $0.chain.stages) },
-            limits: work.limits, alone: work.suspect || tries > 1, source: source, targets: targets, held: held,
+            name: work.name, outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
+            limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
-            opened: { [self] header in box.withLock { $0.header = header } },
-            done: { [self] result in files.async { self.answered(result) } })
+            opened: { [self] header in box.withLock { if $0.header == nil { $0.header = header } } },
+            done: { [self] result in files.async { self.answered(number, result) } })
     }
 
     private func run(_ task: RenderTask) {
@@ -128,17 +158,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         pool.run(task)
     }
 
-    private func answered(_ result: Result<[RenderedOutput], RenderTask.Failure>) {
+    private func answered(_ number: Int, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
         box.withLock { $0.task = nil }
         switch result {
-        case .success(let results) where results.count == work.outputs.count:
-            var image = work.source
-            image.header = header
-            image.staged = zip(zip(work.outputs, work.staging), results).map { pair, result in
-                ImageHandle.Staged(name: pair.0.name, suffix: pair.0.chain.suffix, path: pair.1, result: result)
+        case .success(let results) where results.count == parts[number].pictures.count:
+            box.withLock { box in
+                for (picture, result) in zip(parts[number].pictures, results) { box.results[picture.index] = result }
             }
-            box.withLock { $0.image = image }
-            finish(.finished)
+            begin(number + 1)
         case .success:
             failed(JobFailure("the worker answered with the wrong number of results", class: .crash))
         case .failure(let reason):
@@ -152,6 +179,18 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         }
         lost(failure)
         execute()
+    }
+
+    private func made() {
+        let (header, results) = box.withLock { ($0.header, $0.results) }
+        var image = provided ?? work.source
+        image.header = header
+        image.staged = zip(work.pictures, work.staging).map { picture, path in
+            ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])
+        }
+        image.earlier = work.earlier
+        box.withLock { [image] in $0.image = image }
+        finish(.finished)
     }
 
     /// Nothing partial stays behind, and nobody hears of the end before that is so.

@@ -55,8 +55,8 @@ extension Supervisor {
     private func lookForHangs() {
         let latest = DispatchTime.now() - settings.hangTimeout.dispatch
         for job in window.values {
-            for (queue, operation) in [(render, job.render as AsyncOperation), (publish, job.publish)] {
-                guard let touch = operation.fileWork.current, touch.since < latest else { continue }
+            for (queue, operation) in [(render, job.render as AsyncOperation?), (publish, job.publish)] {
+                guard let operation, let touch = operation.fileWork.current, touch.since < latest else { continue }
                 setAside(job, operation, queue, touch.path)
             }
         }

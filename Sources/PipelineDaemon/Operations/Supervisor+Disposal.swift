@@ -45,6 +45,8 @@ extension Supervisor {
     private func disposeOnce(_ record: JobRecord) throws {
         guard moved.insert(record.id).inserted else { return }
         do {
+            // Made before a barrier, and of use to nobody any more.
+            for file in record.staged { try FileSystem.remove(file.path) }
             let source = try Disposal(places: places).dispose(record)
             ledger.recordDisposal(of: record.id, source: source) { [self] in
                 disposing.async { self.moved.remove(record.id) }

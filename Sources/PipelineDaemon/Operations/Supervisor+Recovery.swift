@@ -84,7 +84,8 @@ extension Supervisor {
         outboxes.insert(current.adHocOutbox(places))
         // A recipe may be another since.
         outboxes.formUnion(try ledger.unfinishedOutboxes())
-        for outbox in outboxes.sorted() { staging.sweep(outbox) }
+        let kept = try ledger.stagedPaths()
+        for outbox in outboxes.sorted() { staging.sweep(outbox, except: kept) }
     }
 
     /// Copies whose job was never recorded: the caller was not told that they are safe. One that was being brought back goes where it

@@ -14,7 +14,7 @@ extension Supervisor {
             render.close()
             let isHeld = publish.report.paused || publish.report.effective == 0
             for job in window.values {
-                let waitsForNobody = isHeld && job.render.state.isFinal && job.publish.state != .executing
+                let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
                 if [.queued, .waiting].contains(job.record.state) || waitsForNobody { giveBack(job) }
             }
             let running = counts[.running] ?? 0

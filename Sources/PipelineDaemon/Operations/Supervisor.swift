@@ -73,6 +73,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
+    /// Batches of which something is being announced.
+    var announcing: Set<Int> = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
 
@@ -94,8 +96,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
         ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
+        ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
+            ledger.lookAtBatches()
             for (name, reason) in try ledger.pausedQueues() {
                 guard let queue = queues.first(where: { $0.name == name }) else { continue }
                 queue.pause(reason: reason)
@@ -234,11 +238,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func start(_ record: JobRecord) {
         let id = record.id
+        let plan = record.plan
+        let pictures = plan.segments[record.segment]
+        guard !pictures.isEmpty else { return arrive(record) }
         let render = RenderOperation(
             RenderOperation.Work(
-                name: record.path, outputs: record.order.outputs, source: ImageHandle(source: record.source),
-                size: record.file.size,
-                staging: record.order.outputs.indices.map { staging.path(of: record, output: $0) },
+                name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
+                source: ImageHandle(source: record.source), size: record.size(of: pictures),
+                earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
@@ -246,21 +253,30 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 suspect: record.crashes > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },
             lost: { [self] failure in queue.async { self.lost(id, failure) } })
+        let isLast = record.segment == plan.segments.count - 1
+        let job = isLast ? ending(record, render) : Job(record: record, render: render, publish: nil, announce: nil)
+        window[id] = job
+        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
+        job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
+        self.render.add(render)
+        if let publish = job.publish { self.publish.add(publish) }
+        if let announce = job.announce { self.announce.add(announce) }
+    }
+
+    /// A job that is published when it is rendered.
+    private func ending(_ record: JobRecord, _ render: RenderOperation) -> Job {
+        let id = record.id
         let publish = PublishOperation(
             order: record.order, path: record.path, publisher: publisher, files: files,
             steps: PublishOperation.Steps(
                 intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
-        let announce = AnnounceOperation(job: id, ledger: ledger)
-        let job = Job(record: record, render: render, publish: publish, announce: announce)
-        window[id] = job
+        let announce = AnnounceOperation { [ledger] done in
+            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done), done: done)
+        }
         publish.follow(render)
         announce.follow(publish)
-        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
-        publish.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        self.render.add(render)
-        self.publish.add(publish)
-        self.announce.add(announce)
+        return Job(record: record, render: render, publish: publish, announce: announce)
     }
 
     // MARK: - What operations report
@@ -275,16 +291,17 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             move(job, to: job.cancelRequested ? .cancelling : .running)
             watchForHangs()
         case .finished:
-            job.tell(job.render.header)
+            if job.record.segment == 0 { job.tell(job.render.header) }
             job.end(
                 "RenderOperation", state, job.render.header?.decoderPaths.joined(separator: ", "), job.render.account)
             showHeld(job)
             settleCancelling(job)
+            if job.publish == nil { cross(job) }
         case .failed:
             job.tell(job.render.header)
             job.end("RenderOperation", job.render.failure, job.render.account)
-            job.announce.cancel()
-            job.publish.cancel()
+            job.announce?.cancel()
+            job.publish?.cancel()
             if job.cancelRequested || job.returning { return settleCancelling(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
@@ -309,8 +326,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.begin("PublishOperation", "publish")
             hold(job.record.id, nil)
         case .failed:
-            job.end("PublishOperation", job.publish.failure)
-            fail(job, job.publish.failure ?? JobFailure("publishing failed"))
+            job.end("PublishOperation", job.publish?.failure)
+            fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             job.end("PublishOperation", state)
             if let failure = job.refusal { fail(job, failure) } else { settleCancelling(job) }
@@ -339,7 +356,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.outputs = published.map(\.path)
         job.record.story?.after = published.compactMap(\.picture)
         job.end("PublishOperation", .finished)
-        if published.count < job.record.order.outputs.count {
+        if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }
         finish(job, .done, done: done)
@@ -348,8 +365,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// A job that is to stop has stopped once none of its operations works any more.
     func settleCancelling(_ job: Job) {
-        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing,
-            job.render.state.isFinal, job.publish.state.isFinal
+        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing, job.isStill
         else { return }
         guard let image = job.render.image else { return stopped(job) }
         guard !job.discarding else { return }
@@ -397,10 +413,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     /// What is rendered, and not yet being published, waits behind a pause of that queue.
     func showHeld(_ job: Job) {
-        guard job.render.state == .finished, job.publish.state == .pending || job.publish.state == .ready else {
-            return
-        }
-        let report = publish.report
+        guard job.render.state == .finished, let publish = job.publish, [.pending, .ready].contains(publish.state)
+        else { return }
+        let report = self.publish.report
         hold(job.record.id, report.paused ? report.pauseText : nil)
     }
 
@@ -418,7 +433,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[job.record.id] = nil
         // One that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued { return checkDrained() }
-        job.record.tries += job.render.tries
+        // Beyond a barrier it is still the same try.
+        let goesOn = state == .waiting && job.record.hold == .barrier
+        job.record.tries += goesOn ? max(0, job.render.tries - 1) : job.render.tries
         if state == .done { (job.record.error, job.record.advice, job.record.failure) = (nil, nil, nil) }
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
@@ -429,7 +446,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
-            if state == .failed || state == .waiting, let image = job.render.image {
+            if state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in

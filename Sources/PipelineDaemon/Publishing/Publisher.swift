@@ -85,7 +85,7 @@ final class Publisher: Sendable {
                     try FileSystem.remove(intent.steps[index].staging)
                     continue
                 }
-                published.append(Published(path: intent.steps[index].target, picture: result.picture))
+                published.append(Published(path: intent.steps[index].target, picture: result.told))
             }
             try makeDurable(published)
         } catch {
@@ -164,7 +164,7 @@ final class Publisher: Sendable {
 }
 
 extension ImageHandle.Staged {
-    fileprivate var picture: JobStory.Picture? {
+    fileprivate var told: JobStory.Picture? {
         result.map { JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes)) }
     }
 }

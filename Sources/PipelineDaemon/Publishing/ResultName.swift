@@ -1,3 +1,4 @@
+import PipelineModel
 import SystemCalls
 
 /// The names of a job's results: `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`.
@@ -11,7 +12,9 @@ struct ResultName {
     }
 
     func path(_ staged: ImageHandle.Staged, number: Int) -> String {
-        let ending = (number == 0 ? "" : "-\(number)") + (staged.name.map { ".\($0)" } ?? "") + ".\(staged.suffix)"
+        let ending =
+            (number == 0 ? "" : "-\(number)") + (staged.picture.name.map { ".\($0)" } ?? "")
+            + ".\(staged.picture.suffix)"
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 

@@ -28,19 +28,19 @@ struct Staging: Sendable {
 
     func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
 
-    /// Where an output of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out.
-    func path(of job: JobRecord, output index: Int) -> String {
-        let name = "\(job.id)-\(index)" + (job.tries > 0 ? "-\(job.tries)" : "")
-        return "\(folder(in: job.order.outbox))/\(name).\(job.order.outputs[index].chain.suffix)"
+    /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out.
+    func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
+        let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
+        return "\(folder(in: job.order.outbox))/\(name).\(picture.suffix)"
     }
 
-    /// Removes what lies there, which belongs to nobody at the start: what an intent names has been published by then.
-    func sweep(_ outbox: String) {
+    /// Removes what lies there, which belongs to nobody at the start but for `kept`: what an intent names has been published by then.
+    func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
         guard FileSystem.exists(folder) else { return }
         do {
-            for name in try FileSystem.names(in: folder).compactMap(\.self) {
-                try FileSystem.remove(FileSystem.join(folder, name))
+            for path in try FileSystem.names(in: folder).compactMap(\.self).map({ FileSystem.join(folder, $0) }) {
+                if !kept.contains(path) { try FileSystem.remove(path) }
             }
         } catch {
             Log.failure("\(folder) can't be swept: \(error), ignoring")

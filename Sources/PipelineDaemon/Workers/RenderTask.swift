@@ -41,16 +41,17 @@ final class RenderTask: @unchecked Sendable {
     let opened: @Sendable (PictureHeader) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
-    /// Let go as soon as the worker has them.
-    var source: Descriptor?
+    /// What is read, and what that was made of if it was handed over a barrier. Let go as soon as the worker has them.
+    var sources: [Descriptor]
+    /// Where the results go, likewise.
     var targets: [Descriptor]
     var cancelled = false
     var isHeld = false
     var timer: DispatchWorkItem?
 
     init(
-        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, source: Descriptor, targets: [Descriptor],
-        held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
+        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
+        targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
     ) {
@@ -60,7 +61,7 @@ final class RenderTask: @unchecked Sendable {
         self.alone = alone
         self.held = held
         self.begun = begun
-        self.source = source
+        self.sources = sources
         self.targets = targets
         self.opened = opened
         self.done = done

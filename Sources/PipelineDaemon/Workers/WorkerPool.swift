@@ -200,7 +200,7 @@ final class WorkerPool: @unchecked Sendable {
     }
 
     private func begin(_ task: RenderTask, on worker: Worker) {
-        guard let source = task.source else { return task.done(.failure(.cancelled)) }
+        guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
         task.begun(worker.process)
@@ -211,8 +211,8 @@ final class WorkerPool: @unchecked Sendable {
                 OpenRequest(
                     name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
                     onTruncated: task.limits.onTruncated)),
-            descriptors: [source])
-        task.source = nil
+            descriptors: task.sources)
+        task.sources = []
         restartTimer(worker, task)
     }
 
@@ -316,7 +316,7 @@ final class WorkerPool: @unchecked Sendable {
         room.leave(task)
         task.timer?.cancel()
         task.timer = nil
-        task.source = nil
+        task.sources = []
         task.targets = []
         task.done(result)
         admit()

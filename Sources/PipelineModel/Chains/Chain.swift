@@ -20,25 +20,19 @@ public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
         }
         var stages: [Stage] = []
         for element in elements {
-            stages.append(try catalog.stage(element))
+            let stage = try catalog.stage(element)
+            if let name = stage.teeName, stages.contains(where: { $0.teeName == name }) {
+                throw ChainProblem(
+                    "tee '\(name)' for the second time", column: element.column, advice: "give each a name of its own")
+            }
+            stages.append(stage)
         }
         self.stages = stages
         self.text = text.trimmed
     }
 
-    /// The end of a result's file name: `jpg`, `png`, `webp`, `tif` or `avif`.
-    public var suffix: String {
-        switch format {
-        case "jpeg": "jpg"
-        case "tiff": "tif"
-        default: format
-        }
-    }
-
-    /// What `save` writes: `jpeg`, `png`, `webp`, `tiff` or `avif`.
-    public var format: String {
-        stages.last?.arguments["format"]?.text ?? "jpeg"
-    }
+    /// The names of the results that it keeps on the way.
+    public var tees: [String] { stages.compactMap(\.teeName) }
 
     public var description: String { text }
 }

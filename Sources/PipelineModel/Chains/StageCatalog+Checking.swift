@@ -6,9 +6,13 @@ extension StageCatalog {
                 "unknown stage '\(element.name)'", column: element.column,
                 advice: suggestion(for: element.name, among: stages.map(\.name)))
         }
+        let builtIn = BuiltInStage.all.first { $0.description.name == element.name }
         var stage = Stage(name: element.name)
         var columns: [String: Int] = [:]
-        for assignment in element.assignments {
+        for var assignment in element.assignments {
+            if assignment.value == nil, let positional = builtIn?.positional, columns[positional] == nil {
+                (assignment.name, assignment.value) = (positional, assignment.name)
+            }
             let parameter = try parameter(assignment, of: description)
             guard columns.updateValue(assignment.column, forKey: parameter.name) == nil else {
                 throw ChainProblem(
@@ -21,7 +25,7 @@ extension StageCatalog {
             guard let text = parameter.defaultValue else { continue }
             stage.arguments[parameter.name] = try value(text, of: parameter, column: element.column)
         }
-        if let violation = BuiltInStage.all.first(where: { $0.description.name == stage.name })?.violation(stage) {
+        if let violation = builtIn?.violation(stage) {
             let column = violation.parameter.flatMap { columns[$0] } ?? element.column
             throw ChainProblem(violation.complaint, column: column, advice: violation.advice)
         }

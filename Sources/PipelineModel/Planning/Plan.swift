@@ -1,8 +1,15 @@
-/// The operations of a job, in the order of their dependencies.
+/// What a job makes, and the operations that make it.
 public struct Plan: Sendable, Hashable {
-    public let operations: [PlannedOperation]
+    /// The pictures of each segment; barriers are between the segments.
+    public let segments: [[PlannedPicture]]
 
-    public init(operations: [PlannedOperation]) {
-        self.operations = operations
+    public var pictures: [PlannedPicture] { segments.flatMap(\.self).sorted { $0.index < $1.index } }
+    /// All that is published, in that order.
+    public var results: [PlannedPicture] { pictures.filter(\.isResult) }
+
+    /// In the order of their dependencies.
+    public var operations: [PlannedOperation] {
+        let renders = segments.map { $0.isEmpty ? [] : [PlannedOperation.render($0)] }
+        return renders.joined(separator: [.announceBatch]) + [.publish, .announce]
     }
 }

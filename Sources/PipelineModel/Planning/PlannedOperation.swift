@@ -1,8 +1,10 @@
 /// An operation that a job needs.
 public enum PlannedOperation: Sendable, Hashable {
-    /// Source picture to all results, in one worker.
-    case render(outputs: [RecipeOutput])
+    /// Source picture to all pictures of a segment, in one worker.
+    case render([PlannedPicture])
     case publish
+    /// Of the batch, when all its pictures have arrived at a barrier.
+    case announceBatch
     case announce
 
     /// The class that carries it out.
@@ -10,7 +12,7 @@ public enum PlannedOperation: Sendable, Hashable {
         switch self {
         case .render: "RenderOperation"
         case .publish: "PublishOperation"
-        case .announce: "AnnounceOperation"
+        case .announceBatch, .announce: "AnnounceOperation"
         }
     }
 
@@ -19,27 +21,20 @@ public enum PlannedOperation: Sendable, Hashable {
         switch self {
         case .render: "render"
         case .publish: "publish"
-        case .announce: "announce"
+        case .announceBatch, .announce: "announce"
         }
     }
 
     /// What it does, in one line.
     public var does: String {
         switch self {
-        case .render(let outputs):
-            outputs.count == 1
-                ? "decode, \(outputs.map(\.steps).joined())"
-                : "decode once per output; "
-                    + outputs.map { ($0.name.map { "\($0): " } ?? "") + $0.steps }.joined(separator: "; ")
+        case .render(let pictures):
+            pictures.count == 1
+                ? "decode, \(pictures.map(\.steps).joined())"
+                : "decode once per output; " + pictures.map(\.steps).joined(separator: "; ")
         case .publish: "put the results into the outbox, all or none; then see to the original"
+        case .announceBatch: "once, when all of the batch are here: append that to the event log; then they go on"
         case .announce: "append to the event log"
         }
-    }
-}
-
-extension RecipeOutput {
-    /// The names of its stages: "resize, noir, encode jpeg".
-    fileprivate var steps: String {
-        (chain.stages.dropLast().map(\.name) + ["encode \(chain.format)"]).joined(separator: ", ")
     }
 }

@@ -8,4 +8,8 @@ public struct RecipeOutput: Sendable, Hashable, Codable {
         self.name = name
         self.chain = chain
     }
+
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
+    }
 }

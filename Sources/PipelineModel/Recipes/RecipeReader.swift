@@ -1,7 +1,7 @@
 /// Goes through the sections of a recipe's file and collects what they say, and all that is wrong with them.
 struct RecipeReader {
     /// A worker is handed an open file for each.
-    private static let mostOutputs = 32
+    private static let mostResults = 32
 
     private let file: ConfigurationText
     private let catalog: StageCatalog
@@ -35,22 +35,22 @@ struct RecipeReader {
                 report(section.line, "unknown section [\(section.header)]; \(advice)")
             }
         }
+        if outputNames.count > Self.mostResults {
+            report(nil, "more than \(Self.mostResults) results, tees included; put the others into a second recipe")
+        }
         if outputNames.isEmpty, problems.isEmpty {
             report(nil, "no [Output] section; add one with a Chain=")
         }
     }
 
     private mutating func readOutput(_ section: SectionedText.Section, name: String?) {
-        if let name, !name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }) {
+        if let name, !RecipeOutput.isName(name) {
             report(section.line, "'\(name)' can't be the name of an output; use letters, digits, - and _")
         }
         if outputNames.contains(name) {
             report(section.line, "[\(section.header)] for the second time; give each output a name of its own")
         }
         outputNames.append(name)
-        if outputNames.count == Self.mostOutputs + 1 {
-            report(section.line, "more than \(Self.mostOutputs) outputs; put the others into a second recipe")
-        }
 
         draft.chain = nil
         let problemsBefore = problems.count
@@ -60,7 +60,14 @@ struct RecipeReader {
             return
         }
         do throws(ChainProblem) {
-            outputs.append(RecipeOutput(name: name, chain: try Chain(parsing: text, catalog: catalog)))
+            let chain = try Chain(parsing: text, catalog: catalog)
+            outputs.append(RecipeOutput(name: name, chain: chain))
+            for tee in chain.tees {
+                if outputNames.contains(tee) {
+                    report(written.place(at: 0).line, "two results are called '\(tee)'; give each a name of its own")
+                }
+                outputNames.append(tee)
+            }
         } catch {
             let (line, column) = written.place(at: error.column - 1)
             report(line, error.moved(to: column).message)

@@ -1,10 +1,12 @@
 /// A stage that needs no plugin. Adding one: a file beside this one and a word in `all`.
 struct BuiltInStage: Sendable {
-    static let all = [resize, save]
+    static let all = [resize, tee, barrier, save]
 
     let description: StageDescription
+    /// The parameter that may be written without its name: `tee preview`.
+    var positional: String?
     /// What is wrong with arguments that are each right by themselves.
-    let violation: @Sendable (Stage) -> Violation?
+    var violation: @Sendable (Stage) -> Violation? = { _ in nil }
 
     struct Violation {
         /// The argument to point at; the stage itself when nil.

@@ -7,6 +7,8 @@ import WorkerProtocol
 struct OpenPicture {
     let header: PictureHeader
     private let source: SourceFile
+    /// Where the pixels come from was made of this: it has what a picture carries beside them.
+    private let original: SourceFile?
     private let outputs: [RenderOutput]
     private let paths: [DecoderPath]
     private let filters: FilterLibrary
@@ -14,8 +16,10 @@ struct OpenPicture {
 
     /// Reads the header, and decides by it, before any pixel.
     init(
-        _ request: OpenRequest, _ descriptor: Descriptor, filters: FilterLibrary, cancellation: Cancellation
+        _ request: OpenRequest, _ descriptor: Descriptor, original: Descriptor? = nil, filters: FilterLibrary,
+        cancellation: Cancellation
     ) throws {
+        self.original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
         self.source = source
         outputs = request.outputs
@@ -66,6 +70,11 @@ struct OpenPicture {
             picture = try within(ResizeStage.name) { try resize.apply(target, to: picture) }
         }
         picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
+        if let original {
+            picture = try original.reading { try Metadata.copy(from: original.picture(), to: picture) }
+            // It is upright already.
+            picture.removeField("orientation")
+        }
         for stage in stages {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)

@@ -10,12 +10,15 @@ struct SaveStage {
 
     let format: String
     private let quality: Int32
+    /// A file that is read once more, and soon.
+    private let isHandOver: Bool
     private let metadata: Metadata
     private let background: [Double]
 
     init(_ stage: Stage) {
         format = stage.arguments["format"]?.text ?? "jpeg"
         let standard = ["jpeg": 85, "webp": 80, "avif": 55][format] ?? 0
+        isHandOver = stage.arguments["compression"]?.number == 0
         quality = Int32(stage.arguments["quality"]?.number ?? Double(standard))
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
@@ -42,7 +45,7 @@ struct SaveStage {
     private func encode(_ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>) -> Int32 {
         let strip: gboolean = metadata == .strip ? 1 : 0
         return switch format {
-        case "png": cvips_pngsave(image, target, strip)
+        case "png": isHandOver ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, strip)
         case "webp": cvips_webpsave(image, target, quality, strip)
         case "tiff":
             cvips_tiffsave(

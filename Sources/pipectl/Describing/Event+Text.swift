@@ -5,6 +5,8 @@ extension Control.Event {
         var line: Text = "\(Moment.local(time), .faint)  "
         if let job {
             line = line + (kind == "picture" ? "#\(job.id) \("announced", .good)  \(job.input)" : job.line)
+        } else if let batch {
+            return line + batch.line(text)
         } else {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }

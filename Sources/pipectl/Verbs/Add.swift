@@ -48,6 +48,7 @@ extension Verb {
                     code = .failed
                 }
             }
+            if let batch { _ = try context.call(Call.CloseBatch(batch: batch)) }
             guard invocation.has(.wait), !added.isEmpty else { return code }
             try context.output.flush()
             return try context.waitFor(added) == .done ? code : .failed

@@ -56,9 +56,17 @@ final class WorkerProcess: Sendable {
         onTruncated: TruncatedPolicy = .fail
     ) throws -> PictureHeader {
         let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
+        return try open([file], name: name, outputs, maxPixels: maxPixels, onTruncated: onTruncated)
+    }
+
+    /// What was handed over a barrier comes with its original.
+    func open(
+        _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
+        maxPixels: Int64 = 268_000_000, onTruncated: TruncatedPolicy = .fail
+    ) throws -> PictureHeader {
         let request = OpenRequest(
             name: name, outputs: outputs, maxPixels: maxPixels, onTruncated: onTruncated)
-        switch try ask(.open(request), [file.reopened()]) {
+        switch try ask(.open(request), files.map { try $0.reopened() }) {
         case .opened(let header): return header
         case .failed(let failure): throw failure
         case let other: throw Unexpected("\(other)")

@@ -1,0 +1,145 @@
+import PipelineModel
+
+/// A batch as the ledger keeps it, and how far its jobs have come.
+struct BatchRecord: Sendable {
+    var id: Int
+    /// The list that it came from.
+    var name: String?
+    var isOpen: Bool
+    var jobs: [JobState: Int] = [:]
+}
+
+/// What has become of a batch as a whole.
+enum BatchNews: String, Sendable {
+    /// Every job of it has arrived at a barrier, or ended.
+    case arrived
+    /// Every job of it has ended.
+    case ended
+}
+
+/// Batches: jobs that are watched, waited for and cancelled as one.
+///
+/// Whichever statement changes a job of a batch, a trigger notes the batch in `arrivals`. Before each commit those are looked at, so
+/// that nobody has to count, and nothing is missed by a crash.
+extension Ledger {
+    /// Of a batch: a job that has neither ended nor arrived at a barrier.
+    private static let onWay = """
+        EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN ('waiting', 'queued', 'running', 'cancelling')
+            AND hold IS NOT 'barrier')
+        """
+
+    func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
+        write(
+            urgent: true,
+            { database, _ in
+                try database.run(
+                    "INSERT INTO batches (id, name, open, created) VALUES (?, ?, 1, ?)",
+                    [.integer(id), .optional(name), .real(Timestamp.now())])
+            }, done: done)
+    }
+
+    /// No more jobs come.
+    func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
+        write(
+            urgent: true,
+            { database, _ in
+                try database.run("UPDATE batches SET open = 0 WHERE id = ?", [.integer(id)])
+                try database.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (?)", [.integer(id)])
+            }, done: done)
+    }
+
+    /// At the start: nobody is there any more to add to a batch, and what was to be announced may not have been.
+    func lookAtBatches() {
+        write({ database, _ in
+            try database.script(
+                """
+                UPDATE batches SET open = 0 WHERE open = 1;
+                INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL;
+                """)
+        })
+    }
+
+    /// Before a commit: the batches that have arrived, or ended, with it.
+    static func settleBatches(_ database: Database) throws -> [(batch: Int, news: BatchNews)] {
+        guard try database.first("SELECT 1 FROM arrivals LIMIT 1", [], { _ in true }) == true else { return [] }
+        var settled: [(Int, BatchNews)] = []
+        try database.rows(
+            """
+            SELECT id, EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier') FROM batches
+            WHERE id IN (SELECT batch FROM arrivals) AND open = 0 AND finished IS NULL AND NOT \(onWay) ORDER BY id
+            """
+        ) { settled.append(($0.integer(0), $0.integer(1) != 0 ? .arrived : .ended)) }
+        try database.run(
+            """
+            UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(onWay)
+            """)
+        try database.run("DELETE FROM arrivals")
+        return settled
+    }
+
+    /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on; hands over how many, and
+    /// the first of their positions.
+    func announce(
+        _ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int, _ from: Int) -> Void
+    ) {
+        let released = Handed(0)
+        let first = Handed(0)
+        write(
+            urgent: true,
+            { database, _ in
+                (released.value, first.value) = (0, 0)
+                let isSo = try database.first(
+                    "SELECT 1 FROM batches WHERE id = ? AND open = 0 AND finished IS NULL AND NOT \(Self.onWay)",
+                    [.integer(batch)]
+                ) { _ in true }
+                guard isSo == true else { return }
+                var event = LoggedEvent(kind: "batch", text: news.rawValue)
+                event.batch = batch
+                try Self.event(database, event)
+                if news == .ended {
+                    return try database.run(
+                        "UPDATE batches SET finished = ? WHERE id = ?", [.real(event.time), .integer(batch)])
+                }
+                let which = """
+                    batch = ?1 AND hold = 'barrier' AND segment = (
+                        SELECT MIN(segment) FROM jobs WHERE batch = ?1 AND hold = 'barrier')
+                    """
+                first.value =
+                    try database.first("SELECT MIN(position) FROM jobs WHERE \(which)", [.integer(batch)]) {
+                        $0.integer(0)
+                    } ?? 0
+                try database.run(
+                    """
+                    INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs
+                    WHERE \(which) ORDER BY position
+                    """, [.integer(batch), .real(event.time)])
+                try database.run(
+                    "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", [.integer(batch)])
+                released.value = database.changes
+            }, done: { done(released.value, first.value) })
+    }
+
+    /// Those of the IDs that there are.
+    func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
+        guard !ids.isEmpty else { return [:] }
+        var batches: [Int: BatchRecord] = [:]
+        let wanted = [Database.Value.text(try JSONText.encode(ids.sorted()))]
+        try read { database in
+            try database.rows(
+                "SELECT id, name, open FROM batches WHERE id IN (SELECT value FROM json_each(?))", wanted
+            ) {
+                batches[$0.integer(0)] = BatchRecord(
+                    id: $0.integer(0), name: $0.optionalText(1), isOpen: $0.integer(2) != 0)
+            }
+            try database.rows(
+                """
+                SELECT batch, state, COUNT(*) FROM jobs WHERE batch IN (SELECT value FROM json_each(?))
+                GROUP BY batch, state
+                """, wanted
+            ) { row in
+                if let state = JobState(rawValue: row.text(1)) { batches[row.integer(0)]?.jobs[state] = row.integer(2) }
+            }
+        }
+        return batches
+    }
+}

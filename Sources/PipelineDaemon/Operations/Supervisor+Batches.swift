@@ -1,0 +1,82 @@
+import Dispatch
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Barriers, and the announcements of batches.
+extension Supervisor {
+    /// A segment is made. What it hands over has to outlive the job's leaving of the window.
+    func cross(_ job: Job) {
+        guard let image = job.render.image, !job.ended else { return }
+        files.async { [self] in
+            let result = Result { try publisher.makeDurable(image.staged) }
+            queue.async { [self] in
+                guard !job.ended, !job.cancelRequested, !job.returning, job.waits == nil else { return }
+                do {
+                    try result.get()
+                    job.record.staged += image.staged.compactMap { file in
+                        file.result.map { .init(index: file.picture.index, path: file.path, result: $0) }
+                    }
+                    arrive(&job.record)
+                    finish(job, .waiting)
+                } catch {
+                    fail(job, JobFailure(error, inOutboxDuring: "handing over what was made before the barrier"))
+                }
+            }
+        }
+    }
+
+    /// A job whose chains begin with a barrier.
+    func arrive(_ record: JobRecord) {
+        var record = record
+        arrive(&record)
+        counts[.queued, default: 0] -= 1
+        counts[.waiting, default: 0] += 1
+        record.state = .waiting
+        ledger.record(record)
+    }
+
+    private func arrive(_ record: inout JobRecord) {
+        record.segment += 1
+        record.hold = .barrier
+        record.reason = "barrier: waits for the others of batch \(record.batch ?? 0)"
+    }
+
+    /// Something has become of a batch as a whole. It is told once, and those at the barrier go on.
+    func announce(_ news: BatchNews, of batch: Int) {
+        guard announcing.insert(batch).inserted else { return }
+        let operation = AnnounceOperation { [self] done in
+            ledger.announce(news, of: batch) { [self] released, first in
+                done()
+                queue.async { [self] in
+                    announcing.remove(batch)
+                    guard released > 0 else { return checkWaiters() }
+                    counts[.waiting, default: 0] -= released
+                    counts[.queued, default: 0] += released
+                    // Their places in the queue are those they had.
+                    filled = min(filled, first - 1)
+                    fill()
+                }
+            }
+        }
+        announce.add(operation)
+    }
+}
+
+extension JobRecord {
+    /// What was made before a barrier.
+    func staged(_ plan: Plan) -> [ImageHandle.Staged] {
+        let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        return staged.compactMap { file in
+            pictures[file.index].map { ImageHandle.Staged(picture: $0, path: file.path, result: file.result) }
+        }
+    }
+
+    /// What these pictures are made from, in bytes.
+    func size(of pictures: [PlannedPicture]) -> Int {
+        Set(pictures.map(\.source)).reduce(0) { size, source in
+            guard let source else { return size + file.size }
+            return size + Int(staged.first { $0.index == source }?.result.bytes ?? 0)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// Where a chain is seen, or waited for, in between.
+extension BuiltInStage {
+    static let tee = BuiltInStage(
+        description: StageDescription(
+            name: "tee", summary: "keeps the picture as it is here as one more result, written as `save` says",
+            parameters: [
+                ParameterDescription(
+                    name: "name", type: .text, help: "part of that result's file name; `tee preview` says the same")
+            ]),
+        positional: "name",
+        violation: { stage in
+            guard let name = stage.arguments["name"]?.text else {
+                return Violation(complaint: "'tee' without a name", advice: "write tee preview, for example")
+            }
+            if RecipeOutput.isName(name) { return nil }
+            return Violation(
+                parameter: "name", complaint: "'\(name)' can't be the name of a result",
+                advice: "use letters, digits, - and _")
+        })
+
+    static let barrier = BuiltInStage(
+        description: StageDescription(
+            name: "barrier",
+            summary: "waits here until all pictures of the batch have arrived; one that is in no batch goes on at once",
+            parameters: []))
+}

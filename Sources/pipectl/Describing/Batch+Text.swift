@@ -1,0 +1,15 @@
+import PipelineControl
+
+extension Control.Batch {
+    /// What has become of it: "batch 3 ended  lucerne.urls  19 done, 1 failed".
+    func line(_ news: String?) -> Text {
+        var line: Text = "batch \(id) \(news ?? "", .good)"
+        if let name { line = line + "  \(name)" }
+        let parts = [
+            (waiting, "waiting"), (queued, "queued"), (running, "running"), (cancelling, "cancelling"),
+            (done, "done"), (failed, "failed"), (cancelled, "cancelled"),
+        ]
+        let counts = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return line + "  \(counts)"
+    }
+}

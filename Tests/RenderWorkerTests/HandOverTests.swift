@@ -1,0 +1,54 @@
+import PipelineModel
+import Testing
+import WorkerProtocol
+
+/// What a chain hands over a barrier.
+struct HandOverTests {
+    /// Renders a batch's chain, segment by segment.
+    private func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
+        let worker = try WorkerProcess()
+        let chain = try Chain(parsing: text, catalog: StageCatalog(filters: worker.hello.filters))
+        let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: true)
+        var made: [Int: TemporaryFile] = [:]
+        for picture in plan.segments.joined() {
+            let outputs = [RenderOutput(name: nil, stages: picture.stages)]
+            let handedOver = try picture.source.map { try #require(made[$0]) }
+            _ = try worker.open((handedOver.map { [$0] } ?? []) + [source], outputs)
+            let file = try TemporaryFile()
+            _ = try worker.render(into: file)
+            made[picture.index] = file
+        }
+        return try #require(plan.results.last.flatMap { made[$0.index] })
+    }
+
+    @Test(
+        "What comes out behind a barrier is what would have come out without one, with all that the picture carries",
+        arguments: [
+            ("noir contrast=1.2", "resize width=160"), ("resize scale=0.5", "noir"),
+            ("resize scale=0.5", "resize scale=0.5 kernel=lanczos3"), ("noir", "barrier | noir"),
+        ])
+    func same(before: String, after: String) throws {
+        let photograph = try MetadataTests.photograph()
+        let file = try cut(photograph, "\(before) | barrier | \(after)")
+        let whole = try WorkerProcess().render(photograph, "\(before) | \(after.replacing("barrier | ", with: ""))")
+        #expect(try Pixels(file).likeness(Pixels(whole)) > 36)
+        let (result, expected) = (try VipsPicture(file), try VipsPicture(whole))
+        for field in [
+            "exif-ifd0-Copyright", "exif-ifd0-Make", "exif-ifd3-GPSLatitude", "exif-ifd0-Orientation",
+        ] {
+            #expect(result.text(field) == expected.text(field), "\(field)")
+        }
+        for field in ["xmp-data", "iptc-data"] { #expect(result.blob(field) == expected.blob(field), "\(field)") }
+        #expect(result.has("icc-profile-data") == expected.has("icc-profile-data"))
+    }
+
+    @Test("No pixel is changed by it: alpha, 16 bit and grey", arguments: [Pixels.Format.png, .tiff])
+    func lossless(format: Pixels.Format) throws {
+        for alpha in [false, true] {
+            let source = try Pixels.colourful(97, 61, alpha: alpha).file(format, is16Bit: true) { $0 }
+            let file = try cut(source, "noir | barrier | save format=png")
+            let whole = try WorkerProcess().render(source, "noir | save format=png")
+            #expect(try Pixels(file).likeness(Pixels(whole)) == .infinity)
+        }
+    }
+}
