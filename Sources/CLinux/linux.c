@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -115,24 +116,27 @@ int clinux_pidfd_open(pid_t pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const envp[], int channel) {
+int clinux_memory_file(void) {
+    return memfd_create("pipelined", MFD_CLOEXEC);
+}
+
+int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, 2, 1);
-    posix_spawn_file_actions_adddup2(&actions, channel, 3);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    for (int i = 0; i < count; i++)
+        posix_spawn_file_actions_adddup2(&actions, streams[i], i);
+    posix_spawn_file_actions_addclosefrom_np(&actions, count);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(pid, path, &actions, &attributes, argv, envp);
+    int error = posix_spawn(pid, argv[0], &actions, &attributes, argv, envp);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     errno = error;

@@ -101,7 +101,8 @@ public enum ControlInterface {
 
         type Recipe (
           name: string, description: ?string, file: ?string, inbox: ?string, outbox: string, match: []string,
-          original: string, conflict: string, onTruncated: string, chains: [string]string, problem: ?string
+          original: string, conflict: string, onTruncated: string, chains: [string]string, problem: ?string,
+          hook: ?string, hookFailures: int
         )
 
         type Parameter (

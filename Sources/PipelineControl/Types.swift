@@ -323,11 +323,15 @@ extension Control {
         public var onTruncated: String
         public var chains: [String: String]
         @Nullable public var problem: String?
+        @Nullable public var hook: String?
+        public var hookFailures: Int
 
         public init(
             name: String, description: String?, file: String?, inbox: String?, outbox: String, match: [String],
-            original: String, conflict: String, onTruncated: String, chains: [String: String], problem: String?
+            original: String, conflict: String, onTruncated: String, chains: [String: String], problem: String?,
+            hook: String? = nil, hookFailures: Int = 0
         ) {
+            self.hookFailures = hookFailures
             self.name = name
             self.outbox = outbox
             self.match = match
@@ -339,6 +343,7 @@ extension Control {
             self.file = file
             self.inbox = inbox
             self.problem = problem
+            self.hook = hook
         }
     }
 

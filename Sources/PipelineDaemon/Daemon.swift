@@ -53,7 +53,10 @@ final class Daemon: @unchecked Sendable {
             places: places, ledger: ledger, staging: try Staging(places), pool: pool, current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, service: service)
-        ledger.afterCommit { [server] in server.tellFollowers() }
+        ledger.afterCommit { [server, supervisor] in
+            server.tellFollowers()
+            supervisor.hooks.tell()
+        }
     }
 
     /// Two daemons on one root would take each other's files.
@@ -116,9 +119,11 @@ final class Daemon: @unchecked Sendable {
                 askedAt = .now()
                 Log.notice("stopping; once more stops at once")
                 supervisor.stop { [self] in
-                    server.stop()
-                    Log.notice("stopped")
-                    exit(0)
+                    supervisor.hooks.stop(within: supervisor.settings.drainTimeout) { [self] in
+                        server.stop()
+                        Log.notice("stopped")
+                        exit(0)
+                    }
                 }
             }
         }

@@ -21,6 +21,17 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
+    /// A file in memory alone, to be read from its start.
+    public static func memory(_ bytes: [UInt8]) throws(SystemError) -> Descriptor {
+        let number = clinux_memory_file()
+        guard number >= 0 else { throw SystemError("memfd_create", "memory") }
+        let file = Descriptor(owning: number)
+        guard write(number, bytes, bytes.count) == bytes.count, lseek(number, 0, SEEK_SET) == 0 else {
+            throw SystemError("write", "memory")
+        }
+        return file
+    }
+
     /// A folder below `top`, "" being `top` itself; a symbolic link on the way there makes it fail.
     public static func openFolder(_ path: String, beneath top: String) throws(SystemError) -> Descriptor {
         let above = try open(top, O_RDONLY | O_DIRECTORY)

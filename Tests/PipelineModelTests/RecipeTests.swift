@@ -88,7 +88,7 @@ struct RecipeTests {
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "OnTruncated": "accept", "Chain": "noir",
+            "OnTruncated": "accept", "Chain": "noir", "Hook": "/usr/bin/true",
         ]
         let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
         #expect(load(["a.recipe": text]).problems == [])

@@ -15,7 +15,8 @@ struct SettingsTests {
         #expect(
             rows.map { "\($0.section) \($0.key)=\($0.default)" } == [
                 "Daemon DefaultRecipe=noir", "Daemon DrainTimeout=30s", "Daemon CancelGrace=250ms",
-                "Daemon JobTimeout=5min", "Daemon HangTimeout=10s", "Daemon Sandbox=best", "Daemon MaxPixels=268M",
+                "Daemon JobTimeout=5min", "Daemon HookTimeout=30s", "Daemon HangTimeout=10s", "Daemon Sandbox=best",
+                "Daemon MaxPixels=268M",
                 "Daemon MaxResult=1G",
                 "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Daemon FreeSpace=16M",
                 "Daemon History=30d",

@@ -31,8 +31,11 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
-/* Starts `path` with `channel` as its descriptor 3 and no other behind it, default signals, and a process group of its own. */
-int clinux_spawn(pid_t *pid, const char *path, char *const argv[], char *const envp[], int channel);
+/* memfd_create(2), close-on-exec. */
+int clinux_memory_file(void);
+
+/* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own. */
+int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
 /* waitid(2): the signal that has stopped a child and not been told before, or 0. */
 int clinux_stopped(pid_t pid);

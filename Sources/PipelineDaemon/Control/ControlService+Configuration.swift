@@ -53,7 +53,7 @@ extension Supervisor {
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue, chains: order.chains,
-                problem: report?.whyNothing)
+                problem: report?.whyNothing, hook: recipe.hook, hookFailures: hooks.report(of: recipe.name).failures)
         }
     }
 

@@ -48,7 +48,6 @@ extension ControlService {
     /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. What it never sees it is told of.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) {
         let ledger = supervisor.ledger
-        let supervisor = supervisor
         let last = (try? ledger.lastCursor()) ?? 0
         var cursor = call.cursor ?? last
         var ahead: Control.Event?
@@ -64,7 +63,7 @@ extension ControlService {
             guard let events = try? ledger.events(after: cursor, limit: 100), let first = events.first?.event.cursor
             else { return [] }
             defer { cursor = events.last?.event.cursor ?? cursor }
-            let shown = events.map { supervisor.shown($0.event, $0.job, $0.batch) }
+            let shown = events.map { Supervisor.shown($0.event, $0.job, $0.batch) }
             guard cursor >= 0, first > cursor + 1 else { return shown }
             let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
             return [Self.lost(gone, before: first - 1)] + shown
@@ -127,7 +126,7 @@ private final class Endings: Sendable {
 
 extension Supervisor {
     /// An event as clients see it: the job in the state that the event tells of.
-    func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
+    static func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
         Control.Event(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
             job: record.map { $0.shown(state: event.state ?? $0.state, reason: event.text) },

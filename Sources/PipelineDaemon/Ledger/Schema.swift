@@ -117,6 +117,12 @@ enum Schema {
         CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold ON jobs WHEN NEW.batch IS NOT NULL
             BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END;
 
+        CREATE TABLE hooks (
+            recipe TEXT PRIMARY KEY,
+            cursor INTEGER NOT NULL,
+            failures INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE needs (
             job INTEGER NOT NULL,
             after INTEGER NOT NULL,

@@ -234,6 +234,6 @@ extension Supervisor {
             let more = stays.count > 1 ? " (and \(stays.count - 1) more)" : ""
             problems.append("job \(first.key): \(first.value)\(more)")
         }
-        return problems
+        return problems + hooks.problems
     }
 }

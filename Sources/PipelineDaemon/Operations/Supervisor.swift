@@ -26,6 +26,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let ledger: Ledger
     let pool: WorkerPool
     let publisher = Publisher()
+    let hooks: Hooks
     let staging: Staging
     let started = Timestamp.now()
 
@@ -84,6 +85,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         self.ledger = ledger
         self.pool = pool
         self.current = current
+        hooks = Hooks(ledger: ledger, places: places, shown: Self.shown)
         let settings = current.configuration.settings
         clientLimits = Mutex(settings.control)
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
@@ -123,6 +125,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
         ledger.keep(events: settings.control.historyEvents)
+        let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
+        hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
     }
 
     /// Opens the inboxes of the configuration in force; one that succeeds another on the same folder begins when that has stopped.

@@ -144,19 +144,15 @@ final class Worker: @unchecked Sendable {
         return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 
-    private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> pid_t {
+    private static func spawn(_ program: String, _ plugins: [String], channel: Descriptor) throws -> Int32 {
         // Swift's own backtrace of a crash would start a program from inside the confinement.
         var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }
-        var arguments = ([program] + plugins).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup($0) } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var process: pid_t = 0
-        guard clinux_spawn(&process, program, &arguments, &variables, channel.number) == 0 else {
-            throw SystemError("start", program)
-        }
-        return process
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        return try ChildProgram.start(
+            [program] + plugins, environment: environment,
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, channel.number])
     }
 }

@@ -23,6 +23,8 @@ public struct Recipe: Sendable, Hashable {
     public let original: OriginalPolicy
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
+    /// Run for what is done.
+    public let hook: String?
     public let intake: InboxSettings
     public let outputs: [RecipeOutput]
 
@@ -31,7 +33,8 @@ public struct Recipe: Sendable, Hashable {
     public init(
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
-        onTruncated: TruncatedPolicy = .fail, intake: InboxSettings = InboxSettings(), outputs: [RecipeOutput]
+        onTruncated: TruncatedPolicy = .fail, hook: String? = nil, intake: InboxSettings = InboxSettings(),
+        outputs: [RecipeOutput]
     ) {
         self.name = name
         self.description = description
@@ -42,6 +45,7 @@ public struct Recipe: Sendable, Hashable {
         self.original = original
         self.conflict = conflict
         self.onTruncated = onTruncated
+        self.hook = hook
         self.intake = intake
         self.outputs = outputs
         globs = match.map(Glob.init)

@@ -7,6 +7,7 @@ struct RecipeDraft: Sendable {
     var original = OriginalPolicy.archive
     var conflict = ConflictPolicy.number
     var onTruncated = TruncatedPolicy.fail
+    var hook: String?
     var intake: InboxSettings
     /// Of the [Output] section that is being read.
     var chain: String?
@@ -30,6 +31,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "OnTruncated", \.onTruncated, .word,
                 "what happens to a picture whose end is missing: fail, or accept to render what is there"),
+            Setting(
+                "Recipe", "Hook", \.hook, .program,
+                "a program that is run for each picture and each batch when it is done, with the event as JSON to read"),
             Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
 }

@@ -16,7 +16,7 @@ struct RecipeFile {
             name: name, description: draft.description, file: file.name,
             inbox: draft.inbox ?? (name == settings.defaultRecipe ? "" : name), outbox: draft.outbox ?? name,
             match: draft.match ?? Recipe.pictures, original: draft.original, conflict: draft.conflict,
-            onTruncated: draft.onTruncated, intake: draft.intake, outputs: reader.outputs)
+            onTruncated: draft.onTruncated, hook: draft.hook, intake: draft.intake, outputs: reader.outputs)
         problems = reader.problems
         inboxLine = reader.inboxLine
     }

@@ -106,6 +106,18 @@ extension SettingType<String?> {
     }
 }
 
+extension SettingType<String?> {
+    /// A program that is run; not looked for along any PATH.
+    static let program = Self { text, _ throws(Refusal) in
+        guard text.isEmpty || text.hasPrefix("/") else {
+            throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
+        }
+        return text.isEmpty ? nil : text
+    } write: {
+        $0 ?? ""
+    }
+}
+
 extension SettingType<[String]?> {
     /// Words between spaces, with quotes around those that contain some. Each assignment appends.
     static let words = Self { text, before throws(Refusal) in

@@ -4,6 +4,7 @@ public struct Settings: Sendable, Hashable {
     public var drainTimeout = Duration.seconds(30)
     public var cancelGrace = Duration.milliseconds(250)
     public var jobTimeout = Duration.seconds(300)
+    public var hookTimeout = Duration.seconds(30)
     public var hangTimeout = Duration.seconds(10)
     public var sandbox = Sandbox.best
     public var maxPixels: Int64 = 268_000_000
@@ -41,6 +42,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "JobTimeout", \.jobTimeout, .duration(.seconds(1) ... .seconds(86400)),
                 "how long a job may run before it fails"),
+            Setting(
+                "Daemon", "HookTimeout", \.hookTimeout, .duration(.seconds(1) ... .seconds(86400)),
+                "how long a recipe's hook may run before it is ended"),
             Setting(
                 "Daemon", "HangTimeout", \.hangTimeout, .duration(.seconds(1) ... .seconds(3600)),
                 "how long an inbox or outbox may take to answer before its work is set aside"),

@@ -29,6 +29,8 @@ extension Verb {
         fact("original", recipe.original)
         fact("conflict", recipe.conflict)
         fact("truncated", recipe.onTruncated)
+        let failures = recipe.hookFailures > 0 ? " (\(recipe.hookFailures) failed)" : ""
+        fact("hook", recipe.hook.map { $0 + failures })
         for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {
             fact(name.isEmpty ? "chain" : "chain \(name)", chain)
         }

@@ -71,6 +71,8 @@ final class DaemonFixture {
         try await daemon?.until { $0.contains(words) }
     }
 
+    var isRunning: Bool { daemon?.isRunning ?? false }
+
     var process: Int32 { daemon?.identifier ?? -1 }
 
     /// The daemon's workers.

@@ -11,6 +11,7 @@ final class DaemonProcess: Sendable {
     }
 
     var identifier: Int32 { child.identifier }
+    var isRunning: Bool { child.status == nil }
     var log: String { child.errors }
 
     /// Waits until it says that it is ready; throws when it ends instead.

@@ -17,13 +17,13 @@ final class WorkerProcess: Sendable {
     init(plugins: [String] = [WorkerProcess.programs.path]) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let program = Self.programs.appendingPathComponent("pipelined-render").path
-        var arguments = ([program] + plugins).map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        // As the daemon does, which has it hold less memory.
-        setenv("MALLOC_ARENA_MAX", "2", 1)
-        var child: pid_t = 0
-        try #require(clinux_spawn(&child, program, &arguments, environ, theirs.number) == 0)
-        process = child
+        // As the daemon has it, which makes it hold less memory.
+        var environment = ProcessInfo.processInfo.environment
+        environment["MALLOC_ARENA_MAX"] = "2"
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        process = try ChildProgram.start(
+            [program] + plugins, environment: environment.map { "\($0)=\($1)" },
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         guard case .hello(let hello) = try channel.receive(WorkerMessage.self)?.message else {
             throw Unexpected("no hello")

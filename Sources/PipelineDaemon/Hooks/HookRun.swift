@@ -1,0 +1,69 @@
+import CLinux
+import Dispatch
+import Glibc
+import PipelineModel
+import SystemCalls
+
+/// One run of a hook's program: the event on its standard input, what it says kept for the log.
+///
+/// `@unchecked`: it lives on the queue it was given.
+final class HookRun: @unchecked Sendable {
+    /// Of what it says, so much is told.
+    private static let mostWords = 1000
+
+    private let process: Int32
+    private let exit: any DispatchSourceRead
+    private let timeout: DispatchWorkItem
+    private let output: Descriptor
+    private var timedOut = false
+
+    /// Starts `program`. `ended` is called once, with what went wrong if something did.
+    init(
+        _ program: String, event: [UInt8], environment: [String], timeout: Duration, queue: DispatchQueue,
+        ended: @escaping (String?) -> Void
+    ) throws {
+        let input = try Descriptor.memory(event)
+        let (output, words) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        self.output = output
+        let process = try ChildProgram.start(
+            [program], environment: environment, streams: [input.number, words.number, words.number])
+        self.process = process
+        let pidfd = Descriptor(owning: clinux_pidfd_open(process))
+        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd.number, queue: queue)
+        self.timeout = DispatchWorkItem { kill(-process, SIGKILL) }
+        exit.setCancelHandler { withExtendedLifetime(pidfd) {} }
+        exit.setEventHandler { [self] in
+            self.timeout.cancel()
+            exit.cancel()
+            ended(reap(timeout))
+        }
+        exit.activate()
+        queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in self?.giveUp() }
+    }
+
+    /// It, and whatever it has started, are ended.
+    func giveUp() {
+        guard !timeout.isCancelled else { return }
+        timedOut = true
+        timeout.perform()
+    }
+
+    private func reap(_ limit: Duration) -> String? {
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        if status == 0 { return nil }
+        let words = said
+        let how =
+            if timedOut { "took longer than HookTimeout=\(limit.text), and was ended" } else if status & 0x7f == 0 {
+                "ended with \(status >> 8 & 0xff)"
+            } else { "was ended by signal \(status & 0x7f)" }
+        return how + (words.isEmpty ? "" : ": \(words)")
+    }
+
+    /// What there is to read: something that it has started may go on talking.
+    private var said: String {
+        guard (try? output.setNonblocking()) != nil else { return "" }
+        let bytes = (try? Socket.receive(room: Self.mostWords, from: output))?.bytes ?? []
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").joined(separator: " ")
+    }
+}

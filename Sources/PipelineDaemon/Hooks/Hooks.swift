@@ -1,0 +1,162 @@
+import Dispatch
+import PipelineControl
+import PipelineModel
+import Synchronization
+
+/// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the other for a
+/// recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one delays nobody.
+///
+/// `@unchecked`: everything is touched on `queue` alone, but for what is behind a `Mutex`.
+final class Hooks: @unchecked Sendable {
+    struct Report: Sendable {
+        var failures = 0
+        /// What went wrong with the latest run, if that did.
+        var problem: String?
+    }
+
+    private struct Hook {
+        var program: String
+        var record: Ledger.HookRecord
+        /// What is to be run: cursors alone.
+        var due: [Int] = []
+        var isBusy = false
+        var run: HookRun?
+    }
+
+    /// Announcements that are read at once.
+    private static let page = 500
+
+    private let queue = DispatchQueue(label: "pipelined.hooks")
+    private let ledger: Ledger
+    private let places: Places
+    private let shown: @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
+    private let reports = Mutex<[String: Report]>([:])
+    private let isNeeded = Mutex(false)
+    private var hooks: [String: Hook] = [:]
+    private var timeout = Duration.seconds(30)
+    private var seen = 0
+    private var finished: (@Sendable () -> Void)?
+
+    init(
+        ledger: Ledger, places: Places,
+        shown: @escaping @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
+    ) {
+        self.ledger = ledger
+        self.places = places
+        self.shown = shown
+    }
+
+    func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
+
+    /// What is not right with the latest runs.
+    var problems: [String] {
+        reports.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
+            report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }
+        }
+    }
+
+    /// The hooks of the recipes in force. A new one begins with what happens from now on.
+    func set(_ programs: [String: String], timeout: Duration) {
+        queue.async { [self] in
+            self.timeout = timeout
+            let known = (try? ledger.hooks()) ?? [:]
+            let now = (try? ledger.lastCursor()) ?? 0
+            for recipe in known.keys where programs[recipe] == nil { ledger.forget(hook: recipe) }
+            for recipe in hooks.keys where programs[recipe] == nil { hooks[recipe] = nil }
+            for (recipe, program) in programs {
+                if hooks[recipe] == nil {
+                    let record = known[recipe] ?? Ledger.HookRecord(cursor: now)
+                    if known[recipe] == nil { ledger.record(hook: recipe, record) }
+                    hooks[recipe] = Hook(program: program, record: record)
+                    seen = min(seen, record.cursor)
+                }
+                hooks[recipe]?.program = program
+            }
+            if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
+            reports.withLock { reports in
+                reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
+                    .filter { hooks[$0.key] != nil }
+            }
+            isNeeded.withLock { $0 = !hooks.isEmpty }
+            look()
+        }
+    }
+
+    /// Something was appended to the event log, perhaps.
+    func tell() {
+        if isNeeded.withLock({ $0 }) { queue.async { self.look() } }
+    }
+
+    /// Begins nothing more; `done` when what runs has ended, or when `time` has passed, at which it is ended.
+    func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            finished = done
+            queue.asyncAfter(deadline: .now() + time.dispatch) { [self] in
+                for hook in hooks.values { hook.run?.giveUp() }
+            }
+            finishIfIdle()
+        }
+    }
+
+    private func finishIfIdle() {
+        guard hooks.values.allSatisfy({ !$0.isBusy }), let finished else { return }
+        self.finished = nil
+        finished()
+    }
+
+    private func look() {
+        while let (found, last) = try? ledger.announcements(after: seen, limit: Self.page), last > seen {
+            for (cursor, recipe) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
+                hooks[recipe]?.due.append(cursor)
+            }
+            seen = last
+        }
+        for recipe in hooks.keys { next(recipe) }
+    }
+
+    private func next(_ recipe: String) {
+        guard finished == nil, var hook = hooks[recipe], !hook.isBusy, !hook.due.isEmpty else { return }
+        let cursor = hook.due.removeFirst()
+        hook.record.cursor = cursor
+        hook.isBusy = true
+        hooks[recipe] = hook
+        // Before it runs: what happens then, it never runs twice.
+        ledger.record(hook: recipe, hook.record) { [self] in queue.async { self.run(recipe, cursor) } }
+    }
+
+    private func run(_ recipe: String, _ cursor: Int) {
+        guard let hook = hooks[recipe] else { return finishIfIdle() }
+        do {
+            guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first else {
+                return ended(recipe, nil)
+            }
+            let bytes = try Wire.encode(shown(event, job, batch))
+            hooks[recipe]?.run = try HookRun(
+                hook.program, event: bytes + [UInt8(ascii: "\n")],
+                environment: [
+                    "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
+                    "PIPELINED_RECIPE=\(recipe)",
+                ], timeout: timeout, queue: queue
+            ) { [self] in ended(recipe, $0) }
+        } catch {
+            ended(recipe, "can't be run: \(error)")
+        }
+    }
+
+    private func ended(_ recipe: String, _ problem: String?) {
+        guard var hook = hooks[recipe] else { return finishIfIdle() }
+        hook.run = nil
+        hook.isBusy = false
+        if let problem {
+            hook.record.failures += 1
+            ledger.record(hook: recipe, hook.record)
+            Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)")
+        }
+        hooks[recipe] = hook
+        reports.withLock { [failures = hook.record.failures] in
+            $0[recipe] = Report(failures: failures, problem: problem)
+        }
+        finishIfIdle()
+        next(recipe)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Hooks")
+struct HookTests {
+    /// With a hook of this text. `$ROOT` in it is the daemon's root.
+    private func with(
+        _ script: String, settings: String = "", _ body: (DaemonFixture) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let hook = daemon.path("hook")
+            try daemon.write("#!/bin/bash\nROOT=\(daemon.root.path)\n\(script)\n", to: "hook")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
+            try daemon.write(settings, to: "etc/pipelined.conf")
+            try daemon.write(
+                "[Recipe]\nHook=\(hook)\n[Output]\nChain=resize scale=0.5\n", to: "etc/recipes.d/noir.recipe")
+            try await daemon.start()
+            try await body(daemon)
+        }
+    }
+
+    /// What the hook was given, once it was given so many.
+    private func given(_ daemon: DaemonFixture, _ count: Int) async throws -> [[String: Any]] {
+        while true {
+            let lines = ((try? daemon.text("given")) ?? "").split(separator: "\n")
+            if lines.count >= count {
+                return try lines.map {
+                    try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+                }
+            }
+            guard daemon.isRunning else { throw Missing("the daemon is gone") }
+            await Task.yield()
+        }
+    }
+
+    @Test("each picture and each batch that is done runs the hook, in order, with the event to read")
+    func order() async throws {
+        try await with("cat >> $ROOT/given") { daemon in
+            for number in 1...3 { try daemon.write(Picture.small, to: "mine/\(number).png") }
+            _ = try await Programs.run(
+                "pipectl",
+                ["--root", daemon.root.path, "add"] + (1...3).map { daemon.path("mine/\($0).png") } + ["--wait"])
+            let events = try await given(daemon, 4)
+            #expect(events.map { $0["kind"] as? String } == ["picture", "picture", "picture", "batch"])
+            let jobs = events.compactMap { $0["job"] as? [String: Any] }
+            #expect(jobs.allSatisfy { $0["state"] as? String == "done" })
+            let announced = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "picture" }
+            #expect(jobs.map { $0["outputs"] as? [String] } == announced.map { $0.job?.outputs })
+            #expect((events.last?["batch"] as? [String: Any])?["done"] as? Int == 3)
+        }
+    }
+
+    @Test("a failure is shown, counted, and not tried again; the next picture runs the hook again")
+    func failure() async throws {
+        let script = "cat >> $ROOT/given; [ -e $ROOT/good ] || { echo no printer >&2; exit 3; }"
+        try await with(script) { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.says("ended with 3: no printer")
+            let recipe = try #require(try daemon.call(Call.Recipes()).recipes.first { $0.name == "noir" })
+            #expect(recipe.hook == daemon.path("hook") && recipe.hookFailures == 1)
+            #expect(
+                try daemon.status().problems.contains("the hook of 'noir' ended with 3: no printer (1 failed in all)"))
+            try daemon.write("", to: "good")
+            try daemon.drop(as: "two.png")
+            #expect(try await given(daemon, 2).count == 2)
+            // What has been told is not told again by the next daemon, and failures stay counted.
+            await daemon.stop()
+            try await daemon.start()
+            try daemon.drop(as: "three.png")
+            let inputs = try await given(daemon, 3).map { ($0["job"] as? [String: Any])?["input"] as? String }
+            #expect(inputs == ["one.png", "two.png", "three.png"])
+            #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "noir" }?.hookFailures == 1)
+        }
+    }
+
+    @Test("one that takes longer than HookTimeout is ended with all that it has started, and has delayed no picture")
+    func slow() async throws {
+        let settings = "[Daemon]\nHookTimeout=1s\n"
+        try await with("mkfifo $ROOT/never; cat $ROOT/never & cat $ROOT/never", settings: settings) { daemon in
+            try daemon.drop(as: "one.png")
+            try daemon.drop(as: "two.png")
+            try await daemon.waitForAll()
+            #expect(try daemon.status().jobs.done == 2)
+            try await daemon.says("took longer than HookTimeout=1s, and was ended")
+        }
+    }
+
+    @Test("one that can't be run says why")
+    func missing() async throws {
+        try await with("true") { daemon in
+            try FileManager.default.removeItem(atPath: daemon.path("hook"))
+            try daemon.drop(as: "one.png")
+            try await daemon.says("can't be run: start \(daemon.path("hook")): No such file or directory")
+        }
+    }
+
+    @Test("a hook that is named without its folder is refused")
+    func relative() async throws {
+        let files = ["etc/recipes.d/noir.recipe": "[Recipe]\nHook=announce\n[Output]\nChain=noir\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(outcome.status == 78)
+            #expect((outcome.output + outcome.errors).contains("noir.recipe:2: Hook=announce is no absolute path"))
+        }
+    }
+}
