@@ -49,14 +49,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let files: DispatchQueue
     /// Told why it waits in the middle, and nil when it goes on.
     private let held: @Sendable (String?) -> Void
-    /// Told why it is begun once more, before it is.
-    private let lost: @Sendable (JobFailure) -> Void
+    /// Told why it is begun once more, and who had worked on it, before it is.
+    private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box = Mutex(Box())
 
     /// `files` runs what may wait for a disk.
     init(
         _ work: Work, pool: WorkerPool, files: DispatchQueue, held: @escaping @Sendable (String?) -> Void,
-        lost: @escaping @Sendable (JobFailure) -> Void
+        lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
         self.held = held
         self.lost = lost
@@ -177,7 +177,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         guard failure.class.remedy == .alone, tries < 2, !box.withLock({ $0.interrupted }) else {
             return end(.failed, failure)
         }
-        lost(failure)
+        lost(failure, account)
         execute()
     }
 

@@ -256,7 +256,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                     cancelGrace: settings.cancelGrace),
                 suspect: record.crashes > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },
-            lost: { [self] failure in queue.async { self.lost(id, failure) } })
+            lost: { [self] failure, account in queue.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1
         let job = isLast ? ending(record, render) : Job(record: record, render: render, publish: nil, announce: nil)
         window[id] = job
@@ -317,9 +317,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     /// Its worker was lost, and it is tried once more in another.
-    private func lost(_ id: Int, _ failure: JobFailure) {
+    private func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
         guard let job = window[id], !job.ended else { return }
-        job.end("RenderOperation", failure, job.render.account)
+        job.end("RenderOperation", failure, account)
         job.begin("RenderOperation", "render")
     }
 

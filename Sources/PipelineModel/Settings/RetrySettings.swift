@@ -21,7 +21,7 @@ public struct RetrySettings: Sendable, Hashable {
     /// The pause before the try of this number, which counts from 1. `asked` is what a server has asked for. `chance`, from 0 to 1,
     /// keeps those that have failed together from coming together.
     public func pause(before number: Int, asked: Duration? = nil, chance: Double) -> Duration {
-        if let asked { return min(asked * (1 + chance / 10), most) }
+        if let asked { return min(asked + asked / 10 * chance, most) }
         // Beyond 2 to the 30th of the shortest delay any pause is at its most.
         let doubled = delay * (1 << min(max(number - 1, 0), 30))
         return min(doubled, most) * (1 - chance / 4)
