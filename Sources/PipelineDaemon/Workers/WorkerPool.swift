@@ -175,7 +175,8 @@ final class WorkerPool: @unchecked Sendable {
         do {
             let worker = try Worker(
                 program: program, plugins: plugins, generation: generation, queue: queue,
-                message: { [unowned self] in received($1, from: $0) }, ended: { [unowned self] in ended($0, $1) })
+                // As long as it lives: the pool may be let go of first, when the daemon can't start.
+                message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
             workers.append(worker)
             queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
                 if let worker, case .starting = worker.state { worker.terminate() }
