@@ -80,10 +80,11 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// Of the latest try.
     var account: JobStory.Account {
         box.withLock { box in
-            let written = box.image.map { $0.staged.reduce(0) { $0 + ($1.result?.bytes ?? 0) } } ?? box.failure?.written
+            let written =
+                box.image.map { $0.staged.reduce(0) { $0 + ($1.result?.bytes ?? 0) } } ?? box.failure?.written ?? 0
             return JobStory.Account(
                 worker: box.worker.map(Int.init), read: box.header == nil ? nil : work.size,
-                written: written.map(Int.init))
+                written: written > 0 ? Int(written) : nil)
         }
     }
 

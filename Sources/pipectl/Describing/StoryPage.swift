@@ -19,7 +19,6 @@ struct StoryPage {
         fact("class", job.failure.map { Text(Self.words(of: $0)) })
         fact("what to do", story.advice.map { Text($0) })
         fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .held) })
-        fact("next try", job.due.map { Text(Moment.full($0)) })
         if job.setbacks > 0 { fact("setbacks", "\(job.setbacks)") }
         fact("recipe", Text(job.recipe) + (job.batch.map { ", batch \($0)" } ?? Text()))
         fact("input", Text(job.input))
@@ -51,8 +50,8 @@ struct StoryPage {
         let meaning =
             switch failure {
             case "input": "the picture, or what the chain asks of it"
-            case "transient": "it may pass, and is tried again"
-            case "room": "it waits until there is space"
+            case "transient": "what may pass"
+            case "room": "no space in the outbox"
             case "crash": "its worker ended by itself"
             case "timeout": "it took too long"
             case "configuration": "something that the recipe needs is missing, or not permitted"
