@@ -64,7 +64,8 @@ let package = Package(
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
-            ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
+            ["PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"],
+            exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),

@@ -6,28 +6,33 @@ import Synchronization
 import SystemCalls
 
 extension Supervisor {
-    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; hands over their IDs when that is durable, or
-    /// what could not be brought back.
+    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; those that wait for their next try don't wait any
+    /// longer. Hands over their IDs when that is durable, or what could not be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
-        for name in call.states where name != JobState.failed.rawValue && name != JobState.cancelled.rawValue {
-            throw .badValue("'\(name.prefix(50))' can't be tried again; failed and cancelled can")
+        for name in call.states where !["failed", "cancelled", "waiting"].contains(name) {
+            throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
         }
-        let records = records(of: Set(call.ids).sorted())
+        let named = records(of: Set(call.ids).sorted())
+        let early = named.filter { $0.state == .waiting && $0.hold == .retry }.map(\.id)
+        let records = named.filter { !early.contains($0.id) }
         for record in records {
             guard record.state == .failed || record.state == .cancelled, !retrying.contains(record.id) else {
                 throw .refused(
-                    "job \(record.id) is \(shown(record).state); only what failed or was cancelled can be tried again")
+                    "job \(record.id) is \(shown(record).state); only what failed, was cancelled, or waits "
+                        + "for its next try can be tried again")
             }
             _ = try orderNow(record)
         }
-        let states = call.states.compactMap(JobState.init(rawValue:))
+        let states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
         try checkNeeds(ofRetried: records.map(\.id), states)
         let last = nextID - 1
-        retry(records, Retried()) { [self] retried in
-            retryAll(states, after: 0, upTo: last, retried) { [self] retried in
-                // What comes after a job that is not brought back has to fail again.
-                ledger.followAll { done(retried.result) }
+        retryEarly(call.states.contains("waiting") ? nil : early) { [self] brought in
+            retry(records, Retried(ids: brought)) { [self] retried in
+                retryAll(states, after: 0, upTo: last, retried) { [self] retried in
+                    // What comes after a job that is not brought back has to fail again.
+                    ledger.followAll { done(retried.result) }
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
+import Dispatch
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerProtocol
 
 extension ControlService {
     func addStatusCalls() {
@@ -11,7 +13,9 @@ extension ControlService {
                 var status = status
                 status.workers = workers
                 if let problem { status.problems.append(problem) }
-                request.reply(Call.Status.Reply(status: status))
+                let reply = status
+                // Rows are counted: others have their turn meanwhile.
+                supervisor.files.async { request.reply(Call.Status.Reply(status: supervisor.withReasons(reply))) }
             }
         }
     }
@@ -23,9 +27,9 @@ extension Supervisor {
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = max(0, counts[.queued] ?? 0)
-        let held = heldReason != nil
-        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + (held ? queued : 0)
-        jobs.queued = held ? 0 : queued
+        let held = heldReason
+        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + (held == nil ? 0 : queued)
+        jobs.queued = held == nil ? queued : 0
         jobs.running = counts[.running] ?? 0
         jobs.cancelling = counts[.cancelling] ?? 0
         jobs.done = counts[.done] ?? 0
@@ -34,6 +38,7 @@ extension Supervisor {
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
             version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
+            waiting: held.flatMap { queued > 0 ? [Control.Waiting(reason: $0, jobs: queued)] : nil } ?? [],
             queues: queueReports(),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
@@ -42,6 +47,16 @@ extension Supervisor {
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
             workers: 0, cursor: (try? ledger.lastCursor()) ?? 0, problems: problems)
+    }
+
+    /// With what the waiting ones wait for.
+    func withReasons(_ status: Control.Overview) -> Control.Overview {
+        var status = status
+        let settling = status.inboxes.reduce(0) { $0 + $1.settling }
+        if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
+        status.waiting += ((try? ledger.waiting()) ?? []).map(\.shown)
+        status.waiting.sort { $0.jobs > $1.jobs }
+        return status
     }
 
     func queueReports() -> [String: Control.Queue] {
@@ -80,7 +95,17 @@ extension JobRecord {
             id: id, batch: batch, recipe: order.recipe, input: path, state: state.rawValue, reason: reason,
             outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
-            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds)
+            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
+            failure: failure?.rawValue, setbacks: setbacks, due: isOver ? nil : due.map(Timestamp.text))
+    }
+}
+
+extension Ledger.Waiting {
+    var shown: Control.Waiting {
+        let words = reason ?? "no reason is recorded"
+        guard hold == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
+        let first = count > 1 ? ", the first" : ""
+        return Control.Waiting(reason: "retry\(first) at \(Timestamp.clock(due)): \(words)", jobs: count)
     }
 }
 

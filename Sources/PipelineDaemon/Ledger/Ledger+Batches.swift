@@ -81,7 +81,7 @@ extension Ledger {
     /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on, at the places
     /// that they had; hands over how many.
     func announce(_ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
-        let released = Counter()
+        let released = Handed(0)
         write(
             urgent: true,
             { database, _ in

@@ -78,16 +78,21 @@ enum Schema {
         ALTER TABLE jobs ADD COLUMN hold TEXT;
         ALTER TABLE jobs ADD COLUMN due REAL;
         ALTER TABLE jobs ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN failure TEXT;
         ALTER TABLE jobs ADD COLUMN segment INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE jobs ADD COLUMN staged TEXT;
         ALTER TABLE jobs ADD COLUMN anyway INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE events ADD COLUMN batch INTEGER;
 
         UPDATE jobs SET hold = 'place' WHERE state = 'waiting';
+        UPDATE jobs SET crashes = tries WHERE state NOT IN ('done', 'failed', 'cancelled');
 
         DROP INDEX jobs_by_state;
         CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
         CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
+        CREATE INDEX jobs_by_work ON jobs(work);
+        CREATE INDEX jobs_waiting ON jobs(hold, reason, due, error) WHERE state = 'waiting';
 
         CREATE TABLE batches (
             id INTEGER PRIMARY KEY,
