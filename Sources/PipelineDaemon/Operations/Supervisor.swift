@@ -86,7 +86,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         clientLimits = Mutex(settings.control)
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
-        announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
+        announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
     var settings: Settings { current.configuration.settings }
