@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -115,6 +116,35 @@ int clinux_accept(int listener) {
 
 int clinux_pidfd_open(pid_t pid) {
     return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int clinux_epoll_create(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+static int change(int epoll, int operation, int descriptor, int writing, uint64_t id) {
+    struct epoll_event event = {.events = (writing ? EPOLLOUT : EPOLLIN) | EPOLLONESHOT, .data.u64 = id};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+int clinux_epoll_add(int epoll, int descriptor, int writing, uint64_t id) {
+    return change(epoll, EPOLL_CTL_ADD, descriptor, writing, id);
+}
+
+int clinux_epoll_again(int epoll, int descriptor, int writing, uint64_t id) {
+    return change(epoll, EPOLL_CTL_MOD, descriptor, writing, id);
+}
+
+int clinux_epoll_remove(int epoll, int descriptor) {
+    return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+int clinux_epoll_wait(int epoll, uint64_t *ids, int count) {
+    struct epoll_event events[64];
+    int came = epoll_wait(epoll, events, count < 64 ? count : 64, -1);
+    for (int i = 0; i < came; i++)
+        ids[i] = events[i].data.u64;
+    return came;
 }
 
 int clinux_memory_file(void) {

@@ -34,9 +34,14 @@ public final class Descriptor: Sendable {
 
     /// A folder below `top`, "" being `top` itself; a symbolic link on the way there makes it fail.
     public static func openFolder(_ path: String, beneath top: String) throws(SystemError) -> Descriptor {
+        if path.isEmpty { return try open(top, O_RDONLY | O_DIRECTORY) }
+        return try open(path, beneath: top, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// A file below `top`; a symbolic link on the way there, or at its end, makes it fail.
+    public static func open(_ path: String, beneath top: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         let above = try open(top, O_RDONLY | O_DIRECTORY)
-        if path.isEmpty { return above }
-        let number = clinux_open_beneath(above.number, path, O_RDONLY | O_DIRECTORY)
+        let number = clinux_open_beneath(above.number, path, flags)
         guard number >= 0 else { throw SystemError("open", FileSystem.join(top, path)) }
         return Descriptor(owning: number)
     }

@@ -9,7 +9,8 @@ import Testing
 struct ClientLogTests {
     /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
     private static let reading = [
-        "Status", "List", "Show", "Explain", "NewBatch", "Wait", "Watch", "Recipes", "Plugins", "Settings",
+        "Status", "List", "Show", "Explain", "NewBatch", "CloseBatch", "Wait", "Watch", "Recipes", "Plugins",
+        "Settings",
     ]
 
     @Test("every call that changes something is logged with who asked for it")
@@ -23,8 +24,11 @@ struct ClientLogTests {
             let values = [
                 "Add": #"{"name":"a.png"}"#, "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
                 "Concurrency": #"{"queue":"render","limit":"3","save":true}"#,
-                "Pause": #"{"queue":"render","reason":"lunch"}"#,
+                "Pause": #"{"queue":"render","reason":"lunch"}"#, "CancelMatching": #"{"states":["queued"]}"#,
+                "Depend": #"{"id":1,"after":[],"remove":[],"anyway":true}"#,
+                "Prioritise": #"{"ids":[],"batch":1,"priority":"high"}"#,
             ]
+            #expect(try client.ask("NewBatch", "{}").error == nil)
             for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {
                 let before = daemon.log.components(separatedBy: peer).count
                 let passed = method.name == "Add" ? [try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)] : []

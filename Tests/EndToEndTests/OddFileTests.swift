@@ -1,6 +1,7 @@
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("Odd files and names")
@@ -113,6 +114,23 @@ struct OddFileTests {
         }
     }
 
+    @Test("a folder that becomes a link while its picture waits, which Original=keep leaves there, is not followed")
+    func linkedFolder() async throws {
+        let files = ["etc/recipes.d/noir.recipe": "[Recipe]\nOriginal=keep\n[Output]\nChain=resize scale=0.5\n"]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "album/one.png")
+            try await daemon.job("album/one.png", becomes: "queued")
+            try daemon.write(Picture.small, to: "elsewhere/one.png")
+            #expect(rename(daemon.path("inbox/album"), daemon.path("away")) == 0)
+            #expect(symlink(daemon.path("elsewhere"), daemon.path("inbox/album")) == 0)
+            _ = try daemon.call(Call.Resume())
+            try await daemon.job("album/one.png", becomes: "failed")
+            #expect(try daemon.list(["failed"]).first?.error?.contains("Too many levels of symbolic links") == true)
+            #expect(daemon.files(in: "outbox/noir") == [])
+        }
+    }
+
     /// By the kernel's own calls: Foundation changes the spelling of names.
     private static func put(_ data: Data, _ path: String, _ daemon: DaemonFixture) throws {
         #expect(rename(try written(data, daemon), daemon.root.path + "/" + path) == 0, "\(path)")
@@ -133,13 +151,7 @@ enum Nobody {
 
     static let canRunPrograms: Bool = {
         guard geteuid() == 0 else { return false }
-        let attempt = Process()
-        attempt.executableURL = URL(fileURLWithPath: wrapper[0])
-        attempt.arguments = wrapper.dropFirst() + [Programs.path("pipelined-render"), "--version"]
-        attempt.standardOutput = FileHandle.nullDevice
-        attempt.standardError = FileHandle.nullDevice
-        guard (try? attempt.run()) != nil else { return false }
-        attempt.waitUntilExit()
-        return attempt.terminationStatus == 0
+        let arguments = wrapper.dropFirst() + [Programs.path("pipelined-render"), "--version"]
+        return (try? ChildProcess(wrapper[0], Array(arguments)))?.wait().status == 0
     }()
 }

@@ -105,8 +105,54 @@ struct PlaceTests {
             "etc/recipes.d/card.recipe": Self.recipe,
             "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n[Queues]\nRender=1\nPublish=1\n",
         ]
+        try await withDisk("outbox/card", files) { daemon, folder, freeze in
+            try await freeze {
+                try daemon.drop(as: "stuck.png", inbox: "inbox/card")
+                let event = try await daemon.event { $0.job?.input == "stuck.png" && $0.job?.state == "waiting" }
+                #expect(event.job?.reason == "\(folder) does not answer")
+                try daemon.drop(as: "beside.png")
+                try await daemon.job("beside.png", becomes: "done")
+                #expect(try daemon.status().problems.contains { $0.contains("goes on when it answers") })
+            }
+            try await daemon.job("stuck.png", becomes: "done")
+            try daemon.drop(as: "next.png", inbox: "inbox/card")
+            try await daemon.job("next.png", becomes: "done")
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox/card").filter { $0.hasSuffix(".jpg") } == ["next.jpg", "stuck.jpg"])
+        }
+    }
+
+    @Test(
+        "an inbox that does not answer holds up its own originals alone; they are moved when it answers",
+        .enabled(if: Mount.isPermitted && mayFreeze))
+    func inboxHangs() async throws {
+        let files = ["etc/recipes.d/card.recipe": Self.recipe]
+        try await withDisk("inbox/card", files) { daemon, _, freeze in
+            _ = try daemon.call(Call.Pause(queue: "publish"))
+            try daemon.write(Picture.small, to: "inbox/card/stuck.png")
+            try await daemon.event { $0.job?.input == "stuck.png" && $0.job?.state == "waiting" }
+            try await freeze {
+                _ = try daemon.call(Call.Resume())
+                try await daemon.job("stuck.png", becomes: "done")
+                try daemon.drop(as: "beside.png")
+                try await daemon.job("beside.png", becomes: "done")
+                try await daemon.has("archive/noir/beside.png")
+                #expect(daemon.files(in: "inbox/card").contains { $0.hasSuffix("/stuck.png") })
+            }
+            await daemon.stop()
+            #expect(!daemon.files(in: "inbox/card").contains { $0.hasSuffix("/stuck.png") })
+            #expect(daemon.files(in: "archive/card") == ["stuck.png"])
+        }
+    }
+
+    /// A daemon with a disk of its own at that place, which can be made to answer nobody for a while.
+    private func withDisk(
+        _ place: String, _ files: [String: String],
+        _ body: (DaemonFixture, _ folder: String, _ freeze: (() async throws -> Void) async throws -> Void) async throws
+            -> Void
+    ) async throws {
         try await DaemonFixture.with(files, started: false) { daemon in
-            let folder = daemon.path("outbox/card")
+            let folder = daemon.path(place)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             func run(_ command: String) async throws {
                 let outcome = try await Programs.run(path: "/bin/sh", ["-c", command, "sh", daemon.root.path, folder])
@@ -115,24 +161,16 @@ struct PlaceTests {
             try await run(#"cd "$1" && truncate -s 16M disk && mkfs.ext4 -q disk && mount -o loop disk "$2""#)
             defer { umount2(folder, Int32(MNT_DETACH)) }
             try await daemon.start()
-            try await run(#"fsfreeze -f "$2""#)
-            do {
-                try daemon.drop(as: "stuck.png", inbox: "inbox/card")
-                let event = try await daemon.event { $0.job?.input == "stuck.png" && $0.job?.state == "waiting" }
-                #expect(event.job?.reason == "\(folder) does not answer")
-                try daemon.drop(as: "beside.png")
-                try await daemon.job("beside.png", becomes: "done")
-                #expect(try daemon.status().problems.contains { $0.contains("goes on when it answers") })
-            } catch {
+            try await body(daemon, folder) { body in
+                try await run(#"fsfreeze -f "$2""#)
+                do {
+                    try await body()
+                } catch {
+                    try await run(#"fsfreeze -u "$2""#)
+                    throw error
+                }
                 try await run(#"fsfreeze -u "$2""#)
-                throw error
             }
-            try await run(#"fsfreeze -u "$2""#)
-            try await daemon.job("stuck.png", becomes: "done")
-            try daemon.drop(as: "next.png", inbox: "inbox/card")
-            try await daemon.job("next.png", becomes: "done")
-            await daemon.stop()
-            #expect(daemon.files(in: "outbox/card").filter { $0.hasSuffix(".jpg") } == ["next.jpg", "stuck.jpg"])
         }
     }
 }

@@ -35,7 +35,7 @@ struct WatchTests {
         #expect(outcome.status == 0)
         let events = try outcome.objects()
         #expect(events.map { $0["cursor"] as? Int } == [11, 12])
-        #expect(Set(try #require(events.first).keys) == ["cursor", "time", "kind", "job", "queue", "text"])
+        #expect(Set(try #require(events.first).keys) == ["cursor", "time", "kind", "job", "batch", "queue", "text"])
         #expect(try daemon.heard(Call.Watch.self).map(\.cursor) == [5])
     }
 

@@ -121,7 +121,7 @@ struct NeedsTests {
             let consequences = try #require(told.withLock { $0 }.first)
             #expect(consequences.counts == [.waiting: -4, .failed: 2, .queued: 2])
             #expect(consequences.failed.sorted() == [2, 3])
-            #expect(try ledger.undisposed(after: 0, limit: 10).map(\.id) == [1, 2, 3])
+            #expect(try ledger.undisposed(of: "/in", after: 0, limit: 10).map(\.id) == [1, 2, 3])
         }
     }
 

@@ -35,6 +35,9 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["RenderWorker"], see: "CSeccomp", header: "seccomp"),
+        RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
+            $0.dispatchSources
+        },
         RoomRule(testDescription: "A filter in C includes pipeline_plugin.h, libvips, libc and its own headers alone") {
             file in
             guard file.room == "Plugins" else { return [] }

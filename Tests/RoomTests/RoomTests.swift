@@ -40,6 +40,7 @@ struct RoomTests {
             ("CLinux/linux.c", "# include <sqlite3.h>"),
             ("CPipelinePlugin/pipeline_plugin.h", "#include <vips/vips.h>"),
             ("CVips/Wrapper.swift", ""),
+            ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
         ])
     func offenceIsFound(path: String, line: String) {
         let file = SourceFile(path: path, text: "// first\n\(line)\n")

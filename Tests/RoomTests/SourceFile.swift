@@ -6,11 +6,17 @@ struct SourceFile {
     let path: String
     let imports: [String]
     let includes: [String]
+    /// The lines that make one of Dispatch's sources for a descriptor.
+    let dispatchSources: [String]
 
     init(path: String, text: String) {
         self.path = path
         let lines = text.split(whereSeparator: \.isNewline)
         imports = path.hasSuffix(".swift") ? lines.compactMap(Self.importedModule) : []
+        dispatchSources = lines.filter {
+            $0.contains("DispatchSource.makeRead") || $0.contains("DispatchSource.makeWrite")
+        }
+        .map(String.init)
         includes = path.hasSuffix(".swift") ? [] : lines.compactMap(Self.includedHeader)
     }
 

@@ -31,6 +31,13 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
+/* epoll(7). `id` is told once when the descriptor is ready, or hung up, and then not before clinux_epoll_again. */
+int clinux_epoll_create(void);
+int clinux_epoll_add(int epoll, int descriptor, int writing, uint64_t id);
+int clinux_epoll_again(int epoll, int descriptor, int writing, uint64_t id);
+int clinux_epoll_remove(int epoll, int descriptor);
+int clinux_epoll_wait(int epoll, uint64_t *ids, int count);
+
 /* memfd_create(2), close-on-exec. */
 int clinux_memory_file(void);
 

@@ -30,11 +30,11 @@ final class ControlConnection: @unchecked Sendable {
     private var socket: Descriptor?
     private let service: ControlService
     private let over: (ControlConnection) -> Void
-    private let reading: any DispatchSourceRead
+    private let reading: ReadySource
     /// It is suspended: no more is to be held.
     private var isFull = false
     /// There while the socket takes no more.
-    private var writing: (any DispatchSourceWrite)?
+    private var writing: ReadySource?
     private var received = FrameBuffer()
     private var passing = PassingDescriptors()
     private var outgoing: [UInt8] = []
@@ -63,14 +63,11 @@ final class ControlConnection: @unchecked Sendable {
         var user: uid_t = 0
         var process: pid_t = 0
         peer = clinux_peer(socket.number, &user, &process) == 0 ? "user \(user), process \(process)" : "somebody"
-        reading = DispatchSource.makeReadSource(fileDescriptor: socket.number, queue: queue)
+        reading = ReadySource(socket, queue: queue)
     }
 
     func begin() {
-        let keep = socket
-        reading.setEventHandler { [weak self] in self?.receive() }
-        reading.setCancelHandler { withExtendedLifetime(keep) {} }
-        reading.activate()
+        reading.activate { [weak self] in self?.receive() }
     }
 
     private var limits: ControlSettings { service.limits }
@@ -156,8 +153,6 @@ final class ControlConnection: @unchecked Sendable {
 
     private func stopReading() {
         reading.cancel()
-        // A suspended source would never let go of its descriptor.
-        if isFull { reading.resume() }
         isFull = false
     }
 
@@ -267,10 +262,8 @@ final class ControlConnection: @unchecked Sendable {
     private func waitForRoom() {
         watchForStall()
         guard writing == nil, let socket else { return }
-        let source = DispatchSource.makeWriteSource(fileDescriptor: socket.number, queue: queue)
-        source.setEventHandler { [weak self] in self?.flush() }
-        source.setCancelHandler { withExtendedLifetime(socket) {} }
-        source.activate()
+        let source = ReadySource(socket, .writing, queue: queue)
+        source.activate { [weak self] in self?.flush() }
         writing = source
     }
 

@@ -15,7 +15,7 @@ final class ControlServer: @unchecked Sendable {
     let queue = DispatchQueue(label: "pipelined.control")
     private let service: ControlService
     private var listener: Descriptor?
-    private var source: (any DispatchSourceRead)?
+    private var source: ReadySource?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
     /// As many as there are descriptors for, with half of them left for the pictures.
     private var room = Int.max
@@ -42,10 +42,8 @@ final class ControlServer: @unchecked Sendable {
         // Who may connect may act: the socket's mode and group are the lock.
         chmod(path, 0o660)
         try listener.setNonblocking()
-        let source = DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: queue)
-        source.setEventHandler { [unowned self] in acceptAll() }
-        source.setCancelHandler { withExtendedLifetime(listener) {} }
-        source.activate()
+        let source = ReadySource(listener, queue: queue)
+        source.activate { [unowned self] in acceptAll() }
         self.listener = listener
         self.source = source
     }

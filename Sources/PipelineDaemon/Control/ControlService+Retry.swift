@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import PipelineControl
 import PipelineModel
+import Synchronization
 import SystemCalls
 
 extension Supervisor {
@@ -69,28 +70,41 @@ extension Supervisor {
         _ records: [JobRecord], _ soFar: Retried, done: @escaping @Sendable (Retried) -> Void
     ) {
         var retried = soFar
-        var found: [(id: Int, order: WorkOrder)] = []
+        var found: [String: [(id: Int, order: WorkOrder)]] = [:]
         for record in records {
-            do { found.append((record.id, try orderNow(record))) } catch { retried.lose(record.id, error) }
-        }
-        let (wanted, before) = (found, retried)
-        retrying.formUnion(wanted.map(\.id))
-        // Behind the moves that are under way: an original is brought back from where it has arrived.
-        disposing.async { [self] in
-            // The moves just made are to be read.
-            _ = ledger.flush(seconds: 10)
-            var brought: [JobRecord] = []
-            var retried = before
-            for (id, order) in wanted {
-                do { brought.append(try bringBack(id, order)) } catch { retried.lose(id, error) }
+            do {
+                found[record.order.inbox, default: []].append((record.id, try orderNow(record)))
+            } catch {
+                retried.lose(record.id, error)
             }
-            retried.ids += brought.map(\.id)
-            let (ready, result) = (brought, retried)
-            queue.async { [self] in
-                requeue(ready) { [self] in
-                    retrying.subtract(wanted.map(\.id))
-                    done(result)
+        }
+        let ids = found.values.joined().map(\.id)
+        retrying.formUnion(ids)
+        let result = Mutex((brought: [JobRecord](), retried: retried))
+        let group = DispatchGroup()
+        for (inbox, wanted) in found {
+            // Behind the moves that are under way: an original is brought back from where it has arrived.
+            disposal(of: inbox).async(group: group) { [self] in
+                // The moves just made are to be read.
+                _ = ledger.flush(seconds: 10)
+                for (id, order) in wanted {
+                    let record = Result { try bringBack(id, order) }
+                    result.withLock { result in
+                        switch record {
+                        case .success(let record): result.brought.append(record)
+                        case .failure(let error): result.retried.lose(id, error)
+                        }
+                    }
                 }
+            }
+        }
+        group.notify(queue: queue) { [self] in
+            let brought = result.withLock { $0.brought }.sorted { $0.id < $1.id }
+            requeue(brought) { [self] in
+                retrying.subtract(ids)
+                var retried = result.withLock { $0.retried }
+                retried.ids += brought.map(\.id)
+                done(retried)
             }
         }
     }

@@ -66,7 +66,7 @@ extension Supervisor {
     /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
     func shown(_ record: JobRecord) -> Control.Job {
         let held = record.state == .queued ? heldReason : nil
-        let stays = record.disposed ? nil : stuck.withLock { $0[record.id] }
+        let stays = record.disposed ? nil : stuck.withLock { $0[record.id]?.reason }
         return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)
     }
 }

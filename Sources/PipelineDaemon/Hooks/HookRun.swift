@@ -12,7 +12,7 @@ final class HookRun: @unchecked Sendable {
     private static let mostWords = 1000
 
     private let process: Int32
-    private let exit: any DispatchSourceRead
+    private let exit: ReadySource
     private let timeout: DispatchWorkItem
     private let output: Descriptor
     private var timedOut = false
@@ -28,16 +28,13 @@ final class HookRun: @unchecked Sendable {
         let process = try ChildProgram.start(
             [program], environment: environment, streams: [input.number, words.number, words.number])
         self.process = process
-        let pidfd = Descriptor(owning: clinux_pidfd_open(process))
-        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd.number, queue: queue)
+        exit = ReadySource(Descriptor(owning: clinux_pidfd_open(process)), queue: queue)
         self.timeout = DispatchWorkItem { kill(-process, SIGKILL) }
-        exit.setCancelHandler { withExtendedLifetime(pidfd) {} }
-        exit.setEventHandler { [self] in
+        exit.activate { [self] in
             self.timeout.cancel()
             exit.cancel()
             ended(reap(timeout))
         }
-        exit.activate()
         queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in self?.giveUp() }
     }
 

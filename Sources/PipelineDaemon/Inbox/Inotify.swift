@@ -23,7 +23,7 @@ final class Inotify {
     }
 
     private let descriptor: Descriptor
-    private let source: any DispatchSourceRead
+    private let source: ReadySource
     private let top: String
     private var folders: [Int32: String] = [:]
     private var watches: [FileSystem.Key: Int32] = [:]
@@ -35,11 +35,9 @@ final class Inotify {
         let descriptor = Descriptor(owning: number)
         self.descriptor = descriptor
         self.top = top
-        source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
-        source.setEventHandler(handler: events)
-        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
+        source = ReadySource(descriptor, queue: queue)
         try add(top)
-        source.activate()
+        source.activate(events)
     }
 
     deinit { source.cancel() }

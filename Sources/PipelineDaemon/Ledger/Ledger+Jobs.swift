@@ -362,13 +362,28 @@ extension Ledger {
         return paths
     }
 
-    /// Ended jobs after `id` whose original has still to be moved.
-    func undisposed(after id: Int, limit: Int) throws -> [JobRecord] {
+    /// Ended jobs of an inbox, after `id`, whose original has still to be moved.
+    func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
             """
-            WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.id > ? ORDER BY j.id LIMIT ?
+            WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.id > ?
+                AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
             """,
-            [.integer(id), .integer(limit)])
+            [.integer(id), .text(inbox), .integer(limit)])
+    }
+
+    /// Where those came from.
+    func undisposedInboxes() throws -> [String] {
+        var inboxes: [String] = []
+        try read { database in
+            try database.rows(
+                """
+                SELECT DISTINCT json_extract(body, '$.inbox') FROM orders WHERE id IN
+                    (SELECT work FROM jobs WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled'))
+                """
+            ) { inboxes.append($0.text(0)) }
+        }
+        return inboxes
     }
 
     /// What `list` shows: oldest first, after `id`.

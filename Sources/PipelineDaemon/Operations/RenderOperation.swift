@@ -15,6 +15,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var pictures: [PlannedPicture]
         var staging: [String]
         var source: ImageHandle
+        /// The inbox in which others can still move it about, and the folders on the way to it.
+        var inbox: String?
         /// What was made before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
@@ -79,7 +81,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             do {
                 guard number < parts.count else { return made() }
                 let sources = try paths(of: parts[number]).map { path in
-                    try fileWork.during(path) { try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) }
+                    try fileWork.during(path) { try open(path) }
                 }
                 guard let targets = openTargets(of: parts[number]) else { return }
                 run(makeTask(number, sources: sources, targets: targets))
@@ -87,6 +89,12 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
                 end(.failed, JobFailure(error, during: "opening the picture"))
             }
         }
+    }
+
+    private func open(_ path: String) throws -> Descriptor {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        guard let inbox = work.inbox, path.hasPrefix(inbox + "/") else { return try Descriptor.open(path, flags) }
+        return try Descriptor.open(String(path.dropFirst(inbox.count + 1)), beneath: inbox, flags)
     }
 
     /// What it is made from, and the original if that is something else.

@@ -3,11 +3,34 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Originals are moved one after the other, behind everything else. One that can't be moved stays, says so, and is tried again.
+/// An original that stays where it is, and why.
+struct StuckOriginal: Sendable {
+    var inbox: String
+    var reason: String
+}
+
+/// The originals of an inbox are moved one after the other, behind everything else. One that can't be moved stays, says so, and is
+/// tried again.
 extension Supervisor {
+    func disposal(of inbox: String) -> DispatchQueue {
+        disposals.withLock { queues in
+            if let queue = queues[inbox] { return queue }
+            let queue = DispatchQueue(label: "pipelined.disposal")
+            queues[inbox] = queue
+            return queue
+        }
+    }
+
+    /// `done` when all that is to be moved by now has been.
+    func whenDisposed(_ done: @escaping @Sendable () -> Void) {
+        let group = DispatchGroup()
+        for line in disposals.withLock({ Array($0.values) }) { line.async(group: group) {} }
+        group.notify(queue: files, execute: done)
+    }
+
     /// Moves the original of an ended job, in the background.
     func dispose(_ record: JobRecord) {
-        disposing.async { [self] in
+        disposal(of: record.order.inbox).async { [self] in
             do {
                 // The backlog may have come first; and what has been brought back since is not to be moved.
                 guard let fresh = try ledger.job(record.id), !fresh.disposed, fresh.state.isFinal else { return }
@@ -20,42 +43,46 @@ extension Supervisor {
 
     /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
     func disposeBacklog() {
-        disposing.async { [self] in
-            var last = 0
-            var left: Set<Int> = []
-            while let jobs = try? ledger.undisposed(after: last, limit: 200), let end = jobs.last {
-                for job in jobs {
-                    // What is left is moved at the next start.
-                    if timeIsUp.withLock({ $0 }) { return }
-                    do {
-                        try disposeOnce(job)
-                    } catch {
-                        stays(job, error)
-                        left.insert(job.id)
-                    }
-                }
-                last = end.id
-            }
-            // The others have been brought back by `pipectl retry`.
-            stuck.withLock { stuck in stuck = stuck.filter { left.contains($0.key) } }
+        for inbox in (try? ledger.undisposedInboxes()) ?? [] {
+            disposal(of: inbox).async { [self] in disposeBacklog(of: inbox) }
         }
+    }
+
+    private func disposeBacklog(of inbox: String) {
+        var last = 0
+        var left: Set<Int> = []
+        while let jobs = try? ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
+            for job in jobs {
+                // What is left is moved at the next start.
+                if timeIsUp.withLock({ $0 }) { return }
+                do {
+                    try disposeOnce(job)
+                } catch {
+                    stays(job, error)
+                    left.insert(job.id)
+                }
+            }
+            last = end.id
+        }
+        // The others have been brought back by `pipectl retry`.
+        stuck.withLock { stuck in stuck = stuck.filter { $0.value.inbox != inbox || left.contains($0.key) } }
     }
 
     /// On the disposal's queue. Once: a second move would meet another file of the same name.
     private func disposeOnce(_ record: JobRecord) throws {
-        guard moved.insert(record.id).inserted else { return }
+        guard moved.withLock({ $0.insert(record.id).inserted }) else { return }
         do {
             // Made before a barrier, and of use to nobody any more.
             for file in record.staged { try FileSystem.remove(file.path) }
             let source = try Disposal(places: places).dispose(record)
             ledger.recordDisposal(of: record.id, source: source) { [self] in
-                disposing.async { self.moved.remove(record.id) }
+                moved.withLock { _ = $0.remove(record.id) }
             }
             if stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
                 tell(record, "its original could be moved now, to \(source)")
             }
         } catch {
-            moved.remove(record.id)
+            moved.withLock { _ = $0.remove(record.id) }
             throw error
         }
     }
@@ -66,8 +93,8 @@ extension Supervisor {
     private func stays(_ record: JobRecord, _ error: any Error) {
         let reason = "its original stays at \(record.source): \(error); this is tried again"
         let (known, isFirst) = stuck.withLock { stuck in
-            defer { stuck[record.id] = reason }
-            return (stuck[record.id], stuck.isEmpty)
+            defer { stuck[record.id] = StuckOriginal(inbox: record.order.inbox, reason: reason) }
+            return (stuck[record.id]?.reason, stuck.isEmpty)
         }
         if known != reason {
             Log.failure("job \(record.id): \(reason)")
@@ -77,7 +104,7 @@ extension Supervisor {
     }
 
     private func disposeLater() {
-        disposing.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
+        queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
             guard !stuck.withLock({ $0.isEmpty }) else { return }
             disposeBacklog()
             disposeLater()

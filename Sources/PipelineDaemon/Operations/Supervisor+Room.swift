@@ -173,7 +173,7 @@ extension Supervisor {
         let stays = stuck.withLock { $0 }
         if let first = stays.min(by: { $0.key < $1.key }) {
             let more = stays.count > 1 ? " (and \(stays.count - 1) more)" : ""
-            problems.append("job \(first.key): \(first.value)\(more)")
+            problems.append("job \(first.key): \(first.value.reason)\(more)")
         }
         return problems + hooks.problems
     }

@@ -48,18 +48,24 @@ extension Supervisor {
     private func giveUp() {
         guard let drained else { return }
         self.drained = nil
-        Log.failure("stopping: \(window.count) jobs can't be brought to an end; they are put right at the next start")
+        Log.failure(
+            isDrained
+                ? "stopping: originals can't be moved; they are at the next start"
+                : "stopping: \(window.count) jobs can't be brought to an end; they are put right at the next start")
         _ = ledger.flush(seconds: 2)
         drained()
     }
 
     func checkDrained() {
-        guard stopping, window.isEmpty, ending.isEmpty, let drained else { return }
-        self.drained = nil
+        guard stopping, window.isEmpty, ending.isEmpty, !isDrained else { return }
+        isDrained = true
         pool.stop { [self] in
-            disposing.async { [self] in
+            whenDisposed { [self] in
                 _ = ledger.flush(seconds: 10)
-                drained()
+                queue.async { [self] in
+                    drained?()
+                    drained = nil
+                }
             }
         }
     }

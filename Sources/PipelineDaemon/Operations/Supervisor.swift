@@ -16,12 +16,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
     /// What `--save` keeps is written one after the other.
     let saving = DispatchQueue(label: "pipelined.saving")
-    /// Originals are moved one after the other, behind everything else.
-    let disposing = DispatchQueue(label: "pipelined.disposal")
-    /// Jobs whose original has been moved, until that is recorded; touched on `disposing` alone.
-    var moved: Set<Int> = []
-    /// Jobs whose original can't be moved, and why.
-    let stuck = Mutex<[Int: String]>([:])
+    /// The originals of an inbox are moved one after the other, behind everything else; one that hangs holds up its own.
+    let disposals = Mutex<[String: DispatchQueue]>([:])
+    /// Jobs whose original has been moved, until that is recorded.
+    let moved = Mutex<Set<Int>>([])
+    /// Jobs whose original can't be moved.
+    let stuck = Mutex<[Int: StuckOriginal]>([:])
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
@@ -62,6 +62,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// DrainTimeout has passed: what is not urgent is left for the next start.
     let timeIsUp = Mutex(false)
     var drained: (@Sendable () -> Void)?
+    /// No job is left in work; originals may still be on their way.
+    var isDrained = false
     var waiters: [Waiter] = []
     /// Jobs that have left the window, and are not yet recorded as what they are.
     var ending: Set<Int> = []
@@ -266,7 +268,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let render = RenderOperation(
             RenderOperation.Work(
                 name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
-                source: ImageHandle(source: record.source), earlier: record.staged(plan),
+                source: ImageHandle(source: record.source),
+                inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,

@@ -26,10 +26,12 @@ final class Worker: @unchecked Sendable {
     /// Whether the kill was ours.
     var killed = false
     private var stoppedBy: Int32?
+    /// Its number may be another's by now.
+    private var isReaped = false
 
     private var channel: WorkerChannel?
-    private let messages: any DispatchSourceRead
-    private let exit: any DispatchSourceRead
+    private let messages: ReadySource
+    private let exit: ReadySource
 
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
@@ -46,24 +48,18 @@ final class Worker: @unchecked Sendable {
             waitpid(process, nil, 0)
             throw error
         }
-        let exitDescriptor = Descriptor(owning: pidfd)
         try ours.setNonblocking()
         channel = WorkerChannel(ours)
-        messages = DispatchSource.makeReadSource(fileDescriptor: ours.number, queue: queue)
-        exit = DispatchSource.makeReadSource(fileDescriptor: pidfd, queue: queue)
-        messages.setEventHandler { [weak self] in self?.receive(message) }
-        // The descriptors outlive their sources, as Dispatch asks.
-        messages.setCancelHandler { withExtendedLifetime(ours) {} }
-        exit.setCancelHandler { withExtendedLifetime(exitDescriptor) {} }
-        exit.setEventHandler { [self] in
+        messages = ReadySource(ours, queue: queue)
+        exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
+        messages.activate { [weak self] in self?.receive(message) }
+        exit.activate { [self] in
             receive(message)
             messages.cancel()
             exit.cancel()
             channel = nil
             ended(self, reap())
         }
-        messages.activate()
-        exit.activate()
     }
 
     var isIdle: Bool { if case .idle = state { true } else { false } }
@@ -96,7 +92,7 @@ final class Worker: @unchecked Sendable {
     private static let ownMemory: Int64 = 1 << 30
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
-        guard clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        guard !isReaped, clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
@@ -108,13 +104,14 @@ final class Worker: @unchecked Sendable {
     }
 
     func terminate() {
+        guard !isReaped else { return }
         killed = true
         kill(process, SIGKILL)
     }
 
     /// Ends it when it stands still: a stopped process ends by nothing else, and its picture would wait for JobTimeout.
     func endIfStopped() {
-        let signal = clinux_stopped(process)
+        let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
         stoppedBy = signal
         kill(process, SIGKILL)
@@ -141,6 +138,7 @@ final class Worker: @unchecked Sendable {
     private func reap() -> WorkerEnd {
         var status: Int32 = 0
         waitpid(process, &status, 0)
+        isReaped = true
         return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 

@@ -131,6 +131,14 @@ final class DaemonFixture {
 
     func exists(_ relative: String) -> Bool { FileManager.default.fileExists(atPath: path(relative)) }
 
+    /// Waits until a file is there.
+    func has(_ relative: String) async throws {
+        while !exists(relative) {
+            guard isRunning else { throw Missing("the daemon is gone, and \(relative) is not there") }
+            await Task.yield()
+        }
+    }
+
     func data(_ relative: String) throws -> Data { try Data(contentsOf: root.appendingPathComponent(relative)) }
 
     func text(_ relative: String) throws -> String { String(decoding: try data(relative), as: UTF8.self) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// libvips' own command, for pictures of kinds that the worker reads and does not write.
@@ -9,13 +10,8 @@ enum VipsTool {
     ) throws -> TemporaryFile {
         let result = try TemporaryFile()
         let made = result.path + suffix
-        let vips = Process()
-        vips.executableURL = URL(fileURLWithPath: "/usr/bin/vips")
-        vips.arguments = [command, picture.path, made] + options
-        vips.standardError = FileHandle.nullDevice
-        try vips.run()
-        vips.waitUntilExit()
-        try #require(vips.terminationStatus == 0, "vips \(command) \(options)")
+        let outcome = try ChildProcess("/usr/bin/vips", [command, picture.path, made] + options).wait()
+        try #require(outcome.status == 0, "vips \(command) \(options): \(outcome.errors)")
         if made != result.path {
             try FileManager.default.removeItem(atPath: result.path)
             try FileManager.default.moveItem(atPath: made, toPath: result.path)

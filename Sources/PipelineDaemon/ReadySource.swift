@@ -1,0 +1,131 @@
+import CLinux
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
+///
+/// In place of Dispatch's own sources of this kind. Those, when the other end hangs up, let go of their bookkeeping on two threads at once
+/// on Linux: the process crashes now and then, or waits for ever for an event that is told to nobody.
+final class ReadySource: @unchecked Sendable {
+    // `@unchecked`: what changes is in `state`.
+
+    enum Direction { case reading, writing }
+
+    private struct State: @unchecked Sendable {
+        // `@unchecked`: the handler is called on the source's queue alone.
+        var descriptor: Descriptor?
+        var handler: (() -> Void)?
+        var id: UInt64 = 0
+        /// The kernel will tell, or has told and `fire` is on its way.
+        var armed = false
+        var suspended = false
+    }
+
+    private let queue: DispatchQueue
+    private let isWriting: Bool
+    private let state: Mutex<State>
+
+    /// Holds the descriptor until it is cancelled.
+    init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
+        self.queue = queue
+        isWriting = direction == .writing
+        state = Mutex(State(descriptor: descriptor))
+    }
+
+    /// Begins. A source that is never cancelled lives for ever.
+    func activate(_ handler: @escaping () -> Void) {
+        let box = State(handler: handler)
+        state.withLock { state in
+            guard let descriptor = state.descriptor else { return }
+            state.handler = box.handler
+            (state.descriptor, state.id) = ReadyLoop.shared.add(self, descriptor, writing: isWriting)
+            state.armed = true
+        }
+    }
+
+    /// The handler is not called before `resume`, but for a call that is under way.
+    func suspend() { state.withLock { $0.suspended = true } }
+
+    func resume() {
+        state.withLock { state in
+            state.suspended = false
+            arm(&state)
+        }
+    }
+
+    /// The handler is not called any more, but for a call that is under way on another queue.
+    func cancel() {
+        let last = state.withLock { state in
+            guard let descriptor = state.descriptor else { return State() }
+            if state.id != 0 { ReadyLoop.shared.remove(state.id, descriptor) }
+            defer { state = State() }
+            return state
+        }
+        // Let go of outside the lock: who knows what ends with it.
+        withExtendedLifetime(last) {}
+    }
+
+    private func arm(_ state: inout State) {
+        guard let descriptor = state.descriptor, !state.armed, !state.suspended, state.id != 0 else { return }
+        state.armed = true
+        ReadyLoop.shared.again(state.id, descriptor, writing: isWriting)
+    }
+
+    fileprivate func ready() { queue.async { self.fire() } }
+
+    private func fire() {
+        let now = state.withLock { state in
+            state.armed = false
+            return state.suspended ? State() : state
+        }
+        now.handler?()
+        state.withLock { arm(&$0) }
+    }
+}
+
+/// The one thread that waits for all descriptors.
+private final class ReadyLoop: Sendable {
+    static let shared = ReadyLoop()
+
+    private let epoll = clinux_epoll_create()
+    private let sources = Mutex<(last: UInt64, byID: [UInt64: ReadySource])>((0, [:]))
+
+    private init() {
+        precondition(epoll >= 0, "epoll_create1: \(String(cString: strerror(errno)))")
+        Thread.detachNewThread { [self] in
+            var ids = [UInt64](repeating: 0, count: 64)
+            while true {
+                let count = Int(clinux_epoll_wait(epoll, &ids, Int32(ids.count)))
+                let ready = sources.withLock { sources in ids.prefix(max(0, count)).compactMap { sources.byID[$0] } }
+                for source in ready { source.ready() }
+            }
+        }
+    }
+
+    /// Returns what is watched: the kernel takes a descriptor once, a second source of the same one gets a duplicate.
+    func add(_ source: ReadySource, _ descriptor: Descriptor, writing: Bool) -> (Descriptor, UInt64) {
+        let id = sources.withLock { sources in
+            sources.last += 1
+            sources.byID[sources.last] = source
+            return sources.last
+        }
+        if clinux_epoll_add(epoll, descriptor.number, writing ? 1 : 0, id) == 0 { return (descriptor, id) }
+        let duplicate = Descriptor(owning: fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0))
+        // What can't be watched is ready: whoever reads it meets the error.
+        if clinux_epoll_add(epoll, duplicate.number, writing ? 1 : 0, id) != 0 { source.ready() }
+        return (duplicate, id)
+    }
+
+    func again(_ id: UInt64, _ descriptor: Descriptor, writing: Bool) {
+        _ = clinux_epoll_again(epoll, descriptor.number, writing ? 1 : 0, id)
+    }
+
+    /// Before the descriptor is closed: the kernel goes on telling of an open file that somebody else still has.
+    func remove(_ id: UInt64, _ descriptor: Descriptor) {
+        _ = clinux_epoll_remove(epoll, descriptor.number)
+        sources.withLock { _ = $0.byID.removeValue(forKey: id) }
+    }
+}
