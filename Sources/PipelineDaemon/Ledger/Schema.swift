@@ -109,7 +109,9 @@ enum Schema {
         CREATE TABLE arrivals (batch INTEGER PRIMARY KEY) STRICT;
 
         CREATE INDEX jobs_on_way ON jobs(batch)
-            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier';
+            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier'
+                AND hold IS NOT 'after';
+        CREATE INDEX jobs_after ON jobs(batch) WHERE hold = 'after';
         CREATE INDEX jobs_at_barrier ON jobs(batch, segment) WHERE hold = 'barrier';
 
         CREATE TRIGGER job_of_batch_entered AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL

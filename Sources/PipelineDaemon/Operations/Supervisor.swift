@@ -94,7 +94,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         clientLimits = Mutex(settings.control)
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
-        announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
+        announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
     var settings: Settings { current.configuration.settings }
@@ -251,8 +251,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         followProcessors()
         let isNews = known.map { $0 < highest } ?? true
         guard isNews || window.count <= limit(for: highest) - portion else { return }
-        // What arrives at a barrier without any work leaves again: of that, too, there is never more than a window.
-        while let highest = outside, window.count < limit(for: highest), ending.count <= settings.window {
+        // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
+        let most = max(256, settings.window)
+        while let highest = outside, window.count < limit(for: highest), ending.count <= most {
             let least = Priority.allCases.first { window.count < limit(for: $0) } ?? highest
             let room = min(256, limit(for: highest) - window.count)
             let except = Array(window.keys) + ending
@@ -481,6 +482,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             }
             queue.async { [self] in
                 ending.remove(record.id)
+                fill(arrived: nil)
                 if state.isFinal {
                     dispose(record)
                     ended([record])
