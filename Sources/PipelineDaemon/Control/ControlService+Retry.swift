@@ -88,8 +88,10 @@ extension Supervisor {
         let result = Mutex((brought: [JobRecord](), retried: retried))
         let group = DispatchGroup()
         for (inbox, wanted) in found {
+            group.enter()
             // Behind the moves that are under way: an original is brought back from where it has arrived.
-            disposal(of: inbox).async(group: group) { [self] in
+            whenOpened(Set(wanted.map(\.order.inbox)), on: disposal(of: inbox)) { [self] in
+                defer { group.leave() }
                 // The moves just made are to be read.
                 _ = ledger.flush(seconds: 10)
                 for (id, order) in wanted {
@@ -112,6 +114,18 @@ extension Supervisor {
                 done(retried)
             }
         }
+    }
+
+    /// At the start an inbox takes in what it finds claimed and the ledger does not know: what is brought back comes behind that.
+    private func whenOpened(
+        _ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let opened = DispatchGroup()
+        for inbox in inboxes where folders.contains(inbox.folder) {
+            opened.enter()
+            inbox.afterwards { opened.leave() }
+        }
+        opened.notify(queue: line, execute: body)
     }
 
     private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
