@@ -69,7 +69,8 @@ let package = Package(
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
-            ["TestTools", "PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"]),
+            ["TestTools", "PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"],
+            exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),

@@ -28,8 +28,15 @@ public enum Call {
         @Nullable public var recipe: String?
         @Nullable public var batch: Int?
         @Nullable public var limit: Int?
+        @Nullable public var since: String?
+        @Nullable public var until: String?
 
-        public init(states: [String] = [], recipe: String? = nil, batch: Int? = nil, limit: Int? = nil) {
+        public init(
+            states: [String] = [], recipe: String? = nil, batch: Int? = nil, limit: Int? = nil, since: String? = nil,
+            until: String? = nil
+        ) {
+            self.since = since
+            self.until = until
             self.states = states
             self.recipe = recipe
             self.batch = batch

@@ -46,29 +46,39 @@ public enum ControlInterface {
           path: string, recipe: string, watch: string, settling: int, ignored: int, problem: ?string
         )
 
+        type Waiting (reason: string, jobs: int)
+
         type Ignored (path: string, reason: string)
 
         type Overview (
           version: string, started: string, root: ?string, stopping: bool,
-          jobs: Jobs, queues: [string]Queue, inboxes: []Inbox, ignored: []Ignored,
+          jobs: Jobs, waiting: []Waiting, queues: [string]Queue, inboxes: []Inbox, ignored: []Ignored,
           workers: int, cursor: int, problems: []string
         )
 
         type Picture (format: string, width: int, height: int, bytes: int)
 
-        # `input` is a path in the inbox, or a name; a download's is that of its URL until it has come. `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`.
+        # `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
+        # `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
+        # class of what it met last: input, transient, room, crash, timeout, configuration. `setbacks` counts what was transient, and
+        # `due` is when it is tried again.
         type Job (
           id: int, batch: ?int, recipe: string, input: string, url: ?string, state: string, reason: ?string,
           outputs: []string, error: ?string, created: string, finished: ?string,
-          before: ?Picture, after: []Picture, milliseconds: ?float
+          before: ?Picture, after: []Picture, milliseconds: ?float,
+          failure: ?string, setbacks: int, due: ?string
         )
 
-        type Operation (kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string)
+        # `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes.
+        type Operation (
+          kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string,
+          attempt: int, worker: ?int, read: ?int, written: ?int, failure: ?string
+        )
 
         # A job's whole story.
         type Story (
           job: Job, chains: [string]string, original: ?string, tries: int,
-          started: ?string, header: ?string, operations: []Operation,
+          started: ?string, header: ?string, advice: ?string, operations: []Operation,
           priority: string, after: Neighbours, followers: Neighbours
         )
 
@@ -120,7 +130,10 @@ public enum ControlInterface {
         method Status() -> (status: Overview)
 
         # Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
-        method List(states: []string, recipe: ?string, batch: ?int, limit: ?int) -> (jobs: []Job)
+        # `since` and `until` are when a job ended, or was taken when it has not: a time, or how long ago that is, as 1h.
+        method List(
+          states: []string, recipe: ?string, batch: ?int, limit: ?int, since: ?string, until: ?string
+        ) -> (jobs: []Job)
 
         method Show(id: int) -> (story: Story)
 
@@ -157,7 +170,8 @@ public enum ControlInterface {
         # `priority` is low, normal or high: for jobs that have not begun, either those named or those of a batch.
         method Prioritise(ids: []int, batch: ?int, priority: string) -> (changed: int)
 
-        # Brings back failed or cancelled jobs: those named, or all of the named states.
+        # Brings back failed or cancelled jobs: those named, or all of the named states. Of the waiting ones, those that are to be tried
+        # again later are tried at once.
         method Retry(ids: []int, states: []string) -> (retried: []int)
 
         # No queue: download, render and publish. Answers when nothing new starts.

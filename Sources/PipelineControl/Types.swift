@@ -51,6 +51,17 @@ extension Control {
         }
     }
 
+    /// Why jobs wait, and how many for the same reason.
+    public struct Waiting: Codable, Sendable, Hashable {
+        public var reason: String
+        public var jobs: Int
+
+        public init(reason: String, jobs: Int) {
+            self.reason = reason
+            self.jobs = jobs
+        }
+    }
+
     public struct Ignored: Codable, Sendable, Hashable {
         public var path: String
         public var reason: String
@@ -67,6 +78,8 @@ extension Control {
         @Nullable public var root: String?
         public var stopping: Bool
         public var jobs: Jobs
+        /// The most frequent reasons first; `jobs.waiting` counts all.
+        public var waiting: [Waiting]
         public var queues: [String: Queue]
         public var inboxes: [Inbox]
         /// The latest few; `jobs.ignored` counts all.
@@ -77,13 +90,15 @@ extension Control {
         public var problems: [String]
 
         public init(
-            version: String, started: String, root: String?, stopping: Bool, jobs: Jobs, queues: [String: Queue],
-            inboxes: [Inbox], ignored: [Ignored], workers: Int, cursor: Int, problems: [String]
+            version: String, started: String, root: String?, stopping: Bool, jobs: Jobs,
+            waiting: [Waiting] = [], queues: [String: Queue], inboxes: [Inbox], ignored: [Ignored], workers: Int,
+            cursor: Int, problems: [String]
         ) {
             self.version = version
             self.started = started
             self.stopping = stopping
             self.jobs = jobs
+            self.waiting = waiting
             self.queues = queues
             self.inboxes = inboxes
             self.ignored = ignored
@@ -123,13 +138,21 @@ extension Control {
         @Nullable public var before: Picture?
         public var after: [Picture]
         @Nullable public var milliseconds: Double?
+        /// The class of what it met last.
+        @Nullable public var failure: String?
+        /// How often it has met what may pass.
+        public var setbacks: Int
+        @Nullable public var due: String?
 
         public init(
             id: Int, batch: Int?, recipe: String, input: String, url: String? = nil, state: String, reason: String?,
             outputs: [String], error: String?, created: String, finished: String?, before: Picture? = nil,
-            after: [Picture] = [],
-            milliseconds: Double? = nil
+            after: [Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int = 0,
+            due: String? = nil
         ) {
+            self.setbacks = setbacks
+            self.failure = failure
+            self.due = due
             self.after = after
             self.before = before
             self.milliseconds = milliseconds
@@ -154,11 +177,25 @@ extension Control {
         @Nullable public var started: String?
         @Nullable public var finished: String?
         @Nullable public var detail: String?
+        /// Which try of the job it belongs to.
+        public var attempt: Int
+        /// The process that did the work.
+        @Nullable public var worker: Int?
+        @Nullable public var read: Int?
+        @Nullable public var written: Int?
+        /// The class of its failure.
+        @Nullable public var failure: String?
 
         public init(
             kind: String, queue: String, state: String, started: String? = nil, finished: String? = nil,
-            detail: String? = nil
+            detail: String? = nil, attempt: Int = 1, worker: Int? = nil, read: Int? = nil, written: Int? = nil,
+            failure: String? = nil
         ) {
+            self.attempt = attempt
+            self.worker = worker
+            self.read = read
+            self.written = written
+            self.failure = failure
             self.kind = kind
             self.queue = queue
             self.state = state
@@ -176,6 +213,8 @@ extension Control {
         public var tries: Int
         @Nullable public var started: String?
         @Nullable public var header: String?
+        /// What can be done about it, when it has failed.
+        @Nullable public var advice: String?
         public var operations: [Operation]
         public var priority: String
         /// What it comes after, and what comes after it.
@@ -184,9 +223,10 @@ extension Control {
 
         public init(
             job: Job, chains: [String: String], original: String?, tries: Int, started: String?, header: String?,
-            operations: [Operation], priority: String = "normal", after: Neighbours = Neighbours(),
-            followers: Neighbours = Neighbours()
+            advice: String? = nil, operations: [Operation], priority: String = "normal",
+            after: Neighbours = Neighbours(), followers: Neighbours = Neighbours()
         ) {
+            self.advice = advice
             self.priority = priority
             self.after = after
             self.followers = followers

@@ -10,6 +10,12 @@ extension WorkerFailure {
             "premature end of jpeg", "premature end of input", "truncated", "unexpected end", "end of file",
             "end of stream", "not enough", "eof", "bad seek",
         ]
+        if let code = error.code, FailureClass(code: code, ofOriginal: true) == .transient {
+            self.init(
+                stage: "open", message: "the picture can't be read (\(error.reason))",
+                advice: "look at the disk (`dmesg`), then pipectl retry", class: .transient)
+            return
+        }
         // These decoders can go on without an end.
         let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
         if isCut || signsOfAnEnd.contains(where: words.contains) {
@@ -26,19 +32,23 @@ extension WorkerFailure {
 
     /// The result could not be written.
     init(writing error: VipsError) {
-        func says(_ codes: Int32...) -> Bool {
-            codes.contains { code in error.lines.contains { $0.contains(String(cString: strerror(code))) } }
-        }
-        let isFull = says(ENOSPC, EDQUOT)
+        let kind = error.code.map { FailureClass(code: $0) } ?? .input
         let (message, advice): (String, String?) =
-            if isFull {
+            if kind == .room {
                 ("the disk of the outbox is full", "free some space, then pipectl retry")
-            } else if says(EFBIG) {
+            } else if error.says(EFBIG) {
                 (
                     "the result grows larger than MaxResult allows",
                     "make it smaller, or raise MaxResult in [Daemon], then pipectl retry"
                 )
             } else { ("the result can't be written (\(error.reason))", nil) }
-        self.init(stage: SaveStage.name, message: message, advice: advice, lacksRoom: isFull ? true : nil)
+        self.init(stage: SaveStage.name, message: message, advice: advice, class: kind)
     }
+}
+
+extension VipsError {
+    fileprivate func says(_ code: Int32) -> Bool { lines.contains { $0.contains(String(cString: strerror(code))) } }
+
+    /// libvips hands on the system's words, not its codes.
+    fileprivate var code: Int32? { FailureClass.telling.first(where: says) }
 }

@@ -111,6 +111,11 @@ public enum FileSystem {
         guard answer == 0 else { throw SystemError("fallocate", path, code: answer) }
     }
 
+    /// Throws when this process may not make files in a folder.
+    public static func checkWritable(_ folder: String) throws(SystemError) {
+        guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError("write to", folder) }
+    }
+
     /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
     public static func removeEmptyFolders(from folder: String, upTo top: String) {
         var path = folder

@@ -146,11 +146,10 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     public var message: String
     /// What to do about it.
     public var advice: String?
-    /// The disk is full: not the picture's fault.
-    public var lacksRoom: Bool?
+    public var `class`: FailureClass
 
-    public init(stage: String, message: String, advice: String? = nil, lacksRoom: Bool? = nil) {
-        self.lacksRoom = lacksRoom
+    public init(stage: String, message: String, advice: String? = nil, class: FailureClass = .input) {
+        self.class = `class`
         self.stage = stage
         self.message = message
         self.advice = advice

@@ -22,21 +22,15 @@ struct ClientLogTests {
             try await daemon.waitForAll()
             let client = try RawClient(daemon)
             let peer = "user \(getuid()), process \(getpid())"
-            _ = try daemon.call(Call.Pause(queue: "render"))
+            let values = [
+                "Add": #"{"name":"a.png"}"#, "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
+                "Concurrency": #"{"queue":"render","limit":"3","save":true}"#,
+                "Pause": #"{"queue":"render","reason":"lunch"}"#, "CancelMatching": #"{"states":["queued"]}"#,
+                "Depend": #"{"id":1,"after":[],"remove":[],"anyway":true}"#,
+                "Prioritise": #"{"ids":[],"batch":1,"priority":"high"}"#,
+            ]
+            #expect(try client.ask("NewBatch", "{}").error == nil)
             for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {
-                // One that has not begun.
-                let picture = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
-                let job = try daemon.client().call(Call.Add(name: "waits-\(method.name).png"), descriptors: [picture])
-                    .job
-                try await daemon.says("add of waits-\(method.name).png")
-                let values = [
-                    "Add": #"{"name":"a.png"}"#, "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
-                    "CancelMatching": #"{"recipe":"noir","states":[]}"#,
-                    "Depend": #"{"id":\#(job.id),"after":[],"remove":[],"anyway":true}"#,
-                    "Prioritise": #"{"ids":[\#(job.id)],"priority":"high"}"#,
-                    "Concurrency": #"{"queue":"render","limit":"3","save":true}"#,
-                    "Pause": #"{"queue":"render","reason":"lunch"}"#,
-                ]
                 let before = daemon.log.components(separatedBy: peer).count
                 let files = ["Add": "mine/a.png", "AddList": "mine/list"]
                 let passed = try files[method.name].map { [try Descriptor.open(daemon.path($0), O_RDONLY)] } ?? []

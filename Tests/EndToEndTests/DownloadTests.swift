@@ -285,6 +285,37 @@ struct DownloadTests {
         }
     }
 
+    @Test("what may pass is tried again later: a server that is busy, one that breaks off, one that is not there")
+    func later() async throws {
+        let gate = Gate()
+        let server = try HTTPServer { request, connection in
+            if gate.isOpen { return try connection.reply(200, [:], Picture.small) }
+            if request.path == "/busy.png" { return try connection.reply(503, ["Retry-After": "3600"]) }
+            connection.close()
+        }
+        try await Self.withDaemon(more: "[Daemon]\nRetryDelay=1h\nRetryMost=2h") { daemon in
+            for name in ["busy", "broken"] { _ = try await daemon.pipectl("add", server.url("/\(name).png")) }
+            _ = try await daemon.pipectl("add", "http://127.0.0.1:1/gone.png")
+            for name in ["busy", "broken", "gone"] { try await daemon.job("\(name).png", becomes: "waiting") }
+            let waiting = try daemon.list(["waiting"])
+            #expect(waiting.allSatisfy { $0.failure == "transient" && $0.setbacks == 1 && $0.due != nil })
+            #expect(waiting.first?.reason?.hasSuffix("(1 of 5): the server answers 503 (not available)") == true)
+            gate.open()
+            #expect(try daemon.call(Call.Retry(ids: [1, 2])).retried == [1, 2])
+            try await daemon.wait([1, 2])
+            #expect(try daemon.list(["done"]).map(\.input) == ["busy.png", "broken.png"])
+            let story = try daemon.call(Call.Show(id: 1)).story
+            #expect(
+                story.operations.map { "\($0.kind) \($0.state) \($0.attempt)" } == [
+                    "DownloadOperation failed 1", "DownloadOperation finished 2", "RenderOperation finished 2",
+                    "PublishOperation finished 2", "AnnounceOperation finished 2",
+                ])
+            _ = try daemon.call(Call.CancelAll())
+            await daemon.stop()
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+
     @Test("retry downloads what was never there, and takes what was there as it is")
     func retry() async throws {
         let gate = Gate()

@@ -180,6 +180,55 @@ struct LifeTests {
         }
     }
 
+    @Test("ended jobs older than History are forgotten when nothing ends, too, and their work orders with them")
+    func historyInBackground() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nHistory=1s\n"]) { daemon in
+            try daemon.drop(as: "old.png")
+            try await daemon.job("old.png", becomes: "done")
+            let client = try daemon.client()
+            while try !client.call(Call.List()).jobs.isEmpty { await Task.yield() }
+            while try client.call(Call.Status()).status.jobs.done > 0 { await Task.yield() }
+            let count =
+                "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT COUNT(*) FROM orders').fetchone()[0])"
+            var left = "1\n"
+            while left != "0\n" {
+                left = try await Programs.run(
+                    path: "/usr/bin/env", ["python3", "-c", count, daemon.path("state/ledger.sqlite")]
+                ).output
+            }
+            try daemon.drop(as: "new.png")
+            try await daemon.job("new.png", becomes: "done")
+        }
+    }
+
+    @Test("list tells of what has ended since, and by state and recipe")
+    func listed() async throws {
+        let files = ["etc/recipes.d/other.recipe": "[Recipe]\nInbox=other\n[Output]\nChain=save\n"]
+        try await DaemonFixture.with(files) { daemon in
+            try daemon.drop(Data("no picture".utf8), as: "bad.png", inbox: "inbox/other")
+            try daemon.drop(Data("no picture".utf8), as: "worse.png")
+            try daemon.drop(as: "good.png")
+            try await daemon.waitForAll()
+            func listed(_ words: String...) async throws -> [String] {
+                let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "list", "--json"] + words)
+                #expect(outcome.status == 0, "\(outcome.errors)")
+                return try outcome.lines.map {
+                    try JSONDecoder().decode(Control.Job.self, from: Data($0.utf8)).input
+                }.sorted()
+            }
+            #expect(try await listed("--failed", "--since", "1h", "--recipe", "other") == ["bad.png"])
+            #expect(try await listed("--failed", "--since", "1h") == ["bad.png", "worse.png"])
+            #expect(
+                try await listed("--done", "--failed", "--since=2026-01-01T00:00:00Z") == [
+                    "bad.png", "good.png", "worse.png",
+                ])
+            #expect(try await listed("--until", "1h") == [])
+            #expect(try await listed("--cancelled", "--waiting") == [])
+            let failure = try await daemon.pipectl("list", "--since", "yesterday")
+            #expect(failure.status == 2 && failure.errors.contains("'yesterday' is no time; write how long ago"))
+        }
+    }
+
     @Test("a pause outlives a restart, and says so")
     func pauseOutlives() async throws {
         try await DaemonFixture.with { daemon in

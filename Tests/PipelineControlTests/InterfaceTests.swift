@@ -26,7 +26,7 @@ struct InterfaceTests {
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
-        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Neighbours", "Neighbour"]
+        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Neighbours", "Neighbour", "Waiting"]
         #expect(described.types.count == 15 + nested.count)
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct JobOutputTests {
     private let names: Set = [
         "id", "batch", "recipe", "input", "url", "state", "reason", "outputs", "error", "created", "finished",
-        "before", "after", "milliseconds",
+        "before", "after", "milliseconds", "failure", "setbacks", "due",
     ]
 
     @Test("list --json prints one job a line, every name there")
@@ -31,13 +31,15 @@ struct JobOutputTests {
         daemon.answer(Call.List.self, JobsReply(jobs: []))
         let outcome = try await Pipectl.run(
             "list", "--state", "waiting,queued", "--state=running", "--failed", "--recipe", "noir", "--batch", "4",
-            "--limit", "10", at: daemon)
+            "--limit", "10", "--since", "1h", "--until=2026-03-01", at: daemon)
         #expect(outcome.output == "no jobs\n")
         let call = try #require(try daemon.heard(Call.List.self).first)
         #expect(call.states == ["waiting", "queued", "running", "failed"])
         #expect(call.recipe == "noir")
         #expect(call.batch == 4)
         #expect(call.limit == 10)
+        #expect(call.since == "1h")
+        #expect(call.until == "2026-03-01")
     }
 
     @Test("The table is aligned, and says what came of each job")

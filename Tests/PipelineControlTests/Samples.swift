@@ -36,7 +36,8 @@ enum Sample {
     ) -> Control.Overview {
         Control.Overview(
             version: "0.1.0", started: "2026-03-01T09:00:00.000Z", root: "/srv", stopping: false, jobs: jobs,
-            queues: queues, inboxes: inboxes,
+            waiting: [Control.Waiting(reason: "retry at 09:31:00: connection reset", jobs: 3)], queues: queues,
+            inboxes: inboxes,
             ignored: [Control.Ignored(path: "notes.txt", reason: "no recipe takes it")],
             workers: 2, cursor: cursor, problems: problems)
     }

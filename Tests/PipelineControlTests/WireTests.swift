@@ -36,7 +36,8 @@ struct WireTests {
         let text = String(decoding: try Wire.encode(Sample.job(1, "running")), as: UTF8.self)
         for name in ["batch", "reason", "error", "finished"] { #expect(text.contains("\"\(name)\":null")) }
         let short = Array(
-            #"{"id":1,"recipe":"noir","input":"a.jpg","state":"running","outputs":[],"created":"now","after":[]}"#.utf8)
+            #"{"id":1,"recipe":"noir","input":"a.jpg","state":"running","outputs":[],"created":"now","after":[],"setbacks":0}"#
+                .utf8)
         #expect(try Wire.decode(Control.Job.self, short).error == nil)
     }
 

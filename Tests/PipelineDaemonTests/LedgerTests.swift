@@ -88,12 +88,12 @@ struct LedgerTests {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
             ledger.insert((1...4).map { job($0) })
-            ledger.setAside(place: "/out", reason: "no space", except: [3]) { #expect($0 == 3) }
+            ledger.setAside(.place("/out"), reason: "no space", except: [3]) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(limit: 10).map(\.id) == [3])
             #expect(try ledger.job(1)?.reason == "no space")
-            ledger.bringBack(place: "/elsewhere", except: [], at: 5) { #expect($0 == 0) }
-            ledger.bringBack(place: "/out", except: [], at: 5) { #expect($0 == 3) }
+            ledger.bringBack(.place("/elsewhere"), except: [], at: 5) { #expect($0 == 0) }
+            ledger.bringBack(.place("/out"), except: [], at: 5) { #expect($0 == 3) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(limit: 10).map(\.id) == [3, 1, 2, 4])
             #expect(try ledger.queued(limit: 10).map(\.position) == [3, 5, 6, 7])
@@ -120,6 +120,97 @@ struct LedgerTests {
             let start = try ledger.start(ofNewest: 2, filter)
             #expect(try ledger.list(filter, after: start, limit: 100).map(\.id) == [8, 10])
             #expect(try ledger.list(JobFilter(recipe: "other"), after: 0, limit: 100).isEmpty)
+        }
+    }
+
+    @Test("what waits for a filter is told from the rest by the chain of its order")
+    func filters() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var other = job(2)
+            other.order.outputs = [
+                RecipeOutput(
+                    name: nil, chain: try Chain(parsing: "resize scale=0.5", catalog: StageCatalog(filters: [])))
+            ]
+            ledger.insert([job(1), other])
+            ledger.setAside(.filter("noir"), reason: "no", except: []) { #expect($0 == 0) }
+            ledger.setAside(.filter("resize"), reason: "it is missing", except: []) { #expect($0 == 1) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1])
+            #expect(try ledger.waiting().map { "\($0.count) \($0.reason ?? "")" } == ["1 it is missing"])
+            ledger.bringBack(.filter("resize"), except: [], at: 3) { #expect($0 == 1) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1, 2])
+        }
+    }
+
+    @Test("what is due comes back, behind the others, and the next is told; what waits for something else does not")
+    func due() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert((1...5).map { job($0) })
+            for (id, due) in [(1, 1000.0), (2, 9e9), (3, 8e9)] {
+                var waiting = job(id, .waiting)
+                (waiting.hold, waiting.due, waiting.error) = (.retry, due, "reset")
+                ledger.record(waiting)
+            }
+            var elsewhere = job(4, .waiting)
+            (elsewhere.hold, elsewhere.reason) = (.after, "after 9")
+            ledger.record(elsewhere)
+            ledger.bringBackDue(at: 6) { #expect($0 == 1 && $1 == 8e9) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.queued(limit: 10).map { [$0.id, $0.position] } == [[5, 5], [1, 6]])
+            #expect(
+                try ledger.waiting().map { "\($0.count) \($0.reason ?? "") \($0.due ?? 0)" } == [
+                    "2 reset 8000000000.0", "1 other jobs 0.0",
+                ])
+            ledger.bringBackEarly([2, 4, 5], upTo: 5, at: 7) { #expect($0 == [2]) }
+            ledger.bringBackEarly(nil, upTo: 5, at: 8) { #expect($0 == [3]) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.counts() == [.queued: 4, .waiting: 1])
+            #expect(try ledger.job(3)?.due == nil)
+        }
+    }
+
+    @Test("a work order goes when its last job has, and comes back with the next")
+    func orders() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            let ledger = try Ledger(path: path)
+            func orders() throws -> Int {
+                try Database(path: path).first("SELECT COUNT(*) FROM orders") { $0.integer(0) } ?? 0
+            }
+            var old = job(1, .done)
+            (old.order.recipe, old.finished) = ("old", 1000)
+            ledger.insert([old, job(2)])
+            ledger.recordDisposal(of: 1, source: "/gone") {}
+            ledger.forget(allBut: 10, endedBefore: 2000) { #expect($0 == [.done: 1]) }
+            ledger.forgetOrders()
+            #expect(ledger.flush(seconds: 30))
+            #expect(try orders() == 1)
+            old.id = 3
+            ledger.insert([old])
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.job(3)?.order.recipe == "old")
+            #expect(try orders() == 2)
+        }
+    }
+
+    @Test("jobs are found by when they ended, or were taken when they have not")
+    func times() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var ended = job(1, .failed)
+            ended.finished = 3000
+            ledger.insert([ended, job(2)])
+            #expect(ledger.flush(seconds: 30))
+            func found(_ since: Double?, _ until: Double?) throws -> [Int] {
+                try ledger.list(JobFilter(since: since, until: until), after: 0, limit: 10).map(\.id)
+            }
+            #expect(try found(1000, nil) == [1, 2])
+            #expect(try found(1001, nil) == [1])
+            #expect(try found(nil, 3000) == [2])
+            #expect(try found(3000, 3000.1) == [1])
         }
     }
 }

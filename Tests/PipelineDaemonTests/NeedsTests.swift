@@ -222,10 +222,10 @@ struct NeedsTests {
     @Test("what was waiting for room waits for the others first; other reasons are left alone")
     func holds() throws {
         try with(3) { (ledger) throws in
-            ledger.setAside(place: "/out", reason: "no space", except: [3]) { _ in }
+            ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }
             #expect(depend(ledger, 1, after: [3]) == .done)
             #expect(try ledger.job(1)?.hold == .after)
-            ledger.bringBack(place: "/out", except: [], at: 10) { #expect($0 == 1) }
+            ledger.bringBack(.place("/out"), except: [], at: 10) { #expect($0 == 1) }
             #expect(ledger.flush(seconds: 30))
             #expect(try states(ledger) == ["waiting", "queued", "queued"])
             var retrying = job(2, .waiting)

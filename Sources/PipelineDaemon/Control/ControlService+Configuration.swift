@@ -179,6 +179,8 @@ extension Supervisor {
         applyLimits()
         openInboxes()
         disposeBacklog()
+        lookForRoom()
+        forgetOld(ended: 0)
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         fill()

@@ -3,6 +3,7 @@ import Glibc
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {
@@ -73,7 +74,8 @@ extension ControlService {
     private static let (longPage, page) = (500, 100)
 
     private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
-        var filter = JobFilter(recipe: call.recipe, batch: call.batch)
+        var filter = JobFilter(
+            recipe: call.recipe, batch: call.batch, since: try Self.time(call.since), until: try Self.time(call.until))
         for name in call.states {
             guard let state = JobState(rawValue: name) else {
                 let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")
@@ -105,6 +107,14 @@ extension ControlService {
             let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
             return isLast ? .last(frame) : .frame(frame)
         }
+    }
+
+    private static func time(_ text: String?) throws(ControlError) -> Double? {
+        guard let text else { return nil }
+        if let time = Timestamp.seconds(text) { return time }
+        throw .badValue(
+            "'\(text.prefix(50))' is no time; write how long ago, as 90s, 30min, 1h or 2d, or a time, as "
+                + "2026-03-01, '2026-03-01 09:30' or 2026-03-01T09:30:00Z")
     }
 
     // MARK: - Add
@@ -147,7 +157,7 @@ extension ControlService {
 
 extension Supervisor {
     func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = window[id] { return job.record }
+        if let job = window[id] { return job.told }
         guard let record = try? ledger.job(id) else { throw .noSuchJob(id) }
         return record
     }
@@ -178,26 +188,53 @@ extension Supervisor {
     }
 
     func story(of record: JobRecord) -> Control.Story {
-        let chapters = record.story?.chapters ?? []
-        var segment = 0
-        let planned = (record.url == nil ? [] : [.download]) + record.plan.operations
-        let operations = planned.map { operation in
-            defer { if operation == .announceBatch { segment += 1 } }
-            let chapter = chapters.first { $0.kind == operation.kind && ($0.segment ?? 0) == segment }
-            let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
-            return Control.Operation(
-                kind: operation.kind, queue: operation.queue, state: chapter?.state ?? untold,
-                started: chapter?.started.map(Timestamp.text), finished: chapter?.finished.map(Timestamp.text),
-                detail: chapter?.detail)
-        }
         let neighbours = try? ledger.neighbours(of: record.id)
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.exists(record.source) ? record.source : nil,
             tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
-            operations: operations, priority: Priority(rank: record.priority).rawValue,
-            after: neighbours?.after.shown ?? Control.Neighbours(),
+            advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
+            priority: Priority(rank: record.priority).rawValue, after: neighbours?.after.shown ?? Control.Neighbours(),
             followers: neighbours?.followers.shown ?? Control.Neighbours())
+    }
+
+    /// What has begun, of every try; then what the latest one has still to do, or what the next one will.
+    private func operations(of record: JobRecord) -> [Control.Operation] {
+        let chapters = record.story?.chapters ?? []
+        let last = chapters.last?.attempt ?? 1
+        let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
+        let attempt = isBetween ? last + 1 : last
+        let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
+        func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
+            Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)
+        }
+        var shown: [Control.Operation] = []
+        var segment = 0
+        for chapter in chapters {
+            if let next = chapter.segment, next > segment {
+                shown.append(operation(.announceBatch, "finished"))
+                segment = next
+            }
+            shown.append(chapter.shown)
+        }
+        let begun = Set(chapters.filter { ($0.attempt ?? 1) == attempt }.map { "\($0.kind) \($0.segment ?? 0)" })
+        var planned = 0
+        for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
+            defer { if next == .announceBatch { planned += 1 } }
+            if next == .announceBatch {
+                // Who waits at a barrier, or was cancelled there, counts as beyond it.
+                let isPast = planned < record.segment && record.hold != .barrier && !record.state.isFinal
+                if planned >= segment { shown.append(operation(next, isPast ? "finished" : untold)) }
+            } else if next == .download, !record.needsDownload {
+                // What has come stays, however often the rest is tried.
+                if !chapters.contains(where: { $0.kind == next.kind }) {
+                    shown.insert(operation(next, "finished"), at: 0)
+                }
+            } else if planned >= record.segment, !begun.contains("\(next.kind) \(planned)") {
+                shown.append(operation(next, untold))
+            }
+        }
+        return shown
     }
 
     func add(
@@ -296,6 +333,15 @@ extension Supervisor {
         } catch {
             throw .badChain(message: error.message, column: error.column)
         }
+    }
+}
+
+extension JobStory.Chapter {
+    fileprivate var shown: Control.Operation {
+        Control.Operation(
+            kind: kind, queue: queue, state: state, started: started.map(Timestamp.text),
+            finished: finished.map(Timestamp.text), detail: detail, attempt: attempt ?? 1, worker: account?.worker,
+            read: account?.read, written: account?.written, failure: failure?.rawValue)
     }
 }
 

@@ -6,31 +6,36 @@ import Synchronization
 import SystemCalls
 
 extension Supervisor {
-    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; hands over their IDs when that is durable, or
-    /// what could not be brought back.
+    /// Brings back jobs that failed or were cancelled, under the recipe as it is now; those that wait for their next try don't wait any
+    /// longer. Hands over their IDs when that is durable, or what could not be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
-        for name in call.states where name != JobState.failed.rawValue && name != JobState.cancelled.rawValue {
-            throw .badValue("'\(name.prefix(50))' can't be tried again; failed and cancelled can")
+        for name in call.states where !["failed", "cancelled", "waiting"].contains(name) {
+            throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
         }
-        let records = records(of: Set(call.ids).sorted())
+        let named = records(of: Set(call.ids).sorted())
+        let early = named.filter { $0.state == .waiting && $0.hold == .retry }.map(\.id)
+        let records = named.filter { !early.contains($0.id) }
         for record in records {
             guard record.state == .failed || record.state == .cancelled, !retrying.contains(record.id) else {
                 throw .refused(
-                    "job \(record.id) is \(shown(record).state); only what failed or was cancelled can be tried again")
+                    "job \(record.id) is \(shown(record).state); only what failed, was cancelled, or waits "
+                        + "for its next try can be tried again")
             }
             guard !record.isList else {
                 throw .refused("job \(record.id) was a list; `pipectl add` its file, which lies in \(record.source)")
             }
             _ = try orderNow(record)
         }
-        let states = call.states.compactMap(JobState.init(rawValue:))
+        let states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
         try checkNeeds(ofRetried: records.map(\.id), states)
         let last = nextID - 1
-        retry(records, Retried()) { [self] retried in
-            retryAll(states, after: 0, upTo: last, retried) { [self] retried in
-                // What comes after a job that is not brought back has to fail again.
-                ledger.followAll { done(retried.result) }
+        retryEarly(call.states.contains("waiting") ? nil : early) { [self] brought in
+            retry(records, Retried(ids: brought)) { [self] retried in
+                retryAll(states, after: 0, upTo: last, retried) { [self] retried in
+                    // What comes after a job that is not brought back has to fail again.
+                    ledger.followAll { done(retried.result) }
+                }
             }
         }
     }
@@ -86,8 +91,10 @@ extension Supervisor {
         let result = Mutex((brought: [JobRecord](), retried: retried))
         let group = DispatchGroup()
         for (inbox, wanted) in found {
+            group.enter()
             // Behind the moves that are under way: an original is brought back from where it has arrived.
-            disposal(of: inbox).async(group: group) { [self] in
+            whenOpened(Set(wanted.map(\.order.inbox)), on: disposal(of: inbox)) { [self] in
+                defer { group.leave() }
                 // The moves just made are to be read.
                 _ = ledger.flush(seconds: 10)
                 for (id, order) in wanted {
@@ -110,6 +117,18 @@ extension Supervisor {
                 done(retried)
             }
         }
+    }
+
+    /// At the start an inbox takes in what it finds claimed and the ledger does not know: what is brought back comes behind that.
+    private func whenOpened(
+        _ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let opened = DispatchGroup()
+        for inbox in inboxes where folders.contains(inbox.folder) {
+            opened.enter()
+            inbox.afterwards { opened.leave() }
+        }
+        opened.notify(queue: line, execute: body)
     }
 
     private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {

@@ -1,6 +1,8 @@
+import Dispatch
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerProtocol
 
 extension ControlService {
     func addStatusCalls() {
@@ -15,7 +17,11 @@ extension ControlService {
                 supervisor.fetch.report { problem in
                     var status = known
                     if let problem { status.problems.append(problem) }
-                    request.reply(Call.Status.Reply(status: status))
+                    let reply = status
+                    // Rows are counted: others have their turn meanwhile.
+                    supervisor.files.async {
+                        request.reply(Call.Status.Reply(status: supervisor.withReasons(reply)))
+                    }
                 }
             }
         }
@@ -28,9 +34,12 @@ extension Supervisor {
         let reports = inboxes.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = queuedCounts()
-        let held = queued.reduce(0) { $0 + (heldReason($1.key) == nil ? 0 : $1.value) }
-        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + held
-        jobs.queued = queued.values.reduce(0, +) - held
+        let held = Entry.allCases.compactMap { entry in
+            heldReason(entry).map { Control.Waiting(reason: $0, jobs: queued[entry] ?? 0) }
+        }.filter { $0.jobs > 0 }
+        let heldCount = held.reduce(0) { $0 + $1.jobs }
+        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + heldCount
+        jobs.queued = queued.values.reduce(0, +) - heldCount
         jobs.running = counts[.running] ?? 0
         jobs.cancelling = counts[.cancelling] ?? 0
         jobs.done = counts[.done] ?? 0
@@ -39,7 +48,7 @@ extension Supervisor {
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
             version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
-            queues: queueReports(),
+            waiting: held, queues: queueReports(),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
                     path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
@@ -54,6 +63,16 @@ extension Supervisor {
         let all = max(0, counts[.queued] ?? 0)
         let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
         return [.download: downloads, .render: all - downloads]
+    }
+
+    /// With what the waiting ones wait for.
+    func withReasons(_ status: Control.Overview) -> Control.Overview {
+        var status = status
+        let settling = status.inboxes.reduce(0) { $0 + $1.settling }
+        if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
+        status.waiting += ((try? ledger.waiting()) ?? []).map(\.shown)
+        status.waiting.sort { $0.jobs > $1.jobs }
+        return status
     }
 
     func queueReports() -> [String: Control.Queue] {
@@ -96,7 +115,17 @@ extension JobRecord {
             id: id, batch: batch, recipe: order.recipe, input: path, url: url, state: state.rawValue, reason: reason,
             outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
-            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds)
+            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
+            failure: failure?.rawValue, setbacks: setbacks, due: isOver ? nil : due.map(Timestamp.text))
+    }
+}
+
+extension Ledger.Waiting {
+    var shown: Control.Waiting {
+        let words = reason ?? "no reason is recorded"
+        guard hold == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
+        let first = count > 1 ? ", the first" : ""
+        return Control.Waiting(reason: "retry\(first) at \(Timestamp.clock(due)): \(words)", jobs: count)
     }
 }
 

@@ -74,6 +74,9 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
+    /// Behind everything that it has been asked before.
+    func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
+
     /// Takes nothing more; `done` when what it has claimed has been handed over, with what settles and is to end cancelled. Does not wait:
     /// a hanging inbox must not keep the daemon from stopping.
     func stop(_ done: @escaping @Sendable (Set<FileSystem.Key>) -> Void = { _ in }) {

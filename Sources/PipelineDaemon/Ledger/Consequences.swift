@@ -17,10 +17,3 @@ struct Consequences: Sendable {
         counts[new, default: 0] += count
     }
 }
-
-/// Hands them from a change to its completion.
-///
-/// `@unchecked`: the two run one after the other on the ledger's queue.
-final class ConsequencesBox: @unchecked Sendable {
-    var value = Consequences()
-}

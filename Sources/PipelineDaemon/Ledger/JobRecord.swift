@@ -16,7 +16,7 @@ struct JobRecord: Sendable {
 
     /// What a row that is `waiting` waits for. One in the window waits for nothing that outlives the daemon, and has none.
     enum Hold: String, Sendable {
-        /// Room in its outbox, or the disk of its inbox or outbox.
+        /// Room in its outbox, the disk of its inbox or outbox, or what else a `Shortage` is about.
         case place
         /// The other jobs of its batch.
         case barrier
@@ -46,11 +46,13 @@ struct JobRecord: Sendable {
     var file: FileStatus.Identity
     var state: JobState
     var reason: String?
+    /// Why it failed, or why it did at its latest try.
     var error: String?
     var advice: String?
     var intent: PublishIntent?
     var outputs: [String] = []
     var story: JobStory?
+    /// How often it was begun.
     var tries = 0
     var disposed = false
     var created: Double
@@ -65,6 +67,10 @@ struct JobRecord: Sendable {
     var due: Double?
     /// How often it has met what may pass.
     var setbacks = 0
+    /// How often the daemon has crashed while it was in work.
+    var crashes = 0
+    /// Of what kind `error` is.
+    var failure: FailureClass?
     /// How many barriers it has passed.
     var segment = 0
     /// What it has made up to there, on disk.
@@ -112,33 +118,4 @@ struct PublishIntent: Codable, Sendable, Hashable {
     }
 
     var steps: [Step]
-}
-
-/// What happened to a job, for `pipectl show`.
-struct JobStory: Codable, Sendable, Hashable {
-    struct Chapter: Codable, Sendable, Hashable {
-        var kind: String
-        var queue: String
-        /// How many barriers are before it, if any.
-        var segment: Int?
-        var state: String
-        var started: Double?
-        var finished: Double?
-        var detail: String?
-    }
-
-    /// A picture's kind and size, before or after.
-    struct Picture: Codable, Sendable, Hashable {
-        var format: String
-        var width: Int
-        var height: Int
-        var bytes: Int
-    }
-
-    var header: String?
-    var before: Picture?
-    var after: [Picture] = []
-    /// Where it failed.
-    var stage: String?
-    var chapters: [Chapter] = []
 }

@@ -25,8 +25,9 @@ extension Ledger {
     /// Of a batch: a job that has neither ended nor arrived at a barrier. One that comes after another of the batch is not waited for at
     /// a barrier: that other one might wait there for it.
     private static let onWay = """
-        EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN ('waiting', 'queued', 'running', 'cancelling')
-            AND hold IS NOT 'barrier' AND NOT (hold IS 'after' AND \(comesAfterOwn)))
+        (EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN ('waiting', 'queued', 'running', 'cancelling')
+            AND hold IS NOT 'barrier' AND hold IS NOT 'after')
+        OR EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'after' AND NOT \(comesAfterOwn)))
         """
 
     func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
@@ -90,7 +91,7 @@ extension Ledger {
     /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on, at the places
     /// that they had; hands over how many.
     func announce(_ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
-        let released = Counter()
+        let released = Handed(0)
         write(
             urgent: true,
             { database, _ in

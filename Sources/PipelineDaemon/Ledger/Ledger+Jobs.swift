@@ -1,5 +1,6 @@
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// Jobs, written.
 extension Ledger {
@@ -39,14 +40,15 @@ extension Ledger {
 
     /// A job's new state, with what goes with it, and its event. What comes after a job that has ended follows in the same transaction.
     func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
-        let consequences = ConsequencesBox()
+        let consequences = Handed(Consequences())
         write(
             urgent: job.state.isFinal,
             { database, _ in
                 try database.run(
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
-                        tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?
+                        tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?,
+                        crashes = ?, failure = ?
                     WHERE id = ?
                     """,
                     [
@@ -56,7 +58,8 @@ extension Ledger {
                         .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
                         .optional(job.started), .optional(job.finished), .optional(job.hold?.rawValue),
                         .optional(job.due), .integer(job.setbacks), .integer(job.segment),
-                        .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)), .integer(job.id),
+                        .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
+                        .integer(job.crashes), .optional(job.failure?.rawValue), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, job.state, job.reason))
                 consequences.value = job.state.isFinal ? try Self.follow(job.id, database) : Consequences()
@@ -92,15 +95,23 @@ extension Ledger {
     /// How many rows are forgotten with one statement.
     private static let portion = 1000
 
+    /// Forgets the work orders of which no job is left.
+    func forgetOrders() {
+        write { database, orders in
+            try database.run("DELETE FROM orders WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE work = orders.id)")
+            if database.changes > 0 { orders.forget() }
+        }
+    }
+
     /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over how many of
     /// each state. What is left to do, and files that stay in their place as done, are not forgotten.
     func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
-        let forgotten = Counts()
+        let forgotten = Handed<[JobState: Int]>([:])
         write(
             { database, _ in
-                forgotten.counts = [:]
+                forgotten.value = [:]
                 var ids: [Int] = []
                 try database.rows(
                     """
@@ -113,11 +124,11 @@ extension Ledger {
                     RETURNING state, id
                     """, [.real(time), .integer(count), .integer(Self.portion)]
                 ) { row in
-                    if let state = JobState(rawValue: row.text(0)) { forgotten.counts[state, default: 0] += 1 }
+                    if let state = JobState(rawValue: row.text(0)) { forgotten.value[state, default: 0] += 1 }
                     ids.append(row.integer(1))
                 }
                 try Self.forgetNeeds(of: ids, database)
-            }, done: { done(forgotten.counts) })
+            }, done: { done(forgotten.value) })
     }
 
     /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
@@ -126,9 +137,9 @@ extension Ledger {
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
     ) {
-        let queued = Counter()
-        let waiting = Counter()
-        let consequences = ConsequencesBox()
+        let queued = Handed(0)
+        let waiting = Handed(0)
+        let consequences = Handed(Consequences())
         write(
             urgent: true,
             { database, _ in
@@ -150,8 +161,8 @@ extension Ledger {
                 // Of what has not been downloaded there is nothing to be moved.
                 try database.run(
                     """
-                    UPDATE jobs SET state = 'cancelled', hold = NULL, reason = NULL, finished = ?,
-                        disposed = disposed OR (url IS NOT NULL AND inode = 0)
+                    UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
+                        finished = ?, disposed = disposed OR (url IS NOT NULL AND inode = 0)
                     WHERE id IN (SELECT id FROM ended)
                     """, [.real(time)])
                 queued.value = database.changes - waiting.value
@@ -163,68 +174,10 @@ extension Ledger {
             })
     }
 
-    /// The orders whose inbox or outbox is the second value.
-    private static let ordersOfPlace =
-        "SELECT id FROM orders WHERE ?2 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox'))"
-
-    /// Queued jobs of an inbox or outbox wait, but for `except`; hands over how many there were.
-    func setAside(
-        place: String, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
-    ) {
-        let count = Counter()
-        write(
-            urgent: true,
-            { database, _ in
-                let which = """
-                    state = 'queued' AND id NOT IN (SELECT value FROM json_each(?1))
-                        AND work IN (\(Self.ordersOfPlace))
-                    """
-                let values: [Database.Value] = [
-                    .text(try JSONText.encode(except)), .text(place), .text(reason), .real(Timestamp.now()),
-                ]
-                try database.run(
-                    """
-                    INSERT INTO events (time, kind, job, state, text) SELECT ?4, 'job', id, 'waiting', ?3 FROM jobs
-                    WHERE \(which) ORDER BY position
-                    """, values)
-                try database.run(
-                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?3 WHERE \(which)", values)
-                count.value = database.changes
-            }, done: { done(count.value) })
-    }
-
-    /// What waits for an inbox or outbox, but for `except`, goes to the end of the queue, which is at `position`; hands over how many there were.
-    func bringBack(
-        place: String, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
-    ) {
-        let count = Counter()
-        write(
-            urgent: true,
-            { database, _ in
-                let which = """
-                    state = 'waiting' AND hold = 'place' AND id NOT IN (SELECT value FROM json_each(?1))
-                        AND work IN (\(Self.ordersOfPlace))
-                    """
-                let values: [Database.Value] = [.text(try JSONText.encode(except)), .text(place)]
-                try database.run(
-                    """
-                    INSERT INTO events (time, kind, job, state) SELECT ?3, 'job', id, 'queued' FROM jobs
-                    WHERE \(which) ORDER BY position
-                    """, values + [.real(Timestamp.now())])
-                try database.run(
-                    """
-                    UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL, position = ?3 + row.number FROM
-                        (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs WHERE \(which)) AS row
-                    WHERE row.id = jobs.id
-                    """, values + [.integer(position)])
-                count.value = database.changes
-            }, done: { done(count.value) })
-    }
-
     /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue; or lets it wait for those that it
     /// still comes after.
     func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
-        let consequences = ConsequencesBox()
+        let consequences = Handed(Consequences())
         write(
             urgent: true,
             { database, orders in
@@ -234,7 +187,7 @@ extension Ledger {
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
-                        segment = 0, staged = NULL
+                        segment = 0, staged = NULL, crashes = 0, failure = NULL
                     WHERE id = ?
                     """,
                     [
@@ -252,22 +205,13 @@ extension Ledger {
     }
 }
 
-/// The same of several numbers.
-private final class Counts: @unchecked Sendable {
-    var counts: [JobState: Int] = [:]
-}
-
-/// A number that a change hands to its completion; the two run one after the other on the ledger's queue.
-final class Counter: @unchecked Sendable {
-    var value = 0
-}
-
 /// Jobs, read.
 extension Ledger {
     static let columns = """
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
         CASE j.hold WHEN 'after' THEN \(needsText) ELSE j.reason END, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
-        j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway
+        j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway,
+        j.crashes, j.failure
         """
 
     static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
@@ -285,7 +229,8 @@ extension Ledger {
             tries: row.integer(18), disposed: row.integer(19) != 0, created: row.real(20),
             started: row.optionalReal(21), finished: row.optionalReal(22), url: row.optionalText(23),
             priority: row.integer(24), hold: row.optionalText(25).flatMap(JobRecord.Hold.init),
-            due: row.optionalReal(26), setbacks: row.integer(27), segment: row.integer(28),
+            due: row.optionalReal(26), setbacks: row.integer(27), crashes: row.integer(31),
+            failure: row.optionalText(32).flatMap(FailureClass.init), segment: row.integer(28),
             staged: try row.optionalText(29).map { try JSONText.decode([JobRecord.Staged].self, $0) } ?? [],
             anyway: row.integer(30) != 0)
     }
@@ -466,6 +411,9 @@ struct JobFilter {
     var states: [JobState] = []
     var recipe: String?
     var batch: Int?
+    /// When a job ended, or was taken when it has not.
+    var since: Double?
+    var until: Double?
 
     var condition: String {
         var parts: [String] = []
@@ -474,6 +422,8 @@ struct JobFilter {
             parts.append("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)")
         }
         if batch != nil { parts.append("j.batch = ?") }
+        if since != nil { parts.append("COALESCE(j.finished, j.created) >= ?") }
+        if until != nil { parts.append("COALESCE(j.finished, j.created) < ?") }
         return parts.map { "AND \($0)" }.joined(separator: " ")
     }
 
@@ -481,6 +431,7 @@ struct JobFilter {
         var values: [Database.Value] = []
         if let recipe { values.append(.text(recipe)) }
         if let batch { values.append(.integer(batch)) }
+        for time in [since, until].compactMap(\.self) { values.append(.real(time)) }
         return values
     }
 }

@@ -46,7 +46,7 @@ extension Ledger {
 
     /// What has to be made up for: at the start, and when jobs have been brought back whose needs will not be met.
     func followAll(done: @escaping @Sendable () -> Void) {
-        let consequences = ConsequencesBox()
+        let consequences = Handed(Consequences())
         write(
             urgent: true,
             { database, _ in
@@ -250,7 +250,7 @@ extension Ledger {
         _ done: @escaping @Sendable (NeedsAnswer) -> Void,
         _ change: @escaping @Sendable (Database, OrderTable, inout Consequences) throws -> NeedsAnswer
     ) {
-        let (answer, consequences) = (AnswerBox(), ConsequencesBox())
+        let (answer, consequences) = (AnswerBox(), Handed(Consequences()))
         write(
             urgent: true,
             { database, orders in

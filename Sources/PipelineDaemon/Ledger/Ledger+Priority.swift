@@ -3,7 +3,7 @@ import PipelineModel
 extension Ledger {
     /// Gives what is queued or waits, of the chosen jobs, another priority; hands over how many that are.
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void) {
-        let count = Counter()
+        let count = Handed(0)
         write(
             urgent: true,
             { database, _ in

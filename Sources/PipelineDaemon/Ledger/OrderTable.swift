@@ -15,7 +15,7 @@ final class OrderTable {
         return row
     }
 
-    /// After a rollback rows that were written are not there.
+    /// After a rollback rows that were written are not there, nor are those that were forgotten.
     func forget() { rows = [:] }
 }
 

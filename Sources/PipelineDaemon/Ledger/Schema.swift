@@ -78,12 +78,15 @@ enum Schema {
         ALTER TABLE jobs ADD COLUMN hold TEXT;
         ALTER TABLE jobs ADD COLUMN due REAL;
         ALTER TABLE jobs ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN failure TEXT;
         ALTER TABLE jobs ADD COLUMN segment INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE jobs ADD COLUMN staged TEXT;
         ALTER TABLE jobs ADD COLUMN anyway INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE events ADD COLUMN batch INTEGER;
 
         UPDATE jobs SET hold = 'place' WHERE state = 'waiting';
+        UPDATE jobs SET crashes = tries WHERE state NOT IN ('done', 'failed', 'cancelled');
 
         DROP INDEX jobs_by_state;
         CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
@@ -92,6 +95,8 @@ enum Schema {
         CREATE INDEX jobs_to_render ON jobs(priority DESC, position)
             WHERE state = 'queued' AND (url IS NULL OR inode <> 0);
         CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
+        CREATE INDEX jobs_by_work ON jobs(work);
+        CREATE INDEX jobs_waiting ON jobs(hold, reason, due, error) WHERE state = 'waiting';
 
         CREATE TABLE batches (
             id INTEGER PRIMARY KEY,
@@ -108,7 +113,9 @@ enum Schema {
         CREATE TABLE arrivals (batch INTEGER PRIMARY KEY) STRICT;
 
         CREATE INDEX jobs_on_way ON jobs(batch)
-            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier';
+            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier'
+                AND hold IS NOT 'after';
+        CREATE INDEX jobs_after ON jobs(batch) WHERE hold = 'after';
         CREATE INDEX jobs_at_barrier ON jobs(batch, segment) WHERE hold = 'barrier';
 
         CREATE TRIGGER job_of_batch_entered AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL

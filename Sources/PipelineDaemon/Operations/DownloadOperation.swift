@@ -73,11 +73,14 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// With a completion the bytes have gone there.
     var image: ImageHandle? {
         guard completion == nil, let response else { return nil }
-        return ImageHandle(source: path, name: response.name)
+        return ImageHandle(source: path, name: response.name, size: Int(response.bytes))
     }
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
+    var account: JobStory.Account {
+        box.withLock { JobStory.Account(written: $0.received > 0 ? Int($0.received) : nil) }
+    }
     /// How far it is, and how far it is to go, as far as the server has said.
     var progress: (received: Int64, total: Int64?) { box.withLock { ($0.received, $0.total) } }
 
@@ -135,11 +138,17 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             do { begin(try open(), resume: resume) } catch {
                 end(JobFailure(error, during: "going on with the download"))
             }
+        case .failure(.workerLost(let how)) where how.isFromOutside:
+            end(
+                JobFailure(
+                    "the fetch worker was lost twice; the second \(how)",
+                    advice: "look at what ends processes on this machine (`journalctl -k`), then `pipectl retry`",
+                    class: .transient))
         case .failure(.workerLost(let how)):
             end(
                 JobFailure(
-                    "took the fetch worker down twice; the second \(how)", advice: "distrust the server, or report this"
-                ))
+                    "took the fetch worker down twice; the second \(how)",
+                    advice: "distrust the server, or report this", class: .crash))
         case .failure(.confined):
             end(
                 JobFailure(
@@ -179,6 +188,8 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         try? FileSystem.remove(path)
         var failure = failure
         failure?.stage = "download"
+        // Room is missing where the daemon keeps its state, which is no outbox.
+        if failure?.class == .room { failure?.class = .transient }
         box.withLock { [failure] box in
             box.failure = failure
             box.response = nil
@@ -192,9 +203,9 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
 }
 
 extension JobFailure {
-    /// Which of them pass by themselves is told by `failure.kind`, and how soon by `failure.retryAfter`.
     init(_ failure: FetchFailure) {
-        self.init(failure.message, advice: failure.advice)
+        self.init(failure.message, advice: failure.advice, class: failure.kind == .input ? .input : .transient)
+        retryAfter = failure.retryAfter.map { .seconds($0) }
     }
 }
 

@@ -14,6 +14,7 @@ struct ImageHandle: Sendable {
     var source: String
     /// What it is called, when that was not known before it came.
     var name: String?
+    var size: Int?
     /// What was made of it before a barrier.
     var earlier: [Staged] = []
     /// What has been made of it since.

@@ -63,24 +63,40 @@ final class Job: @unchecked Sendable {
 
     var story: JobStory { record.story ?? JobStory() }
 
+    /// An operation begins.
     func begin(_ kind: String, _ queue: String) {
         var story = story
-        let segment = record.segment
-        story.chapters.removeAll { $0.kind == kind && ($0.segment ?? 0) == segment }
-        story.chapters.append(
-            .init(
-                kind: kind, queue: queue, segment: segment == 0 ? nil : segment, state: "executing",
-                started: Timestamp.now()))
+        story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))
         record.story = story
     }
 
-    func end(_ kind: String, _ state: String, _ detail: String?) {
-        var story = story
-        guard let index = story.chapters.lastIndex(where: { $0.kind == kind }) else { return }
-        story.chapters[index].state = state
-        story.chapters[index].finished = Timestamp.now()
-        story.chapters[index].detail = detail
-        record.story = story
+    /// The operation that has begun is over.
+    func end(
+        _ kind: String, _ state: OperationState, _ detail: String? = nil, _ account: JobStory.Account? = nil,
+        _ failure: FailureClass? = nil
+    ) {
+        record.story?.end(kind) { chapter in
+            chapter.state = state.rawValue
+            chapter.detail = detail
+            chapter.failure = failure
+            chapter.account = account
+        }
+    }
+
+    func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
+        end(kind, .failed, failure?.message, account, failure?.class)
+    }
+
+    /// How often it was tried, of which a download is no try of its own.
+    var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
+
+    /// The record as it is at this moment, with who works on it.
+    var told: JobRecord {
+        var told = record
+        if let download { told.story?.tell("DownloadOperation", download.account) }
+        told.story?.tell("RenderOperation", render.account)
+        told.tries += tries
+        return told
     }
 
     /// What the picture's header said.

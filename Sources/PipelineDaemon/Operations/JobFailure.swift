@@ -8,34 +8,45 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     var advice: String?
     /// The stage of the chain, or of the job's way, that it happened in.
     var stage: String?
-    /// The outbox is full: no fault of the job, which waits for room.
-    var lacksRoom = false
+    var `class` = FailureClass.input
+    /// The filter that is missing, if that is it.
+    var filter: String?
+    /// How long a server has asked to be left alone.
+    var retryAfter: Duration?
     /// What had been written by then.
     var written: Int64 = 0
 
     var description: String { message }
 
-    init(_ message: String, advice: String? = nil) {
+    init(_ message: String, advice: String? = nil, class: FailureClass = .input) {
         self.message = message
         self.advice = advice
+        self.class = `class`
     }
 
     init(_ failure: WorkerFailure) {
         message = failure.stage == "open" ? failure.message : "\(failure.stage): \(failure.message)"
         advice = failure.advice
         stage = failure.stage
-        lacksRoom = failure.lacksRoom ?? false
+        self.class = failure.class
+        if failure.class == .configuration { filter = failure.stage }
     }
 
+    /// Of work on the original.
     init(_ error: any Error, during work: String) {
-        message = "\(work): \(error)"
-        advice = (error as? SystemError).flatMap(Self.advice)
+        self.init(error, during: work, ofOriginal: true)
     }
 
     /// Of work in the outbox.
     init(_ error: any Error, inOutboxDuring work: String) {
-        self.init(error, during: work)
-        lacksRoom = (error as? SystemError)?.isOfRoom ?? false
+        self.init(error, during: work, ofOriginal: false)
+    }
+
+    private init(_ error: any Error, during work: String, ofOriginal: Bool) {
+        message = "\(work): \(error)"
+        guard let error = error as? SystemError else { return }
+        advice = Self.advice(error)
+        self.class = FailureClass(code: error.code, ofOriginal: ofOriginal)
     }
 
     private static func advice(_ error: SystemError) -> String? {

@@ -83,15 +83,21 @@ final class PipelineQueue: @unchecked Sendable {
     let name: String
     /// What `auto` means here.
     private let automatic: @Sendable () -> Int
+    /// Operations begin one by one as Foundation starts them: in the order in which what they depend on has finished.
+    private let isSerial: Bool
     private let operations = OperationQueue()
     private let state: Mutex<State>
 
-    init(_ name: String, limit: QueueLimit, automatic: @escaping @Sendable () -> Int) {
+    init(
+        _ name: String, limit: QueueLimit, isSerial: Bool = false, automatic: @escaping @Sendable () -> Int
+    ) {
         self.name = name
+        self.isSerial = isSerial
         self.automatic = automatic
         let effective = Self.count(limit, automatic)
         state = Mutex(State(configured: limit, effective: effective))
         operations.name = "pipelined.\(name)"
+        if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 
     private static func count(_ limit: QueueLimit, _ automatic: () -> Int) -> Int {
@@ -105,14 +111,16 @@ final class PipelineQueue: @unchecked Sendable {
         operation.gate = self
         state.withLock { state in
             operation.place = place
-            if Self.isHeldFromTheStart(operation) { state.hold(operation) }
+            if isHeldFromTheStart(operation) { state.hold(operation) }
         }
         operations.addOperation(operation)
         pump()
     }
 
     /// What waits for no other is held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
-    private static func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool { operation.dependencies.isEmpty }
+    private func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool {
+        !isSerial && operation.dependencies.isEmpty
+    }
 
     var report: Report {
         state.withLock {
@@ -179,7 +187,7 @@ final class PipelineQueue: @unchecked Sendable {
 
     /// Foundation has started the operation; it begins now, or when its turn has come.
     func enter(_ operation: AsyncOperation) {
-        let isHeld = Self.isHeldFromTheStart(operation)
+        let isHeld = isHeldFromTheStart(operation)
         if state.withLock({ $0.enter(operation, isHeld: isHeld) }) { return operation.begin() }
         pump()
         // One that was cancelled while it was held ends here, or in `AsyncOperation.cancel`.

@@ -16,6 +16,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var staging: [String]
         /// Nil when an operation before it provides one.
         var source: ImageHandle?
+        /// What there is to read, in bytes.
+        var size: Int
         /// The inbox in which others can still move it about, and the folders on the way to it.
         var inbox: String?
         /// What was made before a barrier.
@@ -39,6 +41,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var task: RenderTask?
         var results: [Int: RenderedOutput] = [:]
         var tries = 0
+        /// The latest to work on it.
+        var worker: Int32?
         var interrupted = false
     }
 
@@ -48,11 +52,17 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let files: DispatchQueue
     /// Told why it waits in the middle, and nil when it goes on.
     private let held: @Sendable (String?) -> Void
+    /// Told why it is begun once more, and who had worked on it, before it is.
+    private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box = Mutex(Box())
 
     /// `files` runs what may wait for a disk.
-    init(_ work: Work, pool: WorkerPool, files: DispatchQueue, held: @escaping @Sendable (String?) -> Void) {
+    init(
+        _ work: Work, pool: WorkerPool, files: DispatchQueue, held: @escaping @Sendable (String?) -> Void,
+        lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
+    ) {
         self.held = held
+        self.lost = lost
         self.work = work
         var parts: [Part] = []
         for (picture, path) in zip(work.pictures, work.staging) {
@@ -71,11 +81,26 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
     var tries: Int { box.withLock { $0.tries } }
+    /// Of the latest try.
+    var account: JobStory.Account {
+        let size = input?.size ?? work.size
+        return box.withLock { box in
+            let written =
+                box.image.map { $0.staged.reduce(0) { $0 + ($1.result?.bytes ?? 0) } } ?? box.failure?.written ?? 0
+            return JobStory.Account(
+                worker: box.worker.map(Int.init), read: box.header == nil ? nil : size,
+                written: written > 0 ? Int(written) : nil)
+        }
+    }
 
     override func execute() {
         // What was to provide it has failed, or was cancelled.
         guard input != nil else { return finish(.cancelled) }
-        box.withLock { $0.tries += 1 }
+        box.withLock { box in
+            box.tries += 1
+            box.worker = nil
+            box.header = nil
+        }
         begin(0)
     }
 
@@ -132,6 +157,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         RenderTask(
             name: work.name, outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
             limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
+            begun: { [self] worker in box.withLock { $0.worker = worker } },
             opened: { [self] header in box.withLock { if $0.header == nil { $0.header = header } } },
             done: { [self] result in files.async { self.answered(number, result) } })
     }
@@ -154,37 +180,18 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             }
             begin(number + 1)
         case .success:
-            end(.failed, JobFailure("the worker answered with the wrong number of results"))
-        case .failure(.picture(let failure)):
-            end(.failed, JobFailure(failure))
-        case .failure(.timedOut):
-            end(
-                .failed,
-                JobFailure(
-                    "rendering took longer than JobTimeout",
-                    advice: "raise JobTimeout in [Daemon], then `pipectl retry`"))
-        case .failure(.tooHeavy(let words)):
-            end(.failed, JobFailure(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller"))
-        case .failure(.confined):
-            // Not tried again, as after a crash: whoever took the worker over would get another.
-            end(
-                .failed,
-                JobFailure(
-                    "confinement: the picture, or a filter of its chain, tried what a worker may not, and the kernel "
-                        + "ended the worker",
-                    advice: "distrust the picture, unless a filter is at fault; the kernel's log (`journalctl -k`) "
-                        + "names the system call"))
-        case .failure(.workerLost) where tries < 2 && !box.withLock({ $0.interrupted }):
-            execute()
-        case .failure(.workerLost(let how)):
-            end(
-                .failed,
-                JobFailure(
-                    "took its worker down twice; the second \(how)",
-                    advice: "the picture, or a filter of the chain, is likely to be broken"))
-        case .failure(.cancelled):
-            end(.cancelled, nil)
+            failed(JobFailure("the worker answered with the wrong number of results", class: .crash))
+        case .failure(let reason):
+            if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
         }
+    }
+
+    private func failed(_ failure: JobFailure) {
+        guard failure.class.remedy == .alone, tries < 2, !box.withLock({ $0.interrupted }) else {
+            return end(.failed, failure)
+        }
+        lost(failure, account)
+        execute()
     }
 
     private func made() {
@@ -202,7 +209,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// Nothing partial stays behind, and nobody hears of the end before that is so.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
         var failure = failure
-        if failure?.lacksRoom == true {
+        if failure != nil {
             failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
         }
         for path in work.staging { fileWork.during(path) { try? FileSystem.remove(path) } }

@@ -1,6 +1,7 @@
 import Dispatch
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// Barriers, and the announcements of batches.
 extension Supervisor {
@@ -73,6 +74,14 @@ extension JobRecord {
         let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         return staged.compactMap { file in
             pictures[file.index].map { ImageHandle.Staged(picture: $0, path: file.path, result: file.result) }
+        }
+    }
+
+    /// What these pictures are made from, in bytes.
+    func size(of pictures: [PlannedPicture]) -> Int {
+        Set(pictures.map(\.source)).reduce(0) { size, source in
+            guard let source else { return size + file.size }
+            return size + Int(staged.first { $0.index == source }?.result.bytes ?? 0)
         }
     }
 }

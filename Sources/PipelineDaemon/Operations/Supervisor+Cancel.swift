@@ -49,6 +49,9 @@ extension Supervisor {
         } begin: {
             group.enter()
         }
+        // Those that have ended at once are recorded as that before it is told.
+        group.enter()
+        ledger.write(urgent: true, { _, _ in }, done: { group.leave() })
         group.notify(queue: queue) { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
     }
 

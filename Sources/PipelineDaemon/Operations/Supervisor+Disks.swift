@@ -34,7 +34,7 @@ extension Supervisor {
     /// Something was mounted or unmounted.
     func mountsChanged() {
         for inbox in inboxes { inbox.mountsChanged() }
-        for (place, known) in knownPlaces where shortages[place] == nil && known.isGone { beginGone(place) }
+        for (place, known) in knownPlaces where shortages[.place(place)] == nil && known.isGone { beginGone(place) }
         lookForRoom()
         learnPlaces()
     }
@@ -70,20 +70,21 @@ extension Supervisor {
         let order = job.record.order
         let place = FileSystem.lies(path, within: order.inbox) ? order.inbox : order.outbox
         operations.setAside(operation)
-        switch shortages[place]?.need {
-        case .answer(let jobs): shortages[place]?.need = .answer(jobs.union([job.record.id]))
-        case .room, .mount: return
-        case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job.record.id])), in: place)
+        switch shortages[.place(place)]?.need {
+        case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job.record.id]))
+        case .room, .mount, .permission, .plugin: return
+        case nil:
+            begin(Shortage(reason: "\(place) does not answer", need: .answer([job.record.id])), of: .place(place))
         }
-        hold(job.record.id, shortages[place]?.reason)
+        hold(job.record.id, shortages[.place(place)]?.reason)
     }
 
     /// An operation of the job has ended: what it was waiting for has answered.
     func answered(_ job: Job) {
-        for (place, shortage) in shortages {
+        for (resource, shortage) in shortages {
             guard case .answer(var jobs) = shortage.need, jobs.remove(job.record.id) != nil else { continue }
-            shortages[place]?.need = .answer(jobs)
-            if jobs.isEmpty { goOn(place) }
+            shortages[resource]?.need = .answer(jobs)
+            if jobs.isEmpty { goOn(resource) }
         }
     }
 }

@@ -35,12 +35,12 @@ extension Supervisor {
             showHeld(job)
             settleCancelling(job)
         case .failed:
-            job.end("DownloadOperation", "failed", job.download?.failure?.message)
+            job.end("DownloadOperation", job.download?.failure, job.download?.account)
             job.cancelOperations()
             if job.cancelRequested || job.returning { return settleCancelling(job) }
             fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
-            job.end("DownloadOperation", "cancelled", nil)
+            job.end("DownloadOperation", state, nil, job.download?.account)
             settleCancelling(job)
         case .pending, .ready: break
         }
@@ -50,7 +50,7 @@ extension Supervisor {
         job.record.path = response.name
         job.record.file = response.file
         let from = response.url == job.record.url ? "" : " from \(response.url)"
-        job.end("DownloadOperation", "finished", "\(response.bytes) bytes\(from)")
+        job.end("DownloadOperation", .finished, "\(response.bytes) bytes\(from)", job.download?.account)
         ledger.recordDownload(of: job.record)
         ledger.record(job.record)
     }

@@ -2,6 +2,7 @@ import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
 /// What a crash, or a stop, has left in the middle is put right before anything new begins.
 extension Supervisor {
@@ -32,15 +33,20 @@ extension Supervisor {
     /// What was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take the daemon down, it
     /// would at every start.
     private func again(_ job: inout JobRecord) {
-        if job.state == .running { job.tries += 1 }
+        if job.state == .running {
+            job.tries += 1
+            job.crashes += 1
+        }
+        job.story?.interrupt()
         job.reason = nil
         job.hold = nil
         job.started = nil
         job.state = .queued
-        guard job.tries >= settings.crashTries else { return }
+        guard job.crashes >= settings.crashTries else { return }
         job.state = .failed
         job.finished = Timestamp.now()
-        job.error = "the daemon has crashed \(job.tries) times while this picture was in work"
+        job.error = "the daemon has crashed \(job.crashes) times while this picture was in work"
+        job.failure = .crash
         job.advice = "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit"
         Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))")
     }
@@ -61,14 +67,14 @@ extension Supervisor {
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
-            guard !failure.lacksRoom else {
+            guard failure.class.remedy == .none else {
                 // It meets the same as any other that runs.
                 job.state = .queued
                 job.started = nil
                 return false
             }
             job.state = .failed
-            (job.error, job.advice) = (failure.message, failure.advice)
+            (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
             Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))")
             return false
         }

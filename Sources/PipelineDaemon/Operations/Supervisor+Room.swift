@@ -2,18 +2,21 @@ import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
-/// A full disk is nobody's fault, nor is one that is not mounted: what met it waits, and goes on by itself when there is room, or the disk.
-/// Of the recipes with that outbox nothing is taken meanwhile; the others go on.
+/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: what met it waits,
+/// and goes on by itself when that is mended. Of the recipes that need it nothing is taken meanwhile; the others go on.
 ///
 /// It is the same when the ledger can't be written, only that then nothing goes on: what is not recorded must not be begun.
 extension Supervisor {
-    /// Why the work of an inbox or outbox waits, and what for.
+    /// Why the work that needs something waits, and what for.
     struct Shortage {
         enum Need {
             /// So many bytes, in an outbox that was full when a job needed it.
             case room(Int64)
             case mount
+            case permission
+            case plugin
             /// The answers that these jobs wait for.
             case answer(Set<Int>)
         }
@@ -25,6 +28,8 @@ extension Supervisor {
             switch need {
             case .room(let bytes): "\(bytes >> 10) KB are free there"
             case .mount: "it is mounted"
+            case .permission: "it can be written"
+            case .plugin: "its plugin is back, or `pipectl reload` finds it"
             case .answer: "it answers"
             }
         }
@@ -34,50 +39,75 @@ extension Supervisor {
     func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let outbox = job.record.order.outbox
         let needed = max(settings.freeSpace, 2 * failure.written)
-        switch shortages[outbox]?.need {
-        case .room(let known): shortages[outbox]?.need = .room(max(needed, known))
-        case .mount, .answer: break
+        switch shortages[.place(outbox)]?.need {
+        case .room(let known): shortages[.place(outbox)]?.need = .room(max(needed, known))
+        case .mount, .permission, .plugin, .answer: break
         case nil:
             Log.failure("\(job.record.path): \(failure.message)")
-            begin(Shortage(reason: "no space in \(outbox)", need: .room(needed)), in: outbox)
+            begin(Shortage(reason: "no space in \(outbox)", need: .room(needed)), of: .place(outbox))
         }
-        wait(job, in: outbox)
+        wait(job, for: .place(outbox))
     }
 
-    /// Whether a job failed because its disk is gone, or does not answer, and waits for that.
-    func waitsForPlace(_ job: Job) -> Bool {
+    /// A job has met something that is not there, or not permitted.
+    func waitForMending(_ job: Job, _ failure: JobFailure) {
+        if let filter = failure.filter {
+            begin(Shortage(reason: "\(Resource.filter(filter)) is not loaded", need: .plugin), of: .filter(filter))
+            return wait(job, for: .filter(filter))
+        }
+        let outbox = job.record.order.outbox
+        files.async { [self] in
+            let refusal = staging.refusal(of: outbox)
+            queue.async { [self] in
+                if job.ended || waitsForResource(job) { return }
+                // The outbox itself is well: it is a matter of one folder in it, and of the jobs that go there.
+                guard let refusal else { return retryLater(job, failure) }
+                begin(
+                    Shortage(reason: "\(outbox) can't be written: \(refusal.reason)", need: .permission),
+                    of: .place(outbox))
+                wait(job, for: .place(outbox))
+            }
+        }
+    }
+
+    /// Whether a job failed because something that it needs is known not to be there, and waits for that.
+    func waitsForResource(_ job: Job) -> Bool {
         let order = job.record.order
-        let place = [order.inbox, order.outbox].first { shortages[$0] != nil || knownPlaces[$0]?.isGone == true }
-        guard let place else { return false }
-        if shortages[place] == nil { beginGone(place) }
-        wait(job, in: place)
+        if let known = shortages.keys.sorted().first(where: order.needs) {
+            wait(job, for: known)
+            return true
+        }
+        guard let gone = [order.inbox, order.outbox].first(where: { knownPlaces[$0]?.isGone == true }) else {
+            return false
+        }
+        beginGone(gone)
+        wait(job, for: .place(gone))
         return true
     }
 
-    private func wait(_ job: Job, in place: String) {
-        job.waits = shortages[place]?.reason
-        settleWaiting(job)
+    private func wait(_ job: Job, for resource: Resource) {
+        wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    func begin(_ shortage: Shortage, in place: String) {
-        shortages[place] = shortage
+    func begin(_ shortage: Shortage, of resource: Resource) {
+        shortages[resource] = shortage
         Log.failure("\(shortage.reason): its work waits, and goes on when \(shortage.hope)")
-        setAside(place, shortage.reason)
+        setAside(resource, shortage.reason)
         holdInboxes()
         if shortages.count == 1 { lookForRoomLater() }
     }
 
     func beginGone(_ place: String) {
-        begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), in: place)
+        begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
     }
 
     // MARK: - Waiting, and going on
 
     /// What has not begun waits as well, instead of being rendered in vain.
-    private func setAside(_ place: String, _ reason: String) {
+    private func setAside(_ resource: Resource, _ reason: String) {
         // As in `cancelRows`: no row that is about to be changed is taken.
         fillHolds += 1
-        ledger.setAside(place: place, reason: reason, except: Array(window.keys)) { [self] count in
+        ledger.setAside(resource, reason: reason, except: Array(window.keys)) { [self] count in
             queue.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.waiting, default: 0] += count
@@ -86,7 +116,7 @@ extension Supervisor {
             }
         }
         for job in window.values where job.record.state == .queued {
-            guard [job.record.order.outbox, job.record.order.inbox].contains(place) else { continue }
+            guard job.record.order.needs(resource) else { continue }
             guard !job.cancelRequested, !job.returning else { continue }
             job.waits = reason
             job.cancelOperations()
@@ -102,41 +132,68 @@ extension Supervisor {
     }
 
     func lookForRoom() {
-        for (place, shortage) in shortages where knownPlaces[place]?.isGone != true {
-            switch shortage.need {
-            case .mount: goOn(place)
-            case .answer: break
-            case .room(let bytes):
-                files.async { [self] in
-                    guard (try? staging.checkRoom(for: bytes, in: place)) != nil else { return }
-                    queue.async { [self] in goOn(place) }
-                }
+        for (resource, shortage) in shortages {
+            switch (resource, shortage.need) {
+            case (.place(let place), _) where knownPlaces[place]?.isGone == true: break
+            case (_, .mount): goOn(resource)
+            case (.filter(let name), _): lookForFilter(name)
+            case (.place(let place), .room(let bytes)):
+                look(for: resource) { (try? self.staging.checkRoom(for: bytes, in: place)) != nil }
+            case (.place(let place), .permission):
+                look(for: resource) { self.staging.refusal(of: place) == nil }
+            case (_, .answer), (_, .plugin): break
             }
         }
     }
 
-    func goOn(_ place: String) {
-        guard let shortage = shortages.removeValue(forKey: place) else { return }
-        switch shortage.need {
-        case .room: Log.notice("there is room in \(place) again")
-        case .mount: Log.notice("\(place) is mounted again")
-        case .answer: Log.notice("\(place) answers again")
+    private func look(for resource: Resource, _ isWell: @escaping @Sendable () -> Bool) {
+        files.async { [self] in
+            guard isWell() else { return }
+            queue.async { [self] in goOn(resource) }
         }
-        bringBack(place)
+    }
+
+    /// Whether workers have it is for one of them to say, that is started now; those from before may not.
+    private func lookForFilter(_ name: String) {
+        guard !tryingFilter, let stage = current.catalog.stages.first(where: { $0.name == name }) else { return }
+        tryingFilter = true
+        files.async { [self] in
+            guard stage.file.map(FileSystem.exists) ?? true else { return tried(name, false) }
+            pool.trial { [self] result in
+                guard case .success(let (hello, accept)) = result else { return tried(name, false) }
+                let isThere = hello.filters.contains { $0.name == name }
+                accept(isThere)
+                tried(name, isThere)
+            }
+        }
+    }
+
+    private func tried(_ filter: String, _ isThere: Bool) {
+        queue.async { [self] in
+            tryingFilter = false
+            if isThere { goOn(.filter(filter)) }
+        }
+    }
+
+    func goOn(_ resource: Resource) {
+        guard let shortage = shortages.removeValue(forKey: resource) else { return }
+        switch shortage.need {
+        case .room: Log.notice("there is room in \(resource) again")
+        case .mount: Log.notice("\(resource) is mounted again")
+        case .permission: Log.notice("\(resource) can be written again")
+        case .plugin: Log.notice("\(resource) is there again")
+        case .answer: Log.notice("\(resource) answers again")
+        }
+        bringBack(resource)
         holdInboxes()
     }
 
-    /// What waits for a place goes to the end of the queue.
-    private func bringBack(_ place: String) {
-        let most = counts[.waiting] ?? 0
+    /// What waits for it goes to the end of the queue.
+    private func bringBack(_ resource: Resource) {
         let position = nextPosition
-        nextPosition += most
-        ledger.bringBack(place: place, except: Array(window.keys), at: position) { [self] count in
-            queue.async { [self] in
-                counts[.waiting, default: 0] -= count
-                counts[.queued, default: 0] += count
-                fill()
-            }
+        nextPosition += counts[.waiting] ?? 0
+        ledger.bringBack(resource, except: Array(window.keys), at: position) { [self] count in
+            queue.async { self.wentOn(count) }
         }
     }
 
@@ -160,7 +217,9 @@ extension Supervisor {
     /// Tells each inbox whether it may take files.
     func holdInboxes() {
         for inbox in inboxes {
-            inbox.hold(ledgerReason ?? shortages[current.outbox(of: inbox.recipe, places)]?.reason)
+            let order = current.order(for: inbox.recipe, places)
+            let missing = shortages.keys.sorted().first { $0 != .place(order.inbox) && order.needs($0) }
+            inbox.hold(ledgerReason ?? missing.flatMap { shortages[$0]?.reason })
         }
     }
 

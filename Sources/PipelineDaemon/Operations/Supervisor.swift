@@ -56,8 +56,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var outside: [Entry: Priority] = [.download: .high, .render: .high]
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
-    /// Outboxes whose work waits for room, and inboxes and outboxes whose work waits for their disk.
-    var shortages: [String: Shortage] = [:]
+    /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
+    var shortages: [Resource: Shortage] = [:]
+    /// A worker is being started to see whether a filter is there again.
+    var tryingFilter = false
+    /// For what has grown too old to be remembered.
+    private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] in forgetOld(ended: 0) }
+    /// For the job that is the first to be tried again.
+    private(set) lazy var retries = Appointment(on: queue) { [unowned self] in retryDue() }
     var knownPlaces: [String: KnownPlace] = [:]
     var watchingForHangs = false
     /// While rows are being changed in bulk, none is taken.
@@ -98,7 +104,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
-        announce = PipelineQueue("announce", limit: .count(1), automatic: { 1 })
+        announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
     var settings: Settings { current.configuration.settings }
@@ -120,6 +126,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             }
             applyLimits()
             disposeBacklog()
+            retryDue()
             openInboxes(adopting: true)
             try MountTable.watch { [self] in queue.async { self.mountsChanged() } }
             fill()
@@ -268,8 +275,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let isNews = known.map { $0 < highest } ?? true
         var here = window.values.count { $0.entry == entry }
         guard isNews || here <= limit(for: highest) - portion else { return }
-        // What arrives at a barrier without any work leaves again: of that, too, there is never more than a window.
-        while let highest = outside[entry], here < limit(for: highest), ending.count <= settings.window {
+        // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
+        let most = max(256, settings.window)
+        while let highest = outside[entry], here < limit(for: highest), ending.count <= most {
             let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
             let room = min(256, limit(for: highest) - here)
             let except = Array(window.keys) + ending
@@ -294,14 +302,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let render = RenderOperation(
             RenderOperation.Work(
                 name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
-                source: download == nil ? ImageHandle(source: record.source) : nil,
+                source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
                 inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
                     onTruncated: record.order.onTruncated, timeout: settings.jobTimeout,
                     cancelGrace: settings.cancelGrace),
-                suspect: record.tries > 0),
-            pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } })
+                suspect: record.crashes > 0),
+            pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },
+            lost: { [self] failure, account in queue.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1
         let job =
             isLast
@@ -349,23 +358,31 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             watchForHangs()
         case .finished:
             if job.record.segment == 0 { job.tell(job.render.header) }
-            job.end("RenderOperation", "finished", job.render.header?.decoderPaths.joined(separator: ", "))
+            job.end(
+                "RenderOperation", state, job.render.header?.decoderPaths.joined(separator: ", "), job.render.account)
             showHeld(job)
             settleCancelling(job)
             if job.publish == nil { cross(job) }
         case .failed:
             job.tell(job.render.header)
-            job.end("RenderOperation", "failed", job.render.failure?.message)
+            job.end("RenderOperation", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
             if job.cancelRequested || job.returning { return settleCancelling(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
-            job.end("RenderOperation", "cancelled", nil)
+            job.end("RenderOperation", state, nil, job.render.account)
             settleCancelling(job)
         case .pending, .ready:
             break
         }
+    }
+
+    /// Its worker was lost, and it is tried once more in another.
+    private func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
+        guard let job = window[id], !job.ended else { return }
+        job.end("RenderOperation", failure, account)
+        job.begin("RenderOperation", "render")
     }
 
     private func publishing(_ job: Job, _ state: OperationState) {
@@ -375,9 +392,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.begin("PublishOperation", "publish")
             hold(job.record.id, nil)
         case .failed:
-            job.end("PublishOperation", "failed", job.publish?.failure?.message)
+            job.end("PublishOperation", job.publish?.failure)
             fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
+            job.end("PublishOperation", state)
             if let failure = job.refusal { fail(job, failure) } else { settleCancelling(job) }
         case .pending, .ready, .finished: break
         }
@@ -403,25 +421,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         guard let job = window[id] else { return done() }
         job.record.outputs = published.map(\.path)
         job.record.story?.after = published.compactMap(\.picture)
-        job.end("PublishOperation", "finished", nil)
+        job.end("PublishOperation", .finished)
         if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }
         finish(job, .done, done: done)
         Log.notice(Self.line(job.record, places))
-    }
-
-    func fail(_ job: Job, _ failure: JobFailure) {
-        guard !job.ended else { return }
-        if failure.lacksRoom { return waitForRoom(job, failure) }
-        if waitsForPlace(job) { return }
-        job.record.error = failure.message
-        job.record.advice = failure.advice
-        job.record.story?.stage = failure.stage
-        finish(job, .failed)
-        Log.failure(
-            "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)"
-                + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))")
     }
 
     /// A job that is to stop has stopped once none of its operations works any more.
@@ -444,13 +449,20 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     /// Back to where it was before it began: to the queue, or to what waits.
-    func settleWaiting(_ job: Job) {
-        job.record.started = nil
-        job.record.story = nil
+    private func settleWaiting(_ job: Job) {
         // When the daemon stops, it is for the next start to see whether there is room.
-        job.record.reason = job.returning ? nil : job.waits
-        job.record.hold = job.record.reason == nil ? nil : .place
-        finish(job, job.record.reason == nil ? .queued : .waiting)
+        if let reason = job.waits, !job.returning { return wait(job, .place, reason) }
+        job.record.started = nil
+        job.record.reason = nil
+        finish(job, .queued)
+    }
+
+    /// The job leaves the window, and waits as a row.
+    func wait(_ job: Job, _ hold: JobRecord.Hold, _ reason: String) {
+        job.record.started = nil
+        job.record.reason = reason
+        job.record.hold = hold
+        finish(job, .waiting)
     }
 
     // MARK: - States
@@ -489,7 +501,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[job.record.id] = nil
         // One that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued { return checkDrained() }
-        if state.isFinal { job.record.tries += job.render.tries }
+        // Beyond a barrier it is still the same try.
+        let goesOn = state == .waiting && job.record.hold == .barrier
+        job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
+        if state == .done { (job.record.error, job.record.advice, job.record.failure) = (nil, nil, nil) }
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
         job.record.state = state
@@ -499,11 +514,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
-            if state == .failed || (state == .waiting && record.hold != .barrier), let image = job.render.image {
+            if state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in
                 ending.remove(record.id)
+                fill(arrived: nil)
                 if state.isFinal {
                     dispose(record)
                     ended([record])

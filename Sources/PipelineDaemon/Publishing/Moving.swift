@@ -7,8 +7,6 @@ extension SystemError {
     var isMissing: Bool { code == ENOENT }
     /// The system has no more to give just now; it has nothing against the file.
     var isPassing: Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
-    /// The disk is full, or the part of it that a user may have.
-    var isOfRoom: Bool { code == ENOSPC || code == EDQUOT }
 }
 
 /// Moving an original: never over another file, and never gone before it has arrived.

@@ -1,6 +1,7 @@
 import Foundation
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// Where results are made: in their outbox, since a rename must not leave a file system, and there in a folder of this root's own. Another
 /// daemon may have the same outbox.
@@ -27,9 +28,10 @@ struct Staging: Sendable {
 
     func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
 
-    /// Where a picture of a job is made.
+    /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out.
     func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
-        "\(folder(in: job.order.outbox))/\(job.id)-\(picture.index).\(picture.suffix)"
+        let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
+        return "\(folder(in: job.order.outbox))/\(name).\(picture.suffix)"
     }
 
     /// Removes what lies there, which belongs to nobody at the start but for `kept`: what an intent names has been published by then.
@@ -42,6 +44,18 @@ struct Staging: Sendable {
             }
         } catch {
             Log.failure("\(folder) can't be swept: \(error), ignoring")
+        }
+    }
+
+    /// Why an outbox may not be written, if so. Whether there is room is another matter.
+    func refusal(of outbox: String) -> SystemError? {
+        do {
+            try checkRoom(for: 1, in: outbox)
+            try FileSystem.checkWritable(outbox)
+            return nil
+        } catch {
+            let error = error as? SystemError
+            return error.flatMap { FailureClass(code: $0.code) == .configuration ? $0 : nil }
         }
     }
 

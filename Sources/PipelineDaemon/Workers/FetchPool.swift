@@ -219,7 +219,7 @@ final class FetchPool: @unchecked Sendable {
             // It was alone, and whoever took one worker over would get another.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
-            task.done(.failure(end.isByConfinement ? .confined : .workerLost("\(end)")))
+            task.done(.failure(end.isByConfinement ? .confined : .workerLost(end)))
             return false
         }
         waiting = again + waiting

@@ -8,8 +8,8 @@ final class FetchTask: @unchecked Sendable {
     enum Failure: Error, Sendable {
         /// The worker's own word on the transfer.
         case transfer(FetchFailure)
-        /// Its worker ended twice in the middle, the second time in these words.
-        case workerLost(String)
+        /// Its worker ended twice in the middle, the second time so.
+        case workerLost(WorkerEnd)
         /// The worker was ended by the kernel: it tried what it may not.
         case confined
         case cancelled

@@ -10,8 +10,8 @@ final class RenderTask: @unchecked Sendable {
     enum Failure: Error, Sendable {
         /// The worker's own word on the picture.
         case picture(WorkerFailure)
-        /// The worker ended in the middle, in these words.
-        case workerLost(String)
+        /// The worker ended in the middle.
+        case workerLost(WorkerEnd)
         /// The worker was ended by the kernel: it tried what it may not.
         case confined
         case timedOut
@@ -36,6 +36,8 @@ final class RenderTask: @unchecked Sendable {
     let alone: Bool
     /// It waits in the middle, for this reason, or goes on.
     let held: @Sendable (String?) -> Void
+    /// This process works on it.
+    let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
@@ -49,8 +51,7 @@ final class RenderTask: @unchecked Sendable {
 
     init(
         name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
-        targets: [Descriptor],
-        held: @escaping @Sendable (String?) -> Void,
+        targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
     ) {
@@ -59,6 +60,7 @@ final class RenderTask: @unchecked Sendable {
         self.limits = limits
         self.alone = alone
         self.held = held
+        self.begun = begun
         self.sources = sources
         self.targets = targets
         self.opened = opened

@@ -1,7 +1,7 @@
 import Glibc
 
 /// How a worker's process ended, as `waitpid` tells, and what is known beside that.
-struct WorkerEnd: CustomStringConvertible {
+struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
     /// It stood still, and was ended for that.
     let stoppedBy: Int32?
@@ -11,6 +11,11 @@ struct WorkerEnd: CustomStringConvertible {
 
     /// The kernel ended it for a system call that only somebody tries who has taken it over.
     var isByConfinement: Bool { signal == SIGSYS }
+
+    /// Somebody else ended it, or the kernel did for want of memory: it did nothing wrong itself, as far as can be told.
+    var isFromOutside: Bool {
+        stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
+    }
 
     var description: String {
         if let stoppedBy { return "was stopped by \(Self.name(stoppedBy))" }

@@ -175,7 +175,8 @@ final class WorkerPool: @unchecked Sendable {
         do {
             let worker = try Worker(
                 program: program, plugins: plugins, generation: generation, queue: queue,
-                message: { [unowned self] in received($1, from: $0) }, ended: { [unowned self] in ended($0, $1) })
+                // As long as it lives: the pool may be let go of first, when the daemon can't start.
+                message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
             workers.append(worker)
             queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
                 if let worker, case .starting = worker.state { worker.terminate() }
@@ -203,6 +204,7 @@ final class WorkerPool: @unchecked Sendable {
         guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
+        task.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
         worker.send(
@@ -342,7 +344,7 @@ final class WorkerPool: @unchecked Sendable {
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(how)
+            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(end)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }

@@ -26,7 +26,7 @@ public struct DownloadSettings: Sendable, Hashable {
             "Download", "PerHost", \.perHost, .count(1...1024), "connections to one server at once"),
         Setting(
             "Download", "Retries", \.retries, .count(0...100),
-            "how often a download that was broken off is tried again"),
+            "how often a download that breaks off is gone on with at once; then it is tried again later"),
         Setting(
             "Download", "Redirects", \.redirects, .count(0...50), "how often a server may send a download elsewhere"),
         Setting(

@@ -22,6 +22,7 @@ public struct Settings: Sendable, Hashable {
     public var intake = InboxSettings()
     public var downloads = DownloadSettings()
     public var control = ControlSettings()
+    public var retry = RetrySettings()
 
     /// Where each setting that is not at its default comes from, by section and key.
     private var sources: [String: String] = [:]
@@ -71,11 +72,12 @@ public struct Settings: Sendable, Hashable {
                 "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
                 "what must be free in an outbox that was full before its work goes on"),
             Setting(
-                "Daemon", "History", \.history, .duration(.seconds(60) ... .seconds(3650 * 86400)),
+                "Daemon", "History", \.history, .duration(.seconds(1) ... .seconds(3650 * 86400)),
                 "how long ended jobs are remembered"),
             Setting(
                 "Daemon", "HistoryJobs", \.historyJobs, .count(1...100_000_000),
                 "at most so many ended jobs are remembered, or an eighth more"),
+        ] + RetrySettings.table.map { $0.within(\.retry) } + [
             Setting("Queues", "Download", \.download, .limit, "downloads at once"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),

@@ -90,8 +90,8 @@ struct OpenPicture {
                 return try SavedFile.check(target, against: picture, format: save.format)
             } else {
                 throw WorkerFailure(
-                    stage: stage.name, message: "this filter is not loaded any more",
-                    advice: "put its plugin back, then pipectl retry")
+                    stage: stage.name, message: "this filter is not loaded any more", advice: "put its plugin back",
+                    class: .configuration)
             }
         }
         throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")

@@ -14,7 +14,8 @@ enum Manual {
     }
 
     static func page(_ verb: Verb) -> [Text] {
-        var lines: [Text] = ["\(verb.name, .strong): \(verb.summary)", "", Text(verb.usageLine)]
+        var lines: [Text] = ["\(verb.name, .strong): \(verb.summary)", ""]
+        lines += usage(verb).map { Text($0) }
         if !verb.discussion.isEmpty { lines += [""] + verb.discussion.map { Text($0) } }
         if !verb.arguments.isEmpty {
             var arguments = plainTable()
@@ -30,6 +31,17 @@ enum Manual {
             lines += ["", "examples:"] + examples.lines(width: nil)
         }
         return lines + ["", "`pipectl help` lists the options that every verb has."]
+    }
+
+    /// What does not fit into a line goes on below, behind the verb.
+    private static func usage(_ verb: Verb) -> [String] {
+        let start = "usage: pipectl \(verb.name)"
+        var lines = [start]
+        for part in verb.usage.replacing(" [", with: "\n[").split(separator: "\n") {
+            if (lines.last ?? "").count + part.count >= 110 { lines.append(String(repeating: " ", count: start.count)) }
+            lines[lines.count - 1] += " " + part
+        }
+        return lines
     }
 
     private static func table(_ options: [Option]) -> [Text] {

@@ -7,7 +7,7 @@ struct Overview {
     var now = Moment.now()
 
     var lines: [Text] {
-        var blocks = [[head] + problems, [counts], status.queues.lines(width: width), inboxes, ignored]
+        var blocks = [[head] + problems, [counts] + waiting, status.queues.lines(width: width), inboxes, ignored]
         blocks.removeAll(where: \.isEmpty)
         return Array(blocks.joined(separator: [""]))
     }
@@ -38,6 +38,12 @@ struct Overview {
         guard let first = some.first else { return "no jobs yet" }
         func text(_ part: (String, Int)) -> Text { "\("\(part.1) \(part.0)", .state(part.0))" }
         return some.dropFirst().reduce(text(first)) { $0 + ", " + text($1) }
+    }
+
+    private var waiting: [Text] {
+        var table = Table([.init(title: "", right: true), .init(title: "", elastic: true)])
+        for waiting in status.waiting { table.add("  \(waiting.jobs)", Text(waiting.reason, .held)) }
+        return table.isEmpty ? [] : table.lines(width: width)
     }
 
     private var inboxes: [Text] {

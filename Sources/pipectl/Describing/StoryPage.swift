@@ -16,7 +16,10 @@ struct StoryPage {
             if let value { table.add(Text("  " + name, .faint), value) }
         }
         fact("error", job.error.map { Text($0, .bad) })
+        fact("class", job.failure.map { Text(Self.words(of: $0)) })
+        fact("what to do", story.advice.map { Text($0) })
         fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .held) })
+        if job.setbacks > 0 { fact("setbacks", "\(job.setbacks)") }
         fact("after", neighbours(story.after))
         fact("followed by", neighbours(story.followers))
         fact("priority", story.priority == "normal" ? nil : Text(story.priority))
@@ -53,20 +56,55 @@ struct StoryPage {
         return "\(Amount.bytes(before)) → \(Amount.bytes(after))\(share)"
     }
 
-    private var operations: [Text] {
-        guard !story.operations.isEmpty else { return [] }
-        var table = Table([
-            .init(title: "OPERATION"), .init(title: "QUEUE"), .init(title: "STATE"), .init(title: "STARTED"),
-            .init(title: "TOOK", right: true), .init(title: "", elastic: true),
-        ])
-        for operation in story.operations {
-            table.add(
-                Text(operation.kind), Text(operation.queue), Text(operation.state, .state(operation.state)),
-                Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
-                Text(operation.detail ?? ""))
-        }
-        return [""] + table.lines(width: width)
+    /// What the class of a failure means.
+    private static func words(of failure: String) -> String {
+        let meaning =
+            switch failure {
+            case "input": "the picture, or what the chain asks of it"
+            case "transient": "what may pass"
+            case "room": "no space in the outbox"
+            case "crash": "its worker ended by itself"
+            case "timeout": "it took too long"
+            case "configuration": "something that the recipe needs is missing, or not permitted"
+            default: ""
+            }
+        return meaning.isEmpty ? failure : "\(failure): \(meaning)"
     }
+
+    /// A line for each operation of each try; below those that failed, why.
+    private var operations: [Text] {
+        guard let first = story.operations.first else { return [] }
+        let hasTries = story.operations.contains { $0.attempt > 1 }
+        var table = Table([
+            .init(title: hasTries ? "TRY" : "", right: true), .init(title: "OPERATION"), .init(title: "STATE"),
+            .init(title: "STARTED"), .init(title: "TOOK", right: true), .init(title: "WORKER", right: true),
+            .init(title: "READ", right: true), .init(title: "WRITTEN", right: true), .init(title: "", elastic: true),
+        ])
+        var attempt = 0
+        for operation in story.operations {
+            let isNew = hasTries && operation.attempt != attempt
+            attempt = operation.attempt
+            table.add(
+                Text(isNew ? "\(attempt)" : ""), Text(operation.kind),
+                Text(operation.state, .state(operation.state)),
+                Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
+                Text(operation.worker.map { "\($0)" } ?? "", .faint), Text(operation.read.map(Amount.bytes) ?? ""),
+                Text(operation.written.map(Amount.bytes) ?? ""), Text(isFailed(operation) ? "" : operation.detail ?? "")
+            )
+        }
+        var lines = table.lines(width: width)
+        // From the last, so that the places of the others stay.
+        for (index, operation) in story.operations.enumerated().reversed() where isFailed(operation) {
+            guard let reason = operation.detail else { continue }
+            let words = operation.failure.map { "\(reason) (\($0))" } ?? reason
+            lines.insert(Text("       " + words, .bad), at: index + 2)
+        }
+        let gap: [Text] =
+            first.attempt > 1 ? [Text("of the tries before the \(first.attempt). nothing is kept", .faint)] : []
+        return [""] + gap + lines
+    }
+
+    private func isFailed(_ operation: Control.Operation) -> Bool { operation.state == "failed" }
 
     private func duration(of operation: Control.Operation) -> String? {
         guard let start = operation.started.flatMap(Moment.seconds),

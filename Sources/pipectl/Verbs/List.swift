@@ -3,9 +3,17 @@ import PipelineControl
 extension Option {
     fileprivate static let state = Option(
         "--state", value: "STATE", "jobs in this state only; several by repeating it or with commas")
+    fileprivate static let waiting = Option("--waiting", "the same as --state waiting")
+    fileprivate static let queued = Option("--queued", "the same as --state queued")
+    fileprivate static let running = Option("--running", "the same as --state running")
+    fileprivate static let done = Option("--done", "the same as --state done")
     fileprivate static let failed = Option("--failed", "the same as --state failed")
+    fileprivate static let cancelled = Option("--cancelled", "the same as --state cancelled")
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", "jobs of this recipe only")
     fileprivate static let batch = Option("--batch", value: "N", "jobs of this batch only")
+    fileprivate static let since = Option(
+        "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
+    fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
     fileprivate static let limit = Option("--limit", value: "N", "the newest N only")
     fileprivate static let long = Option("--long", "sizes before and after, and how long it took, a line a result")
 }
@@ -14,24 +22,33 @@ extension Verb {
     static let list = Verb(
         name: "list",
         summary: "the jobs, oldest first",
-        usage: "[--state STATE] [--failed] [--recipe RECIPE] [--batch N] [--limit N] [--long]",
+        usage:
+            "[--state STATE] [--waiting] [--queued] [--running] [--done] [--failed] [--cancelled] [--since TIME] [--until TIME] "
+            + "[--recipe RECIPE] [--batch N] [--limit N] [--long]",
         discussion: [
             "The states: \(states.joined(separator: ", ")).",
             "A waiting job says what it waits for.",
+            "A TIME is how long ago (90s, 30min, 1h, 2d), or when it was (09:30, 2026-03-01, 2026-03-01T09:30:00Z).",
+            "Ended jobs are remembered for History=.",
         ],
-        options: [.state, .failed, .recipe, .batch, .limit, .long],
+        options: [
+            .state, .waiting, .queued, .running, .done, .failed, .cancelled, .since, .until, .recipe, .batch, .limit,
+            .long,
+        ],
         examples: [
             Example("pipectl list --state running,queued", "what is being worked on"),
             Example("pipectl list --failed --limit 5", "the latest failures, with their reasons"),
+            Example("pipectl list --failed --since 1h --recipe noir", "what has failed there within the last hour"),
             Example("pipectl list --json | jq -r '.outputs[]'", "every result's path"),
         ],
         run: { context in
             let invocation = context.invocation
             var wanted = try invocation.values(.state).flatMap { try knownStates($0) }
-            if invocation.has(.failed) { wanted.append("failed") }
+            for (option, state) in shorthands where invocation.has(option) { wanted.append(state) }
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try invocation.number(.batch),
-                limit: try invocation.number(.limit))
+                limit: try invocation.number(.limit), since: invocation.value(.since),
+                until: invocation.value(.until))
             let client = try context.client()
             guard context.json else {
                 let long = invocation.has(.long)
@@ -49,6 +66,11 @@ extension Verb {
             }
             return .done
         })
+
+    private static let shorthands: [(option: Option, state: String)] = [
+        (.waiting, "waiting"), (.queued, "queued"), (.running, "running"), (.done, "done"), (.failed, "failed"),
+        (.cancelled, "cancelled"),
+    ]
 
     private static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 

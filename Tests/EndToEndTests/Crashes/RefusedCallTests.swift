@@ -31,7 +31,7 @@ struct RefusedCallTests {
     ]
 
     @Test(
-        "the job waits or fails with its reason, the original is safe, the daemon lives, later pictures go through",
+        "the job waits, or fails after another try, with its reason, the original is safe, the daemon lives, later pictures go through",
         arguments: RefusedCall.all)
     func refused(_ refused: RefusedCall) async throws {
         try await DaemonFixture.with(Self.files) { daemon in
@@ -74,7 +74,8 @@ struct RefusedCallTests {
             ("etc/recipes.d/\($0).recipe", "[Recipe]\nInbox=\($0)\n[Output]\nChain=save\n")
         }
     ).merging([
-        "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n", "state/id": "test\n",
+        "etc/pipelined.conf": "[Daemon]\nRetries=1\nRetryDelay=100ms\n[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
+        "state/id": "test\n",
     ]) { $1 }
 
     /// Waits until the job whose path it is has said what it met.
@@ -89,12 +90,18 @@ struct RefusedCallTests {
                 $0.job?.input == picture && $0.text?.contains("its original stays at") == true
             }
         default:
-            // A full disk fails nobody.
-            try await daemon.job(picture, becomes: refused.isOfRoom ? "waiting" : "failed")
-            let job = try #require(try daemon.list().first { $0.input == picture })
-            let said = refused.isOfRoom ? job.reason?.contains("no space in") : job.error?.isEmpty == false
-            // It may be trying again at this very moment.
-            #expect(said == true || job.state == "queued" || job.state == "running", "\(job)")
+            let event = try await daemon.event {
+                $0.kind == "job" && $0.job?.input == picture && $0.job?.state == "waiting"
+            }
+            let reason = event.job?.reason ?? ""
+            // A full disk fails nobody; what may pass is tried again, and fails when it does not.
+            guard !refused.isOfRoom else { return #expect(reason.contains("no space in"), "\(reason)") }
+            #expect(reason.hasPrefix("retry at ") && reason.contains(" (1 of 1): "), "\(reason)")
+            // The file of the next try has another name.
+            guard !path.hasSuffix("-0.jpg") else { return }
+            try await daemon.job(picture, becomes: "failed")
+            let job = try #require(try daemon.list(["failed"]).first { $0.input == picture })
+            #expect(job.error?.hasSuffix("; it was tried 2 times") == true && job.failure == "transient", "\(job)")
         }
     }
 

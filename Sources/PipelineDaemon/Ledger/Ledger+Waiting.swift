@@ -1,0 +1,175 @@
+import PipelineModel
+
+/// What the work of several jobs needs, and may have to wait for.
+enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// An inbox or outbox.
+    case place(String)
+    /// By its name.
+    case filter(String)
+
+    var description: String {
+        switch self {
+        case .place(let path): path
+        case .filter(let name): "the filter '\(name)'"
+        }
+    }
+}
+
+extension WorkOrder {
+    func needs(_ resource: Resource) -> Bool {
+        switch resource {
+        case .place(let path): path == inbox || path == outbox
+        case .filter(let name): outputs.uses(filter: name)
+        }
+    }
+}
+
+extension [RecipeOutput] {
+    func uses(filter name: String) -> Bool { contains { $0.chain.stages.contains { $0.name == name } } }
+}
+
+/// Rows that wait, and that go on.
+extension Ledger {
+    /// The orders that need the resource, which is the third value.
+    private static func orders(needing resource: Resource) -> (sql: String, value: Database.Value) {
+        switch resource {
+        case .place(let path):
+            (
+                "SELECT id FROM orders WHERE ?3 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox'))",
+                .text(path)
+            )
+        case .filter(let name):
+            (
+                """
+                SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                    json_each(output.value, '$.chain.stages') AS stage
+                WHERE json_extract(stage.value, '$.name') = ?3
+                """, .text(name)
+            )
+        }
+    }
+
+    /// Queued jobs that need the resource wait, but for `except`; hands over how many there were.
+    func setAside(
+        _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
+    ) {
+        let count = Handed(0)
+        write(
+            urgent: true,
+            { database, _ in
+                let orders = Self.orders(needing: resource)
+                let which = """
+                    state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND work IN (\(orders.sql))
+                    """
+                let values: [Database.Value] = [
+                    .real(Timestamp.now()), .text(reason), orders.value, .text(try JSONText.encode(except)),
+                ]
+                try database.run(
+                    """
+                    INSERT INTO events (time, kind, job, state, text) SELECT ?1, 'job', id, 'waiting', ?2 FROM jobs
+                    WHERE \(which) ORDER BY position
+                    """, values)
+                try database.run(
+                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?2 WHERE \(which)", values)
+                count.value = database.changes
+            }, done: { done(count.value) })
+    }
+
+    /// What waits for the resource, but for `except`, goes to the end of the queue, which is at `position`; hands over how many there were.
+    func bringBack(
+        _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
+    ) {
+        let count = Handed(0)
+        write(
+            urgent: true,
+            { database, _ in
+                let orders = Self.orders(needing: resource)
+                count.value = try Self.bringBack(
+                    "hold = 'place' AND id NOT IN (SELECT value FROM json_each(?4)) AND work IN (\(orders.sql))",
+                    [orders.value, .text(try JSONText.encode(except))], at: position, database)
+            }, done: { done(count.value) })
+    }
+
+    /// What is due goes to the end of the queue, which is at `position`; hands over how many that are, and when the next is due.
+    func bringBackDue(at position: Int, done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void) {
+        let count = Handed(0)
+        let next = Handed<Double?>(nil)
+        write(
+            urgent: true,
+            { database, _ in
+                count.value = try Self.bringBack(
+                    "hold = 'retry' AND due <= ?3", [.real(Timestamp.now())], at: position, database)
+                next.value =
+                    try database.first("SELECT MIN(due) FROM jobs WHERE due IS NOT NULL") { $0.optionalReal(0) } ?? nil
+            }, done: { done(count.value, next.value) })
+    }
+
+    /// What waits for its next try goes to the end of the queue at once: those of these IDs, or all up to `last`.
+    func bringBackEarly(
+        _ ids: [Int]?, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
+    ) {
+        let brought = Handed<[Int]>([])
+        write(
+            urgent: true,
+            { database, _ in
+                let which = "hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))"
+                let values: [Database.Value] = [.integer(last), .optional(try ids.map(JSONText.encode))]
+                brought.value = []
+                try database.rows(
+                    "SELECT id FROM jobs WHERE state = 'waiting' AND \(which) ORDER BY id", [.null, .null] + values
+                ) { brought.value.append($0.integer(0)) }
+                _ = try Self.bringBack(which, values, at: position, database)
+            }, done: { done(brought.value) })
+    }
+
+    /// `values` begin with the third.
+    private static func bringBack(
+        _ which: String, _ values: [Database.Value], at position: Int, _ database: Database
+    ) throws -> Int {
+        let values = [.integer(position), .real(Timestamp.now())] + values
+        try database.run(
+            """
+            INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs
+            WHERE state = 'waiting' AND \(which) ORDER BY position
+            """, values)
+        try database.run(
+            """
+            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = ?1 + row.number FROM
+                (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs
+                    WHERE state = 'waiting' AND \(which)) AS row
+            WHERE row.id = jobs.id
+            """, values)
+        return database.changes
+    }
+
+    /// What rows wait for: how many for the same, and when the first of these is tried again.
+    struct Waiting: Sendable {
+        var hold: JobRecord.Hold?
+        /// Of those that are tried again, what one of them has met.
+        var reason: String?
+        var count: Int
+        var due: Double?
+    }
+
+    /// The most frequent first.
+    func waiting() throws -> [Waiting] {
+        var waiting: [Waiting] = []
+        try read { database in
+            // SQLite takes the columns that are not grouped from the row that has the minimum.
+            try database.rows(
+                """
+                SELECT hold, CASE hold WHEN 'retry' THEN error WHEN 'after' THEN 'other jobs' ELSE reason END,
+                    COUNT(*) AS count, MIN(due) FROM jobs
+                WHERE state = 'waiting' GROUP BY hold, CASE WHEN hold IN ('retry', 'after') THEN '' ELSE reason END
+                ORDER BY count DESC LIMIT 20
+                """
+            ) { row in
+                waiting.append(
+                    Waiting(
+                        hold: row.optionalText(0).flatMap(JobRecord.Hold.init), reason: row.optionalText(1),
+                        count: row.integer(2), due: row.optionalReal(3)))
+            }
+        }
+        return waiting
+    }
+}

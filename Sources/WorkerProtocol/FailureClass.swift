@@ -1,0 +1,63 @@
+import Glibc
+
+/// What kind of failure it is. That decides what becomes of the job.
+public enum FailureClass: String, Codable, Sendable, CaseIterable {
+    /// The picture, or what the chain asks of it: it would fail again.
+    case input
+    /// What may pass: the network, a disk's error, a machine that is short of something, a worker that was ended from outside.
+    case transient
+    /// No space in the outbox.
+    case room
+    /// Its worker ended by itself.
+    case crash
+    /// It took too long.
+    case timeout
+    /// Something that the recipe needs is not there, or not permitted: a filter, an outbox.
+    case configuration
+
+    public enum Remedy: Sendable {
+        /// The job fails.
+        case none
+        /// Another try after a while, and not for ever.
+        case later
+        /// It waits, and all work with the same outbox, until there is room.
+        case room
+        /// Another try at once, with nothing else beside it; then it fails.
+        case alone
+        /// It waits, and all work that needs the same, until that is right again.
+        case mended
+    }
+
+    public var remedy: Remedy {
+        switch self {
+        case .input, .timeout: .none
+        case .transient: .later
+        case .room: .room
+        case .crash: .alone
+        case .configuration: .mended
+        }
+    }
+
+    /// Of a system call on the outbox, or on the original.
+    public init(code: Int32, ofOriginal: Bool = false) {
+        self =
+            switch code {
+            case ENOSPC, EDQUOT: .room
+            // An original's own mode is a matter of that file alone.
+            case EACCES, EPERM, EROFS: ofOriginal ? .input : .configuration
+            // The machine is short of something that others give back.
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: .transient
+            // Network file systems, and disks on a cable, say these while they are away. A bad sector says EIO as well, and costs a few
+            // tries.
+            case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV: .transient
+            case ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET, EHOSTDOWN, EHOSTUNREACH:
+                .transient
+            default: .input
+            }
+    }
+
+    /// The codes that are of no class but `input`, for whoever has only the words that belong to them.
+    public static let telling: [Int32] = [
+        ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
+    ]
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Glibc
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("When a recipe lacks what it needs")
+struct ConfigurationFailureTests {
+    private static let recipe = "[Recipe]\nInbox=card\n[Output]\nChain=resize scale=0.5\n"
+
+    @Test(
+        "an outbox that is read-only holds up its own recipe, with the reason, and fails nobody; it goes on by itself",
+        .enabled(if: Mount.isPermitted))
+    func readOnly() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/card.recipe": Self.recipe], started: false) { daemon in
+            try await Mount.with(daemon.path("outbox/card"), size: "1m") { disk in
+                try await daemon.start()
+                try daemon.drop(as: "first.png", inbox: "inbox/card")
+                try await daemon.job("first.png", becomes: "done")
+                try #require(mount(nil, disk.folder, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+                try daemon.drop(as: "second.png", inbox: "inbox/card")
+                let event = try await daemon.event { $0.job?.input == "second.png" && $0.job?.state == "waiting" }
+                let reason = "\(disk.folder) can't be written: Read-only file system"
+                #expect(event.job?.reason == reason)
+                let job = try #require(try daemon.list(["waiting"]).first)
+                #expect(job.failure == "configuration" && job.setbacks == 0)
+                let status = try daemon.status()
+                #expect(status.problems == ["\(reason); its work goes on when it can be written"])
+                #expect(status.waiting == [Control.Waiting(reason: reason, jobs: 1)])
+                #expect(status.inboxes.first { $0.recipe == "card" }?.problem == reason)
+                try daemon.drop(as: "third.png", inbox: "inbox/card")
+                try daemon.drop(as: "beside.png")
+                try await daemon.job("beside.png", becomes: "done")
+                #expect(daemon.exists("inbox/card/third.png"))
+
+                try #require(mount(nil, disk.folder, nil, UInt(MS_REMOUNT), nil) == 0)
+                try await daemon.waitForAll()
+                #expect(try daemon.list().map(\.state) == Array(repeating: "done", count: 4))
+                #expect(try daemon.status().problems == [])
+                await daemon.stop()
+                #expect(daemon.files(in: "outbox/card") == ["first.jpg", "second.jpg", "third.jpg"])
+            }
+        }
+    }
+
+    @Test(
+        "an outbox whose mode forbids writing is no different, also when it is met at the rename",
+        .enabled(if: Nobody.canRunPrograms))
+    func forbidden() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            try await daemon.start(under: Nobody.wrapper)
+            try daemon.drop(as: "first.png")
+            try await daemon.job("first.png", becomes: "done")
+            // What lies in it may be written as before: the staging files are made.
+            #expect(chmod(daemon.path("outbox/noir"), 0o555) == 0)
+            try daemon.drop(as: "second.png")
+            let event = try await daemon.event { $0.job?.input == "second.png" && $0.job?.state == "waiting" }
+            #expect(event.job?.reason == "\(daemon.path("outbox/noir")) can't be written: Permission denied")
+            #expect(chmod(daemon.path("outbox/noir"), 0o755) == 0)
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["done", "done"])
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["noir/first.jpg", "noir/second.jpg"])
+        }
+    }
+
+    @Test(
+        "a folder within the outbox that may not be written is a matter of the jobs that go there",
+        .enabled(if: Nobody.canRunPrograms))
+    func folderWithin() async throws {
+        let files = ["etc/pipelined.conf": "[Daemon]\nRetries=1\nRetryDelay=100ms\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            for folder in ["outbox/noir/closed", "inbox/closed", "inbox/open"] {
+                try FileManager.default.createDirectory(atPath: daemon.path(folder), withIntermediateDirectories: true)
+            }
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            #expect(chmod(daemon.path("outbox/noir/closed"), 0o555) == 0)
+            try await daemon.start(under: Nobody.wrapper)
+            try daemon.drop(as: "closed/a.png")
+            try daemon.drop(as: "open/b.png")
+            try await daemon.job("open/b.png", becomes: "done")
+            try await daemon.waitForAll()
+            let job = try #require(try daemon.list(["failed"]).first)
+            #expect(job.input == "closed/a.png" && job.failure == "configuration" && job.setbacks == 1)
+            #expect(job.error?.contains("Permission denied; it was tried 2 times") == true, "\(job)")
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
+    @Test(
+        "a filter whose plugin is missing holds up its own recipe; when it is back, the pictures go through",
+        arguments: [false, true])
+    func missingFilter(reloading: Bool) async throws {
+        let files = [
+            "etc/recipes.d/copy.recipe": "[Recipe]\nInbox=copy\n[Output]\nChain=copy | save\n",
+            "etc/pipelined.conf": "[Queues]\nRender=1\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let (plugin, away) = (daemon.path("plugins/copy.so"), daemon.path("copy.so"))
+            try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
+            try Plugin(name: "copy", body: "return vips_copy(in, out, NULL);").compile(to: plugin)
+            try await daemon.start()
+            try daemon.drop(as: "first.png", inbox: "inbox/copy")
+            try await daemon.job("first.png", becomes: "done")
+            try FileManager.default.moveItem(atPath: plugin, toPath: away)
+            for worker in try daemon.workers() { kill(worker, SIGKILL) }
+            try await daemon.says("an idle render worker was ended by signal 9")
+
+            try daemon.drop(as: "second.png", inbox: "inbox/copy")
+            let event = try await daemon.event { $0.job?.input == "second.png" && $0.job?.state == "waiting" }
+            #expect(event.job?.reason == "the filter 'copy' is not loaded")
+            #expect(try daemon.list(["waiting"]).map(\.failure) == ["configuration"])
+            let problem = try #require(try daemon.status().problems.first)
+            #expect(problem.hasPrefix("the filter 'copy' is not loaded; its work goes on when its plugin is back"))
+            try daemon.drop(as: "third.png", inbox: "inbox/copy")
+            try daemon.drop(as: "beside.png")
+            try await daemon.job("beside.png", becomes: "done")
+            #expect(daemon.exists("inbox/copy/third.png"))
+
+            try FileManager.default.moveItem(atPath: away, toPath: plugin)
+            if reloading { #expect(try daemon.call(Call.Reload()).problems.isEmpty) }
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == Array(repeating: "done", count: 4))
+            #expect(try daemon.status().problems == [])
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox/copy") == ["first.jpg", "second.jpg", "third.jpg"])
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("The ledger of the first version")
+struct FirstLedgerTests {
+    @Test("a daemon of today starts on it, tells what it told, and finishes what was left to do")
+    func finished() async throws {
+        try await DaemonFixture.with(FirstLedger.recipes, started: false) { daemon in
+            try await FirstLedger.place(in: daemon)
+            try await daemon.start()
+            let before = try daemon.list()
+            #expect(before.map(\.id) == Array(1...13))
+            #expect(before.prefix(4).map(\.state) == ["done", "done", "done", "failed"])
+            #expect(
+                before[4...].map(\.state) == ["waiting", "waiting", "waiting", "cancelled"]
+                    + Array(repeating: "waiting", count: 5))
+            #expect(before[3].error == "this is no picture that pipelined reads (it looks like text)")
+            #expect(before[8].batch == before[9].batch && before[8].batch != nil && before[10].batch == nil)
+            #expect(before[0].after.map(\.width) == [8, 4] && before[0].before?.format == "png")
+            let story = try daemon.call(Call.Show(id: 1)).story
+            #expect(story.operations.map(\.state) == ["finished", "finished", "finished"] && story.tries == 1)
+            let status = try daemon.status()
+            #expect(status.queues["render"]?.reason == "the ledger of version 1 is made")
+            #expect(status.queues["render"]?.paused == true)
+            #expect(status.waiting.map(\.reason) == ["paused: the ledger of version 1 is made"])
+
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            let after = try daemon.list()
+            #expect(after.filter { $0.state == "done" }.count == 11, "\(after)")
+            #expect(after[3].state == "failed" && after[7].state == "cancelled")
+            // What had been in work counts that as a try.
+            #expect(try daemon.call(Call.Show(id: 7)).story.tries == 2)
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "outbox") == [
+                    "chain/three.webp", "crash/intended.jpg", "full/nowhere.jpg", "kept/later.png",
+                    "kept/later.thumb.jpg", "noir/later.jpg", "noir/one.jpg", "noir/two.jpg", "slow/long.avif",
+                ])
+        }
+    }
+
+    @Test("killed while it is brought up to date, it is brought up to date by the next start", arguments: [1, 3, 8])
+    func killed(count: Int) async throws {
+        try await DaemonFixture.with(FirstLedger.recipes, started: false) { daemon in
+            try await FirstLedger.place(in: daemon)
+            let fault = "pwrite64:signal=SIGKILL:when=\(count)"
+            #expect(try await daemon.isKilled(under: Strace.injecting([fault], into: [daemon.path(CrashPoint.ledger)])))
+            try await daemon.start()
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            #expect(try daemon.list().filter { $0.state == "done" }.count == 11)
+        }
+    }
+
+    @Test("a ledger of a newer version is refused in words, and left alone")
+    func newer() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await FirstLedger.place(in: daemon)
+            let edit = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA user_version=99')"
+            let edited = try await Programs.run(
+                path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
+            #expect(edited.status == 0, "\(edited.errors)")
+            let before = try daemon.data("state/ledger.sqlite")
+            let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
+            #expect(outcome.status == 1)
+            #expect(
+                outcome.errors.contains("it was written by a newer pipelined; this one knows versions up to 2"),
+                "\(outcome.errors)")
+            #expect(try daemon.data("state/ledger.sqlite") == before)
+        }
+    }
+}
