@@ -14,7 +14,7 @@ struct DescribedMethod {
             DescribedMethod(
                 name: String(match.output.1),
                 parameters: match.output.2.split(separator: ",").map { field in
-                    let parts = field.split(separator: ":").map { $0.split(separator: " ").joined() }
+                    let parts = field.split(separator: ":").map { $0.split(whereSeparator: \.isWhitespace).joined() }
                     return (parts[0], parts[1])
                 })
         }
