@@ -269,14 +269,8 @@ private final class Held: AsyncOperation, @unchecked Sendable {
         for await _ in started.stream { return }
     }
 
-    /// Foundation has been told that it is finished.
+    /// Foundation has been told that it is finished. It is asked, and no queue of Foundation's relied on: these are what is tested.
     func end() async {
-        await withCheckedContinuation { continuation in
-            let waiter = BlockOperation { continuation.resume() }
-            waiter.addDependency(self)
-            Self.waiting.addOperation(waiter)
-        }
+        while !isFinished { await Task.yield() }
     }
-
-    private static let waiting = OperationQueue()
 }
