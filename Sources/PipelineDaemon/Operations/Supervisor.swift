@@ -353,7 +353,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         case .executing:
             job.begin("RenderOperation", "render")
             guard job.record.state == .queued else { return hold(job.record.id, nil) }
-            job.record.started = Timestamp.now()
+            // Beyond a barrier it goes on.
+            if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
             move(job, to: job.cancelRequested ? .cancelling : .running)
             watchForHangs()
         case .finished:
