@@ -10,7 +10,7 @@ struct ConfigurationFailureTests {
 
     @Test(
         "an outbox that is read-only holds up its own recipe, with the reason, and fails nobody; it goes on by itself",
-        .enabled(if: Mount.isPermitted))
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func readOnly() async throws {
         try await DaemonFixture.with(["etc/recipes.d/card.recipe": Self.recipe], started: false) { daemon in
             try await Mount.with(daemon.path("outbox/card"), size: "1m") { disk in
@@ -45,7 +45,7 @@ struct ConfigurationFailureTests {
 
     @Test(
         "an outbox whose mode forbids writing is no different, also when it is met at the rename",
-        .enabled(if: Nobody.canRunPrograms))
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func forbidden() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
@@ -67,7 +67,7 @@ struct ConfigurationFailureTests {
 
     @Test(
         "a folder within the outbox that may not be written is a matter of the jobs that go there",
-        .enabled(if: Nobody.canRunPrograms))
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func folderWithin() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nRetries=1\nRetryDelay=100ms\n"]
         try await DaemonFixture.with(files, started: false) { daemon in

@@ -11,7 +11,7 @@ struct PlaceTests {
 
     @Test(
         "an inbox that is unmounted waits with that reason, others go on, and it goes on when it is mounted again",
-        .enabled(if: Mount.isPermitted))
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func inboxUnmounted() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe, "inbox/card/.keep": ""]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -51,7 +51,7 @@ struct PlaceTests {
 
     @Test(
         "what is queued waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
-        .enabled(if: Mount.isPermitted), arguments: ["inbox/card", "outbox/card"])
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: ["inbox/card", "outbox/card"])
     func queuedWaits(place: String) async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
         try await DaemonFixture.with(files, started: false) { daemon in
@@ -99,7 +99,7 @@ struct PlaceTests {
 
     @Test(
         "an outbox that does not answer holds up its own recipe alone, says so, and goes on when it answers",
-        .enabled(if: Mount.isPermitted && mayFreeze))
+        .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
     func outboxHangs() async throws {
         let files = [
             "etc/recipes.d/card.recipe": Self.recipe,
@@ -124,7 +124,7 @@ struct PlaceTests {
 
     @Test(
         "an inbox that does not answer holds up its own originals alone; they are moved when it answers",
-        .enabled(if: Mount.isPermitted && mayFreeze))
+        .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
     func inboxHangs() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
         try await withDisk("inbox/card", files) { daemon, _, freeze in

@@ -183,11 +183,6 @@ extension Ledger {
         case refused
     }
 
-    /// `@unchecked`: touched on the ledger's queue alone.
-    private final class AnswerBox: @unchecked Sendable {
-        var value = NeedsAnswer.refused
-    }
-
     /// A new job, which comes after others.
     func insert(_ job: JobRecord, after others: [Int], done: @escaping @Sendable (NeedsAnswer) -> Void) {
         answering(done) { database, orders, consequences in
@@ -250,7 +245,7 @@ extension Ledger {
         _ done: @escaping @Sendable (NeedsAnswer) -> Void,
         _ change: @escaping @Sendable (Database, OrderTable, inout Consequences) throws -> NeedsAnswer
     ) {
-        let (answer, consequences) = (AnswerBox(), Handed(Consequences()))
+        let (answer, consequences) = (Handed(NeedsAnswer.refused), Handed(Consequences()))
         write(
             urgent: true,
             { database, orders in

@@ -15,7 +15,7 @@ extension Verb {
         discussion: [
             "Answers when they have stopped. Nothing partial is published; what had finished stays finished.",
             "Of --batch, --recipe and --state all that are given have to fit.",
-            "The states are \(states.joined(separator: ", ")).",
+            "The states are \(cancellable.joined(separator: ", ")).",
         ],
         arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
         options: [.batch, .recipe, .state],
@@ -28,7 +28,9 @@ extension Verb {
             let invocation = context.invocation
             let call = Call.CancelMatching(
                 batch: try invocation.number(.batch), recipe: invocation.value(.recipe),
-                states: try invocation.values(.state).flatMap { try known($0) })
+                states: try invocation.values(.state).flatMap { list in
+                    try states(list, among: cancellable) { "'\($0)' is no state that can be cancelled" }
+                })
             let isMatching = call.batch != nil || call.recipe != nil || !call.states.isEmpty
             guard invocation.arguments.isEmpty == isMatching else {
                 throw Failure.usage(
@@ -44,20 +46,7 @@ extension Verb {
             return .done
         })
 
-    private static let states = ["waiting", "queued", "running", "cancelling"]
-
-    private static func known(_ list: String) throws(Failure) -> [String] {
-        var known: [String] = []
-        for word in list.split(separator: ",").map(String.init) {
-            guard states.contains(word) else {
-                throw .usage(
-                    "'\(word)' is no state that can be cancelled\(didYouMean(word, among: states))\n"
-                        + "the states are \(states.joined(separator: ", "))")
-            }
-            known.append(word)
-        }
-        return known
-    }
+    private static let cancellable = ["waiting", "queued", "running", "cancelling"]
 }
 
 extension Context {

@@ -43,7 +43,9 @@ extension Verb {
         ],
         run: { context in
             let invocation = context.invocation
-            var wanted = try invocation.values(.state).flatMap { try knownStates($0) }
+            var wanted = try invocation.values(.state).flatMap { list in
+                try states(list, among: states) { "there is no state '\($0)'" }
+            }
             for (option, state) in shorthands where invocation.has(option) { wanted.append(state) }
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try invocation.number(.batch),
@@ -74,17 +76,16 @@ extension Verb {
 
     private static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 
-    private static func knownStates(_ list: String) throws(Failure) -> [String] {
-        var known: [String] = []
-        for word in list.split(separator: ",").map(String.init) {
-            guard states.contains(word) else {
-                throw .usage(
-                    "there is no state '\(word)'\(didYouMean(word, among: states))\n"
-                        + "the states are \(states.joined(separator: ", "))")
-            }
-            known.append(word)
+    /// The states of a list with commas; `complaint` says what is wrong with a word that is none of them.
+    static func states(
+        _ list: String, among known: [String], complaint: (String) -> String
+    ) throws(Failure) -> [String] {
+        let words = list.split(separator: ",").map(String.init)
+        if let word = words.first(where: { !known.contains($0) }) {
+            throw .usage(
+                "\(complaint(word))\(didYouMean(word, among: known))\nthe states are \(known.joined(separator: ", "))")
         }
-        return known
+        return words
     }
 }
 
