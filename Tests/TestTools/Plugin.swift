@@ -28,7 +28,7 @@ public struct Plugin {
         #define AMOUNT(d) {.name = "amount", .type = PIPELINE_NUMBER, .maximum = 3, .default_value = d, .help = "how much"}
         static const PipelineParameter good[] = {AMOUNT("1")}, wild[] = {AMOUNT("9")}, twice[] = {AMOUNT("1"), AMOUNT("1")};
         static const PipelineFilter filter = {
-            .abi = PIPELINE_PLUGIN_ABI, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
+            PIPELINE_FILTER_LAYOUT, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
             \(changes)
         };
         const void *const all[] = {good, wild, twice};
