@@ -72,7 +72,7 @@ extension Supervisor {
         operations.setAside(operation)
         switch shortages[.place(place)]?.need {
         case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job.record.id]))
-        case .room, .mount, .permission, .plugin: return
+        case .room, .mount, .permission, .plugin, .replacement: return
         case nil:
             begin(Shortage(reason: "\(place) does not answer", need: .answer([job.record.id])), of: .place(place))
         }

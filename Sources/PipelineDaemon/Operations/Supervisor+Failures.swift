@@ -24,6 +24,7 @@ extension Supervisor {
         let words = job.record.setbacks == 0 ? "" : "; it was tried \(job.record.setbacks + 1) times"
         job.record.error = failure.message + words
         finish(job, .failed)
+        if let culprit = failure.culprit { strike(culprit, by: job) }
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)\(words)"
                 + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))")

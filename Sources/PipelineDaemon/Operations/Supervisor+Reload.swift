@@ -58,6 +58,7 @@ extension Supervisor {
         applyLimits()
         openInboxes()
         disposeBacklog()
+        forgiveFilters()
         lookForRoom()
         forgetOld(ended: 0)
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))

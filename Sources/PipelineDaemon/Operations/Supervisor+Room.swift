@@ -17,6 +17,8 @@ extension Supervisor {
             case mount
             case permission
             case plugin
+            /// Another version of a filter.
+            case replacement
             /// The answers that these jobs wait for.
             case answer(Set<Int>)
         }
@@ -30,6 +32,7 @@ extension Supervisor {
             case .mount: "it is mounted"
             case .permission: "it can be written"
             case .plugin: "its plugin is back, or `pipectl reload` finds it"
+            case .replacement: "another version of it is loaded (`pipectl reload`)"
             case .answer: "it answers"
             }
         }
@@ -41,7 +44,7 @@ extension Supervisor {
         let needed = max(settings.freeSpace, 2 * failure.written)
         switch shortages[.place(outbox)]?.need {
         case .room(let known): shortages[.place(outbox)]?.need = .room(max(needed, known))
-        case .mount, .permission, .plugin, .answer: break
+        case .mount, .permission, .plugin, .replacement, .answer: break
         case nil:
             Log.failure("\(job.record.path): \(failure.message)")
             begin(Shortage(reason: "no space in \(outbox)", need: .room(needed)), of: .place(outbox))
@@ -136,12 +139,12 @@ extension Supervisor {
             switch (resource, shortage.need) {
             case (.place(let place), _) where knownPlaces[place]?.isGone == true: break
             case (_, .mount): goOn(resource)
-            case (.filter(let name), _): lookForFilter(name)
+            case (.filter(let name), .plugin): lookForFilter(name)
             case (.place(let place), .room(let bytes)):
                 look(for: resource) { (try? self.staging.checkRoom(for: bytes, in: place)) != nil }
             case (.place(let place), .permission):
                 look(for: resource) { self.staging.refusal(of: place) == nil }
-            case (_, .answer), (_, .plugin): break
+            case (_, .answer), (_, .plugin), (_, .replacement), (.filter, .room), (.filter, .permission): break
             }
         }
     }
@@ -160,6 +163,7 @@ extension Supervisor {
         case .mount: Log.notice("\(resource) is mounted again")
         case .permission: Log.notice("\(resource) can be written again")
         case .plugin: Log.notice("\(resource) is there again")
+        case .replacement: Log.notice("\(resource) was loaded anew")
         case .answer: Log.notice("\(resource) answers again")
         }
         bringBack(resource)

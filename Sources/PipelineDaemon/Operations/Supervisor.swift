@@ -59,6 +59,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
+    /// Originals with which a filter has crashed or hung, since it last did not.
+    var strikes: [String: Set<String>] = [:]
     /// For what has grown too old to be remembered.
     private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] in forgetOld(ended: 0) }
     /// For the job that is the first to be tried again.
@@ -507,7 +509,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         // Beyond a barrier it is still the same try.
         let goesOn = state == .waiting && job.record.hold == .barrier
         job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
-        if state == .done { (job.record.error, job.record.advice, job.record.failure) = (nil, nil, nil) }
+        if state == .done {
+            (job.record.error, job.record.advice, job.record.failure) = (nil, nil, nil)
+            acquit(job.record.order)
+        }
         counts[job.record.state, default: 0] -= 1
         counts[state, default: 0] += 1
         job.record.state = state

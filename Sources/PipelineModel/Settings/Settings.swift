@@ -11,6 +11,7 @@ public struct Settings: Sendable, Hashable {
     public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
     public var crashTries = 5
+    public var crashStrikes = 3
     public var workerJobs = 500
     public var history = Duration.seconds(30 * 86400)
     public var historyJobs = 100_000
@@ -65,6 +66,10 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "CrashTries", \.crashTries, .count(1...100),
                 "a picture that was in work at so many crashes of the daemon itself fails"),
+            Setting(
+                "Daemon", "CrashStrikes", \.crashStrikes, .count(1...1_000_000),
+                "the recipes of a filter that has crashed or hung with so many pictures in a row wait for another version"
+            ),
             Setting(
                 "Daemon", "WorkerJobs", \.workerJobs, .count(1...1_000_000),
                 "a worker is replaced after so many jobs"),
