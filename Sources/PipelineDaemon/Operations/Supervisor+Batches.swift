@@ -64,7 +64,21 @@ extension Supervisor {
                 }
             }
         }
-        announce.add(operation)
+        announce.add(operation, of: .batch(batch, news))
+    }
+
+    /// `done` on the supervisor's queue, when everything that has ended by now is announced.
+    func whenAnnounced(_ done: @escaping @Sendable () -> Void) {
+        // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
+        ledger.write(urgent: true, { _, _ in }) { [self] in
+            queue.async { [self] in
+                let last = AnnounceOperation { [queue] over in
+                    over()
+                    queue.async(execute: done)
+                }
+                announce.add(last)
+            }
+        }
     }
 }
 
