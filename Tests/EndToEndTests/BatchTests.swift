@@ -68,7 +68,7 @@ struct BatchTests {
             let batch = try #require(events.last?.batch)
             #expect(batch.done == 5 && !batch.open)
             #expect(
-                daemon.files(in: "outbox/chain").sorted()
+                daemon.files(in: "outbox/chain").filter { !$0.hasPrefix(".") }.sorted()
                     == (1...5).flatMap { ["\($0).jpg", "\($0).preview.jpg"] }.sorted())
             await daemon.stop()
             #expect(daemon.files(in: "outbox").allSatisfy { !$0.contains(".staging/") })
