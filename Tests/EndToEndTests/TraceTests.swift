@@ -126,6 +126,28 @@ struct TraceTests {
         }
     }
 
+    @Test("a chain that begins with a barrier waits there until all of the batch have been downloaded")
+    func barrierFirst() async throws {
+        let server = try SlowServer(pictures: 3)
+        try await Self.withDaemon("barrier | noir") { daemon in
+            try daemon.drop(server.list, as: "list.urls")
+            for (number, job) in [(1, 2), (3, 4)] {
+                server.finish(number)
+                try await daemon.event { $0.job?.id == job && $0.job?.state == "waiting" }
+            }
+            #expect(try daemon.list(["running"]).map(\.id) == [3])
+            #expect(try !daemon.call(Call.Watch(cursor: 0)).events.contains { $0.kind == "batch" })
+            server.finish(2)
+            try await daemon.operation("announce batch 1 ended", becomes: "finished")
+            let trace = daemon.trace
+            #expect(Set(ends(trace).values) == ["finished"])
+            let arrived = try #require(trace.firstIndex(of: TraceLine("announce batch 1 arrived", "executing")))
+            #expect(trace[..<arrived].count { $0.operation.hasPrefix("download") && $0.state == "finished" } == 3)
+            #expect(trace[arrived...].count { $0.operation.hasSuffix("barrier 1") && $0.state == "finished" } == 3)
+            #expect(daemon.files(in: "outbox/noir").count { !$0.hasPrefix(".") } == 3)
+        }
+    }
+
     @Test("what follows an operation that has failed is cancelled, and does not even begin")
     func failed() async throws {
         let server = try HTTPServer { request, connection in

@@ -298,7 +298,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let id = record.id
         let plan = record.plan
         let pictures = plan.segments[record.segment]
-        guard !pictures.isEmpty else { return arrive(record) }
+        // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
+        guard !pictures.isEmpty || record.needsDownload else { return arrive(record) }
         let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
