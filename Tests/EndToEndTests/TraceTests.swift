@@ -196,6 +196,7 @@ struct TraceTests {
                 server.finish(number)
             }
             await server.until(asked: 5, coming: 1)
+            try await daemon.operation("download job 6", becomes: "executing")
             #expect(server.http.seen.mostBusy == 1)
             #expect(server.asked == Array(1...5))
             let expected = (2...5).flatMap { ["\($0): executing", "\($0): finished"] } + ["6: executing"]
@@ -222,7 +223,7 @@ struct TraceTests {
             try await limit(0)
             for number in 11...12 {
                 server.finish(number)
-                try await daemon.job("\(number).png", becomes: "done")
+                try await daemon.operation("announce job \(number + 1)", becomes: "finished")
             }
             #expect(try daemon.status().queues["download"]?.running == 0)
             #expect(server.http.seen.busy == 0)
