@@ -47,7 +47,7 @@ extension Supervisor {
             enter([file] + records, batch: batch, done: done)
         case .failure(let failure):
             file.state = .failed
-            (file.error, file.advice) = (failure.message, failure.advice)
+            (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
             enter([file], done: done)
         }
     }
@@ -74,7 +74,7 @@ extension Supervisor {
                     order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
                     batch: id, state: .failed, at: now)
                 // There is nothing to be moved.
-                (record.error, record.disposed) = (reason, true)
+                (record.error, record.failure, record.disposed) = (reason, .input, true)
                 return record
             }
         }
