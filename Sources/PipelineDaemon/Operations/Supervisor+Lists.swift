@@ -5,6 +5,7 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
 /// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or nothing.
 extension Supervisor {
@@ -47,7 +48,7 @@ extension Supervisor {
             enter([file] + records, batch: batch, done: done)
         case .failure(let failure):
             file.state = .failed
-            (file.error, file.advice) = (failure.message, failure.advice)
+            (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
             enter([file], done: done)
         }
     }
@@ -74,7 +75,7 @@ extension Supervisor {
                     order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
                     batch: id, state: .failed, at: now)
                 // There is nothing to be moved.
-                (record.error, record.disposed) = (reason, true)
+                (record.error, record.failure, record.disposed) = (reason, .input, true)
                 return record
             }
         }
