@@ -14,8 +14,9 @@ final class Answer: Sendable {
         arrived.signal()
     }
 
-    func wait(seconds: Int) -> Trial? {
-        _ = arrived.wait(timeout: .now() + .seconds(seconds))
+    /// It comes: plugins and worker have their own time.
+    func wait() -> Trial? {
+        arrived.wait()
         return trial.withLock { $0 }
     }
 }

@@ -88,10 +88,12 @@ final class Daemon: @unchecked Sendable {
                 status: 1,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = WorkerPool(program: program, plugins: places.plugins)
+        let pool = WorkerPool(
+            program: program, folders: places.plugins,
+            pluginTimeout: { LoadedConfiguration.settings(places).plugins.timeout })
         let answer = Answer()
         pool.trial { answer.give($0) }
-        switch answer.wait(seconds: 20) {
+        switch answer.wait() {
         case .success(let (hello, accept)): return (pool, hello, accept)
         case .failure(let error): throw StartError(status: 1, description: "\(error)")
         case nil: throw StartError(status: 1, description: "\(program) does not answer")

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
@@ -15,7 +16,13 @@ final class WorkerPool: @unchecked Sendable {
 
     private let queue = DispatchQueue(label: "pipelined.workers")
     private let program: String
-    private let plugins: [String]
+    private let folders: [String]
+    /// How long a plugin may take to load, as it is configured now.
+    private let pluginTimeout: @Sendable () -> Duration
+    /// Plugins are tried here: one may keep it for long.
+    private let trying = DispatchQueue(label: "pipelined.plugins")
+    /// The files of the current generation.
+    private var plugins: [String] = []
     private var workers: [Worker] = []
     private var waiting: [RenderTask] = []
     private var capacity = 0
@@ -32,9 +39,11 @@ final class WorkerPool: @unchecked Sendable {
     private var held: [Worker] = []
     private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
 
-    init(program: String, plugins: [String]) {
+    /// `folders` hold plugins, and what these read.
+    init(program: String, folders: [String], pluginTimeout: @escaping @Sendable () -> Duration) {
         self.program = program
-        self.plugins = plugins
+        self.folders = folders
+        self.pluginTimeout = pluginTimeout
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
     }
@@ -43,32 +52,47 @@ final class WorkerPool: @unchecked Sendable {
         queue.async { [self] in for worker in workers { worker.endIfStopped() } }
     }
 
-    /// Starts one worker of a new generation and hands over what it said. `accept(true)` makes its generation the current one.
+    /// Tries all plugins, starts one worker of a new generation with those that are good, and hands over what it said. `accept(true)`
+    /// makes its generation the current one.
     func trial(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
-        queue.async { [self] in
-            let next = generation + 1
-            guard let worker = start(generation: next) else {
-                return done(.failure(WorkerStartError(program: program, how: "can't be started")))
-            }
-            let process = worker.process
-            trials[process] = { [self] result in
-                done(
-                    result.map { hello in
-                        (hello, { accepted in self.queue.async { self.judge(process, next, accepted) } })
-                    })
-            }
+        trying.async { [self] in
+            let inventory = PluginInventory(
+                folders: folders, trial: PluginTrial(program: program, timeout: pluginTimeout()))
+            queue.async { self.trial(inventory, done) }
         }
     }
 
-    private func judge(_ process: Int32, _ next: Int, _ accepted: Bool) {
+    private func trial(
+        _ inventory: PluginInventory,
+        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+    ) {
+        let next = generation + 1
+        guard let worker = start(generation: next, inventory.files) else {
+            return done(.failure(WorkerStartError(program: program, how: "can't be started")))
+        }
+        let process = worker.process
+        trials[process] = { [self] result in
+            done(
+                result.map { hello in
+                    var hello = hello
+                    hello.skipped = inventory.skipped + hello.skipped
+                    return (
+                        hello,
+                        { accepted in self.queue.async { self.judge(process, next, inventory.files, accepted) } }
+                    )
+                })
+        }
+    }
+
+    private func judge(_ process: Int32, _ next: Int, _ plugins: [String], _ accepted: Bool) {
         let worker = workers.first { $0.process == process }
         guard accepted else {
             worker?.leave()
             return
         }
-        generation = max(generation, next)
+        if next > generation { (generation, self.plugins) = (next, plugins) }
         for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
         balance()
     }
@@ -162,7 +186,7 @@ final class WorkerPool: @unchecked Sendable {
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
         } else if generation > 0, !restarting {
-            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation) }
+            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation, plugins) }
         }
     }
 
@@ -171,10 +195,11 @@ final class WorkerPool: @unchecked Sendable {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
-    private func start(generation: Int) -> Worker? {
+    private func start(generation: Int, _ plugins: [String]) -> Worker? {
         do {
             let worker = try Worker(
-                program: program, plugins: plugins, generation: generation, queue: queue,
+                program: program, arguments: folders.flatMap { ["--resources", $0] } + plugins, generation: generation,
+                queue: queue,
                 // As long as it lives: the pool may be let go of first, when the daemon can't start.
                 message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
             workers.append(worker)
@@ -211,7 +236,7 @@ final class WorkerPool: @unchecked Sendable {
             SupervisorMessage.open(
                 OpenRequest(
                     name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
-                    onTruncated: task.limits.onTruncated)),
+                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines)),
             descriptors: task.sources)
         task.sources = []
         restartTimer(worker, task)
@@ -222,7 +247,7 @@ final class WorkerPool: @unchecked Sendable {
         // A cancelled work item is kept until its time; the task must not be.
         let timer = DispatchWorkItem { [weak worker, weak task] in
             guard let worker, let task, worker.task === task else { return }
-            self.finish(worker, .failure(.timedOut))
+            self.finish(worker, .failure(.timedOut(worker.suspicion)))
             worker.terminate()
         }
         task.timer = timer
@@ -280,6 +305,7 @@ final class WorkerPool: @unchecked Sendable {
         switch (message, worker.state) {
         case (.hello(let hello), .starting):
             worker.state = .idle
+            for filter in hello.filters { worker.files[filter.name] = filter.file }
             // Whether it will do is for the configuration to say that it is tried with.
             if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
             if mustBeConfined, !hello.missing.isEmpty {
@@ -301,12 +327,24 @@ final class WorkerPool: @unchecked Sendable {
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
+        case (.applying(let filters), _):
+            worker.applying = filters
+        case (.said(let line), .busy(let task)):
+            log(line, of: task, worker)
+        case (.crashed(let note), _):
+            worker.crash = note
         case (.cancelled, .busy):
             finish(worker, .failure(.cancelled))
             release(worker, replace: true)
         default:
             break
         }
+    }
+
+    private func log(_ line: FilterLine, of task: RenderTask, _ worker: Worker) {
+        let file = line.filter.flatMap { worker.files[$0] }.map { " (\($0))" } ?? ""
+        let text = "\(task.name): \(line.filter.map { "the filter '\($0)' says: " } ?? "")\(line.text)\(file)"
+        line.isWarning ? Log.failure(text) : Log.notice(text)
     }
 
     private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
@@ -344,7 +382,8 @@ final class WorkerPool: @unchecked Sendable {
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(end)
+            let failure: RenderTask.Failure = 
+                end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
