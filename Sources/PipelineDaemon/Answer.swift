@@ -14,9 +14,10 @@ final class Answer: Sendable {
         arrived.signal()
     }
 
-    /// It comes: plugins and worker have their own time.
-    func wait() -> Trial? {
-        arrived.wait()
-        return trial.withLock { $0 }
+    func wait() -> Trial {
+        while true {
+            arrived.wait()
+            if let trial = trial.withLock({ $0 }) { return trial }
+        }
     }
 }

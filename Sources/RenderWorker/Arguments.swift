@@ -1,6 +1,6 @@
 /// What the command line asks for.
 struct Arguments {
-    enum Task { case work, describe, `try`, conform, help, version }
+    enum Task { case work, `try`, conform, help, version }
 
     var task = Task.work
     /// Plugins' files and folders; of `--try`, what is behind the filter, too.
@@ -19,7 +19,6 @@ struct Arguments {
                 resources.append(folder)
             case "--apart": joins = false
             case "--json": json = true
-            case "--describe": task = .describe
             case "--try": task = .try
             case "--conform": task = .conform
             case "--help", "-h": task = .help

@@ -13,9 +13,6 @@ enum Program {
             case .help: print(help)
             case .version: print("pipelined-render \(Release.version)")
             case .work: return try work(arguments)
-            case .describe:
-                try startVips()
-                try Describing.run(arguments.words)
             case .try:
                 try startVips()
                 return try Trying.run(arguments)
@@ -39,7 +36,9 @@ enum Program {
             return EX_USAGE
         }
         try startVips()
-        let filters = FilterLibrary(arguments.words, resources: arguments.resources, joins: arguments.joins)
+        let filters = FilterLibrary(arguments.words, resources: arguments.resources, joins: arguments.joins) {
+            try? channel.send(WorkerMessage.loading($0))
+        }
         CrashNotes.prepare(filters)
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render(readable: filters.readable))
@@ -56,7 +55,6 @@ enum Program {
 
     private static let help = """
         pipelined-render [--resources FOLDER]… [--apart] PLUGIN…
-        pipelined-render --describe PLUGIN…
         pipelined-render --try PLUGIN [NAME=VALUE]… IN OUT
         pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
@@ -67,7 +65,6 @@ enum Program {
 
           --resources FOLDER  where filters have folders of their names; those of PLUGIN count, too
           --apart             each filter for itself, without joining several into one table
-          --describe          what plugins say of themselves, a line of JSON each
           --try               one filter on one picture, in a worker as the daemon has it
           --conform           puts a filter through a suite of tests, and prints a report; --json for programs
           --version           the version

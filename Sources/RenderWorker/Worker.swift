@@ -79,7 +79,7 @@ final class Worker: Sendable {
     private func explained(_ failure: WorkerFailure) -> WorkerFailure {
         var failure = failure
         if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {
-            failure = WorkerFailure(who: "the picture, or a filter of its chain,", tried: call)
+            failure = WorkerFailure(filter: nil, tried: call)
         }
         if failure.stage == WorkerFailure.confinement, !filters.readable.isEmpty,
             let lack = missing.first(where: { $0.hasPrefix(Confinement.landlock) })

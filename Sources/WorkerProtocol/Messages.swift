@@ -46,7 +46,9 @@ public struct RenderOutput: Codable, Sendable, Hashable {
 
 /// What a worker says to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Once, before anything else.
+    /// Before `hello`: this plugin is loaded next. It is to blame for what the worker dies of, or hangs in.
+    case loading(String)
+    /// Once, before anything is asked of it.
     case hello(Hello)
     /// The answer to `open`.
     case opened(PictureHeader)
@@ -182,8 +184,13 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     /// What to do about it.
     public var advice: String?
     public var `class`: FailureClass
+    /// The filter that is to blame, if it is one.
+    public var filter: String?
 
-    public init(stage: String, message: String, advice: String? = nil, class: FailureClass = .input) {
+    public init(
+        stage: String, message: String, advice: String? = nil, class: FailureClass = .input, filter: String? = nil
+    ) {
+        self.filter = filter
         self.class = `class`
         self.stage = stage
         self.message = message

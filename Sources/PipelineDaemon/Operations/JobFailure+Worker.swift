@@ -13,6 +13,7 @@ extension JobFailure {
                     ? "\(suspicion.words) took longer than JobTimeout" : "rendering took longer than JobTimeout",
                 advice: "raise JobTimeout in [Daemon], then `pipectl retry`" + suspicion.orMend, class: .timeout)
             stage = suspicion.stage
+            culprit = suspicion.culprit
         case .tooHeavy(let words):
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
         case .confined(let suspicion):
@@ -41,6 +42,7 @@ extension JobFailure {
                     : "the picture, or a filter of the chain, is likely to be broken" + suspicion.orMend,
                 class: .crash)
             stage = suspicion.stage
+            culprit = suspicion.culprit
         case .cancelled:
             return nil
         }
@@ -50,6 +52,8 @@ extension JobFailure {
 extension Suspicion {
     /// The stage at which it happened, if that is known.
     fileprivate var stage: String? { isCertain ? filters.map(\.name).joined(separator: " + ") : nil }
+
+    fileprivate var culprit: String? { isCertain && filters.count == 1 ? filters.first?.name : nil }
 
     fileprivate var orMend: String { filters.isEmpty ? "" : "; or look at \(words)" }
 

@@ -37,3 +37,13 @@ extension Worker {
             isOutOfMemory: crash?.isOutOfMemory ?? false)
     }
 }
+
+extension WorkerFailure {
+    /// With the file of the filter that is to blame.
+    func naming(_ files: [String: String]) -> WorkerFailure {
+        guard let file = filter.flatMap({ files[$0] }) else { return self }
+        var named = self
+        named.advice = (advice.map { "\($0); " } ?? "") + "it comes from \(file)"
+        return named
+    }
+}

@@ -50,7 +50,7 @@ struct Filter {
         let (result, misuse) = owned(made, input, references)
         // Even when it goes on without: what it makes then is not what it is to make.
         if let call = RefusedCall.first {
-            throw WorkerFailure(who: "the filter '\(description.name)'", of: description.file, tried: call)
+            throw WorkerFailure(filter: description.name, tried: call)
         }
         guard status == 0 else { throw failure(complaint ?? VipsError.take().reason) }
         if let misuse { throw failure(misuse) }
@@ -102,8 +102,8 @@ struct Filter {
 
     private func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
-            stage: description.name, message: message,
-            advice: "the filter comes from \(description.file ?? "a plugin"); leave it out of the chain, or mend it")
+            stage: description.name, message: message, advice: "leave the filter out of the chain, or mend it",
+            filter: description.name)
     }
 }
 

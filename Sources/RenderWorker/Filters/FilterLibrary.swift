@@ -18,19 +18,25 @@ struct FilterLibrary {
     private var room = WorkerChannel.longestMessage * 3 / 4
 
     /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own. Unless it `joins`, each
-    /// filter is applied for itself, to the picture itself.
-    init(_ paths: [String], resources: [String] = [], joins: Bool = true) {
+    /// filter is applied for itself, to the picture itself. `loading` hears of each file before it is loaded.
+    init(
+        _ paths: [String], resources: [String] = [], joins: Bool = true, loading: (String) -> Void = { _ in }
+    ) {
         self.resources = resources + paths
         self.joins = joins
         let own = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         for path in paths {
             guard FileSystem.isFolder(path) else {
+                loading(path)
                 load(path)
                 continue
             }
             // A build puts other libraries beside its plugins.
             let isOwn = FileSystem.resolved(path) == own
-            for file in files(in: path) { load(file, quietlyWithoutSymbol: isOwn) }
+            for file in files(in: path) {
+                loading(file)
+                load(file, quietlyWithoutSymbol: isOwn)
+            }
         }
     }
 
@@ -67,7 +73,7 @@ struct FilterLibrary {
     private mutating func load(_ file: String, quietlyWithoutSymbol: Bool = false) {
         do {
             guard let plugin = try Plugin(file) else {
-                if !quietlyWithoutSymbol { throw PluginError(PluginFinding.noSymbol) }
+                if !quietlyWithoutSymbol { throw PluginError("it has no symbol 'pipeline_filter'") }
                 return
             }
             let name = plugin.description.name

@@ -19,7 +19,7 @@ struct FilterTable {
             throw WorkerFailure(
                 stage: stages.map(\.stage.name).joined(separator: " + "),
                 message: "an alpha band was added to what has one, by a filter that says it leaves alpha as it is",
-                advice: "leave the filter out, or mend it")
+                advice: "leave the filter out of the chain, or mend it")
         }
         let result = try colours.then { cvips_maplut($0, $1, table.image) }.interpreted(table.interpretation)
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
