@@ -8,7 +8,9 @@ enum Check {
         // Copies of plugins in a place of its own.
         let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
         defer { try? FileManager.default.removeItem(atPath: copies) }
-        let (_, hello, _) = try Daemon.startPool(with: PluginShelf(folder: copies, sources: places.plugins))
+        let (_, hello, _) = try Daemon.startPool(
+            with: PluginShelf(folder: copies, sources: places.plugins),
+            within: LoadedConfiguration.settings(places).plugins.timeout)
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { complain("\(problem)") }
         for plugin in hello.skipped { complain("plugin \(plugin.file) is left out: \(plugin.reason)") }

@@ -41,7 +41,8 @@ final class Daemon: @unchecked Sendable {
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
-        let (pool, hello, accept) = try Self.startPool(with: plugins)
+        let (pool, hello, accept) = try Self.startPool(
+            with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout)
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         guard problems.isEmpty else {
@@ -82,16 +83,16 @@ final class Daemon: @unchecked Sendable {
 
     /// The pool with its first worker, which tells which filters there are.
     static func startPool(
-        with plugins: PluginShelf
+        with plugins: PluginShelf, within timeout: Duration
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
                 status: 1,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = WorkerPool(program: program)
+        let pool = WorkerPool(program: program, resources: plugins.sources)
         let answer = Answer()
-        plugins.trial(in: pool) { answer.give($0) }
+        plugins.trial(in: pool, within: timeout) { answer.give($0) }
         switch answer.wait() {
         case .success(let (hello, accept)): return (pool, hello, accept)
         case .failure(let error): throw StartError(status: 1, description: "\(error)")

@@ -51,6 +51,12 @@ public enum FileSystem {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether a folder is there, or a link to one.
+    public static func isFolder(_ path: String) -> Bool {
+        var raw = stat()
+        return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Makes the folder and those above it that are missing. A `durable` one survives a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
         var made = uninterrupted { mkdir(path, mode) } == 0

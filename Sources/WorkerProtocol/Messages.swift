@@ -18,14 +18,18 @@ public struct OpenRequest: Codable, Sendable {
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
+    /// So many lines that its filters log are told; the others are counted.
+    public var filterLines: Int
 
     public init(
-        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail
+        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
+        filterLines: Int = 10
     ) {
         self.name = name
         self.outputs = outputs
         self.maxPixels = maxPixels
         self.onTruncated = onTruncated
+        self.filterLines = filterLines
     }
 }
 
@@ -54,6 +58,37 @@ public enum WorkerMessage: Codable, Sendable {
     case failed(WorkerFailure)
     /// The answer to `open` or `render` after a `cancel`.
     case cancelled
+    /// The code of these filters runs now, or of none any more: for when no answer comes.
+    case applying([String])
+    /// What a filter wants to be read in the log.
+    case said(FilterLine)
+    /// The last word of a process that crashes.
+    case crashed(CrashNote)
+}
+
+public struct FilterLine: Codable, Sendable, Hashable {
+    /// Nil for what is said of all of them: how many lines more there were.
+    public var filter: String?
+    public var isWarning: Bool
+    public var text: String
+
+    public init(filter: String?, isWarning: Bool, text: String) {
+        self.filter = filter
+        self.isWarning = isWarning
+        self.text = text
+    }
+}
+
+public struct CrashNote: Codable, Sendable, Hashable {
+    /// The one whose code was running; nil if it was none's.
+    public var filter: String?
+    /// Whether it had no memory left.
+    public var isOutOfMemory: Bool
+
+    public init(filter: String?, isOutOfMemory: Bool) {
+        self.filter = filter
+        self.isOutOfMemory = isOutOfMemory
+    }
 }
 
 public struct Hello: Codable, Sendable {
@@ -122,6 +157,15 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     }
 }
 
+extension PictureHeader {
+    /// The most that a worker may allocate for a picture that needs about so much. A decoder that takes far more than its header made us
+    /// expect has gone wild.
+    public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
+
+    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
+    private static let ownMemory: Int64 = 1 << 30
+}
+
 public struct RenderedOutput: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int
@@ -149,8 +193,13 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     /// What to do about it.
     public var advice: String?
     public var `class`: FailureClass
+    /// The filter that is to blame, if it is one.
+    public var filter: String?
 
-    public init(stage: String, message: String, advice: String? = nil, class: FailureClass = .input) {
+    public init(
+        stage: String, message: String, advice: String? = nil, class: FailureClass = .input, filter: String? = nil
+    ) {
+        self.filter = filter
         self.class = `class`
         self.stage = stage
         self.message = message

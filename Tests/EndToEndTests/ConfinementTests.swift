@@ -19,7 +19,10 @@ struct ConfinementTests {
             try await daemon.start()
             for (inbox, error) in [
                 ("thief", "confinement: the filter 'thief' tried to open \(ledger)"),
-                ("run", "confinement: the picture, or a filter of its chain, tried what a worker may not"),
+                (
+                    "run",
+                    "confinement: the filter 'runaway' (\(daemon.path("plugins/runaway.so"))) tried what a worker may not"
+                ),
             ] {
                 try daemon.drop(as: "\(inbox).png", inbox: "inbox/\(inbox)")
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")

@@ -127,9 +127,10 @@ struct ReloadTests {
 
     @Test(
         "a plugin that crashes or hangs while it is loaded is left out by name, and the daemon starts",
-        arguments: [("abort();", "Aborted"), ("for (;;) pause();", "did not come up within 15 s")])
+        arguments: [("abort();", "Aborted"), ("for (;;) pause();", "did not come up within PluginTimeout=3s")])
     func atTheStart(loading: String, reason: String) async throws {
-        try await DaemonFixture.with(started: false) { daemon in
+        let files = ["etc/pipelined.conf": "[Daemon]\nPluginTimeout=3s\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
             try Self.makeFolder(daemon)
             let plugin = daemon.path("plugins/paint.so")
             try Plugin(name: "paint", body: "return 0;", loading: loading).compile(to: plugin)

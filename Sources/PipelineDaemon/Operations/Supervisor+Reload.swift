@@ -71,7 +71,9 @@ extension Supervisor {
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
         files.async { [self] in
-            plugins.trial(in: pool) { [self] result in files.async { done(result) } }
+            plugins.trial(in: pool, within: LoadedConfiguration.settings(places).plugins.timeout) { [self] result in
+                files.async { done(result) }
+            }
         }
     }
 

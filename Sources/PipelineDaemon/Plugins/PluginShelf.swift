@@ -1,11 +1,13 @@
 import Foundation
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
 /// Where the private copies of plugins lie, a folder a generation, and how a new one comes into use.
 struct PluginShelf: Sendable {
     private let folder: String
-    private let sources: [String]
+    /// The plugin folders.
+    let sources: [String]
 
     init(folder: String, sources: [String]) {
         self.folder = folder
@@ -15,43 +17,51 @@ struct PluginShelf: Sendable {
     /// Copies what lies in the plugin folders now and tries it with a worker, again without what it stumbles over. The word of the
     /// one that comes up is handed over; `accept(true)` puts the generation into use.
     func trial(
-        in pool: WorkerPool,
+        in pool: WorkerPool, within timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
         do {
             let new = FileSystem.join(folder, "new")
             try? FileManager.default.removeItem(atPath: new)
-            trial(try PluginStock(of: sources, in: new, before: newest.map(path)), in: pool, done)
+            trial(try PluginStock(of: sources, in: new, before: newest.map(path)), in: pool, timeout, done)
         } catch {
             done(.failure(WorkerStartError(program: folder, how: "can't be written: \(error)")))
         }
     }
 
     private func trial(
-        _ stock: PluginStock, in pool: WorkerPool,
+        _ stock: PluginStock, in pool: WorkerPool, _ timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
-        pool.trial(stock.folder) { result in
+        pool.trial(stock.folder, within: timeout) { result in
             var stock = stock
             switch result {
             case .failure(let error):
                 guard let copy = error.loading else { return done(.failure(error)) }
                 _ = stock.refuse(copy, because: "the worker that loads it \(error.how)")
-                trial(stock, in: pool, done)
+                trial(stock, in: pool, timeout, done)
             case .success(let (hello, accept)):
                 let puttingBack = hello.skipped.filter { stock.refuse($0.file, because: $0.reason) }
                 guard puttingBack.isEmpty else {
                     accept(nil)
-                    return trial(stock, in: pool, done)
+                    return trial(stock, in: pool, timeout, done)
                 }
+                let named = stock.named(hello)
                 done(
                     .success(
-                        (stock.named(hello), { [stock] accepted in accept(accepted ? keep(stock) : nil) })))
+                        (named, { [stock] accepted in accept(accepted ? keep(stock, of: named) : nil) })))
             }
         }
     }
 
-    /// Gives a generation its number, and removes those before: what their workers have loaded stays with them. Returns where it lies now.
+    /// Gives a generation its number, and removes those before: what their workers have loaded stays with them.
+    private func keep(_ stock: PluginStock, of hello: Hello) -> WorkerPool.Plugins {
+        var files: [String: String] = [:]
+        for filter in hello.filters { files[filter.name] = filter.file }
+        return WorkerPool.Plugins(folder: keep(stock), files: files)
+    }
+
+    /// Returns where it lies now.
     private func keep(_ stock: PluginStock) -> String {
         let place = path((newest ?? 0) + 1)
         do {
