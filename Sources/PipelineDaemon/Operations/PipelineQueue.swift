@@ -113,9 +113,12 @@ final class PipelineQueue: @unchecked Sendable {
             operation.place = place
             if isHeldFromTheStart(operation) { state.hold(operation) }
         }
-        operations.addOperation(operation)
+        operation.added()
         pump()
     }
+
+    /// Nothing is before the operation any more: Foundation starts it.
+    func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
 
     /// What waits for no other is held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
     private func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool {
