@@ -11,7 +11,7 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
 final class Supervisor: @unchecked Sendable, IntakeSink {
-    let queue = DispatchQueue(label: "pipelined.supervisor")
+    let queue = DispatchQueue(label: "pipelined.supervisor", target: Spine.queue)
     /// For what may wait for a disk.
     let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
     /// What `--save` keeps is written one after the other.

@@ -13,7 +13,7 @@ final class WorkerPool: @unchecked Sendable {
     /// A plugin may hang while it is loaded.
     private static let startTimeout = DispatchTimeInterval.seconds(15)
 
-    private let queue = DispatchQueue(label: "pipelined.workers")
+    private let queue = DispatchQueue(label: "pipelined.workers", target: Spine.queue)
     private let program: String
     private let plugins: [String]
     private var workers: [Worker] = []
