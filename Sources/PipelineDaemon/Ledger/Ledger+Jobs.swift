@@ -324,6 +324,20 @@ extension Ledger {
             [.integer(id), .text(inbox), .integer(limit)])
     }
 
+    /// Those of the IDs that have ended, and whose original has still to be moved, with the time at which they ended.
+    func undisposed(_ ids: [Int]) throws -> [Int: Double] {
+        var left: [Int: Double] = [:]
+        try read { database in
+            try database.rows(
+                """
+                SELECT id, finished FROM jobs WHERE id IN (SELECT value FROM json_each(?))
+                    AND disposed = 0 AND state IN ('done', 'failed', 'cancelled')
+                """, [.text(try JSONText.encode(ids))]
+            ) { left[$0.integer(0)] = $0.real(1) }
+        }
+        return left
+    }
+
     /// Where those came from.
     func undisposedInboxes() throws -> [String] {
         var inboxes: [String] = []

@@ -18,6 +18,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let saving = DispatchQueue(label: "pipelined.saving")
     /// The originals of an inbox are moved one after the other, behind everything else; one that hangs holds up its own.
     let disposals = Mutex<[String: DispatchQueue]>([:])
+    /// Jobs that have ended and whose original is about to be moved, by their inbox.
+    let leaving = Mutex<[String: [JobRecord]]>([:])
     /// Jobs whose original has been moved, until that is recorded.
     let moved = Mutex<Set<Int>>([])
     /// Jobs whose original can't be moved.
