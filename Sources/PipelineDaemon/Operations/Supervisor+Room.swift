@@ -107,7 +107,7 @@ extension Supervisor {
     private func setAside(_ resource: Resource, _ reason: String) {
         // As in `cancelRows`: no row that is about to be changed is taken.
         fillHolds += 1
-        ledger.setAside(resource, reason: reason, except: Array(window.keys)) { [self] count in
+        ledger.setAside(resource, reason: reason, except: window.ids) { [self] count in
             queue.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.waiting, default: 0] += count
@@ -115,7 +115,7 @@ extension Supervisor {
                 fill()
             }
         }
-        for job in window.values where job.record.state == .queued {
+        for job in window.all where job.record.state == .queued {
             guard job.record.order.needs(resource) else { continue }
             guard !job.cancelRequested, !job.returning else { continue }
             job.waits = reason
@@ -192,7 +192,7 @@ extension Supervisor {
     private func bringBack(_ resource: Resource) {
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0
-        ledger.bringBack(resource, except: Array(window.keys), at: position) { [self] count in
+        ledger.bringBack(resource, except: window.ids, at: position) { [self] count in
             queue.async { self.wentOn(count) }
         }
     }

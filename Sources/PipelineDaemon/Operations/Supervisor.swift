@@ -49,7 +49,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Those of them that `--save` has kept for the next start.
     var savedLimits: Set<String> = []
     var inboxes: [Inbox] = []
-    var window: [Int: Job] = [:]
+    var window = Window()
     var counts: [JobState: Int] = [:]
     var nextID = 1
     var nextPosition = 1
@@ -275,21 +275,20 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         guard let highest = outside[entry], !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
         followProcessors()
         let isNews = known.map { $0 < highest } ?? true
-        var here = window.values.count { $0.entry == entry }
-        guard isNews || here <= limit(for: highest) - portion else { return }
+        guard isNews || window.count(entry) <= limit(for: highest) - portion else { return }
         // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
         let most = max(256, settings.window)
-        while let highest = outside[entry], here < limit(for: highest), ending.count <= most {
+        while let highest = outside[entry], window.count(entry) < limit(for: highest), ending.count <= most {
+            let here = window.count(entry)
             let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
             let room = min(256, limit(for: highest) - here)
-            let except = Array(window.keys) + ending
+            let except = window.ids + ending
             guard let rows = try? ledger.queued(entry, atLeast: least, except: except, limit: room) else { return }
             for row in rows {
                 let priority = Priority(rank: row.priority)
                 outside[entry] = priority
-                guard here < limit(for: priority) else { return }
+                guard window.count(entry) < limit(for: priority) else { return }
                 start(row)
-                if window[row.id] != nil { here += 1 }
             }
             if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
         }
