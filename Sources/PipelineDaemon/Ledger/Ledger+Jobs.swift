@@ -6,18 +6,22 @@ import WorkerProtocol
 extension Ledger {
     /// New jobs, each with its event, and the batch that they are.
     func insert(
-        _ jobs: [JobRecord], batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
+        _ jobs: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
         refused: (@Sendable () -> Void)? = nil
     ) {
         write(
             urgent: true,
             { database, orders in
                 if let batch { try Self.insert(batch, database) }
-                for job in jobs {
-                    try Self.insert(job, database, orders)
-                    try Self.event(database, .job(job.id, job.state, job.reason))
-                }
+                for job in jobs { try Self.insertNew(job, database, orders) }
+                guard let listed else { return }
+                for index in 0..<listed.count { try Self.insertNew(listed.record(index), database, orders) }
             }, done: done, refused: refused)
+    }
+
+    private static func insertNew(_ job: JobRecord, _ database: Database, _ orders: OrderTable) throws {
+        try insert(job, database, orders)
+        try event(database, .job(job.id, job.state, job.reason))
     }
 
     static func insert(_ job: JobRecord, _ database: Database, _ orders: OrderTable) throws {

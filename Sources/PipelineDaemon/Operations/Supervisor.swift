@@ -210,19 +210,21 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
     /// the next start.
     func enter(
-        _ records: [JobRecord], batch: BatchRecord? = nil, done: @escaping @Sendable () -> Void,
-        refused: (@Sendable () -> Void)? = nil
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
+        done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
     ) {
-        for record in records { counts[record.state, default: 0] += 1 }
-        ledger.insert(records, batch: batch) { [self] in
+        count(records, listed, 1)
+        ledger.insert(records, listed, batch: batch) { [self] in
             done()
             queue.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { dispose(record) }
-                if let highest = records.map(\.priority).max() { fill(arrived: Priority(rank: highest)) }
+                let ranks = records.map(\.priority) + [listed?.order.priority.rank].compactMap(\.self)
+                if let highest = ranks.max() { fill(arrived: Priority(rank: highest)) }
             }
         } refused: { [self] in
             queue.async { [self] in
-                for record in records { counts[record.state, default: 0] -= 1 }
+                count(records, listed, -1)
+                let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
                 guard records.count > 1 else {
                     Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
                     checkWaiters()
@@ -237,6 +239,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 group.notify(queue: queue, execute: done)
             }
         }
+    }
+
+    private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
+        for record in records { counts[record.state, default: 0] += sign }
+        guard let listed else { return }
+        let wrong = listed.wrong
+        counts[.queued, default: 0] += sign * (listed.count - wrong)
+        counts[.failed, default: 0] += sign * wrong
     }
 
     func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
