@@ -7,14 +7,27 @@
  * What it returns, valid for the life of the process, describes the filter and names the function that extends a picture by it. Help, checking of
  * chains and completion all read this description; nothing is said twice.
  *
- * The host is `pipelined-render`, a worker process that renders one picture at a time. A picture is a
- * lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while
- * the result is saved. A filter is never told a file name and must open none: the worker is
- * confined once its plugins are loaded, and a picture whose filter tries for files, network or processes fails. Threads are
- * allowed, after loading.
+ * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters at its start, before it reads anything
+ * foreign, and then confines itself. A filter is never unloaded; a newer version of its file is loaded by new processes.
  *
- * This header is append-only: fields are added at the end, and never change their meaning. It needs
- * nothing but libc.
+ * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while the result is saved,
+ * in several threads. What `apply` sets up must not change once it has returned.
+ *
+ *   - It is sRGB or grey, gamma-encoded, with 8 or 16 bits a sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT): 1 or 3 bands, and perhaps an
+ *     alpha band as the last, not premultiplied (vips_image_hasalpha tells).
+ *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host brings them back to the input's. Its interpretation
+ *     says what it is; alpha that came in goes out.
+ *   - Metadata (EXIF, ICC profile and the like) stay with the picture if it is made from the input by libvips' operations.
+ *
+ * WHAT IT MAY DO. A filter opens no file but those below its resource folder, reaches no network, starts no process. The worker is
+ * confined: a filter that tries fails its picture. Threads are allowed, after loading. A filter that crashes or hangs fails its picture, too,
+ * and after some of them the recipes that use it wait until it is replaced.
+ *
+ * VERSIONS. PIPELINE_PLUGIN_ABI counts incompatible contracts, and the host loads filters of its own alone. Within one, this header is
+ * append-only: fields are added at the ends of structs, and never change their meaning. Each side tells the sizes that it was compiled with, so
+ * that older filters run in newer hosts, and newer ones in older hosts, as far as they ask for what is there.
+ *
+ * This header needs nothing but libc. It is C11 and C++17.
  */
 #ifndef PIPELINE_PLUGIN_H
 #define PIPELINE_PLUGIN_H
@@ -35,7 +48,10 @@ extern "C" {
 #define PIPELINE_NULLABLE
 #endif
 
-/* The version of this contract. The host loads filters of exactly this version. */
+/* Before the definition of `pipeline_filter`: visible, even if all else of the plugin is hidden. */
+#define PIPELINE_EXPORT __attribute__((visibility("default")))
+
+/* The version of this contract. */
 #define PIPELINE_PLUGIN_ABI 1
 
 /* libvips' picture. Include <vips/vips.h> to work with it. */
@@ -57,54 +73,82 @@ typedef struct PipelineParameter {
     PipelineParameterType type;
     double minimum; /* of a number or integer, inclusive */
     double maximum;
-    const char *default_value; /* as it would be written in a chain */
+    /* As it would be written in a chain; NULL if the parameter must be given. */
+    const char *PIPELINE_NULLABLE default_value;
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices; /* of a choice; ends with NULL */
     const char *PIPELINE_NULLABLE unit; /* "px", "%", … */
     const char *help; /* one line */
 } PipelineParameter;
 
-/* A value of a parameter, checked by the host against its description. */
+/* A value of a parameter, checked by the host against its description. This struct never grows. */
 typedef struct PipelineValue {
     double number;
     const char *PIPELINE_NULLABLE text;
 } PipelineValue;
 
-/* Traits: promises that let the host choose a faster way to the same result. */
+/* Traits: promises that let the host choose a faster way to the same result, and what a filter asks for. */
 typedef enum PipelineTrait {
     /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host may hand over
      * a picture of one band that is this luma already. */
     PIPELINE_LUMA_ONLY = 1 << 0,
-    /* Each pixel of the result depends on the same pixel of the input alone. */
+    /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies. */
     PIPELINE_POINTWISE = 1 << 1,
     /* The result's width or height differ from the input's. */
-    PIPELINE_CHANGES_SIZE = 1 << 2
+    PIPELINE_CHANGES_SIZE = 1 << 2,
+    /* A pointwise filter in which each colour band of the result depends on the same band of the input alone (or on luma, together with
+     * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host runs it over a picture of 256 × 1 or 65536 × 1 pixels that holds every
+     * value once, and uses what comes out as that table; several in a row become one. */
+    PIPELINE_CURVE = 1 << 3,
+    /* The filter draws text: the host lets it read the system's fonts. */
+    PIPELINE_DRAWS_TEXT = 1 << 4
 } PipelineTrait;
 
-/* What the host offers to a filter while `apply` runs. */
+/* How much a line of log matters. */
+typedef enum PipelineLogLevel {
+    PIPELINE_LOG_WARNING = 0, /* the picture is made, but somebody should know */
+    PIPELINE_LOG_NOTICE = 1   /* worth reading, now and then */
+} PipelineLogLevel;
+
+/* What the host offers to a filter while `apply` runs, and not later. */
 typedef struct PipelineHost {
-    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied. */
+    size_t size; /* sizeof(PipelineHost), as the host was compiled */
+    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied: one line, for whoever dropped the picture. */
     void (*fail)(const struct PipelineHost *host, const char *message);
+    /* Writes a line to the service's log, with the names of filter and picture. The text is copied. */
+    void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
+    /* Nonzero once the job is cancelled: what takes long in `apply` asks now and then, and returns nonzero. What libvips does later is stopped by
+     * the host. */
+    int (*cancelled)(const struct PipelineHost *host);
+    /* The path of the filter's own folder, which it may read: the folder of its name in the first plugin folder that has one
+     * (`watermark/` for watermark), as it was when the filter was loaded. NULL if there is none. */
+    const char *PIPELINE_NULLABLE resources;
 } PipelineHost;
 
 typedef struct PipelineFilter {
-    uint32_t abi;     /* PIPELINE_PLUGIN_ABI */
+    /* PIPELINE_FILTER_LAYOUT: what this filter was compiled with. */
+    uint32_t abi;
+    uint32_t filter_size;
+    uint32_t parameter_size;
+    uint32_t traits;  /* PipelineTrait, or-ed */
     const char *name; /* the stage's name in a chain: lower-case letters, digits and `-` */
     const char *version;
     const char *summary; /* one line: what it does to a picture */
-    uint32_t traits;     /* PipelineTrait, or-ed */
+    const char *PIPELINE_NULLABLE author;
     size_t parameter_count;
     const PipelineParameter *PIPELINE_NULLABLE parameters;
     /* Extends `input` by the filter. The host keeps its own reference to `input`; the one set in `output` becomes the
-     * host's. `values` holds one value for each parameter, in the order of their declaration. Input is sRGB or grey
-     * (gamma-encoded), 8 or 16 bit, with or without an alpha band as its last.
+     * host's. `values` holds one value for each parameter, in the order of their declaration.
      * Returns 0, or nonzero after `host->fail` or with libvips' own error buffer set. */
     int (*apply)(
         const PipelineHost *host, const PipelineValue *values, struct _VipsImage *input,
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
 } PipelineFilter;
 
+/* The first three fields of a PipelineFilter, in its initialiser. */
+#define PIPELINE_FILTER_LAYOUT PIPELINE_PLUGIN_ABI, sizeof(PipelineFilter), sizeof(PipelineParameter)
+
 /* The one symbol. Called once, after the shared object has been loaded. */
-const PipelineFilter *pipeline_filter(void);
+PIPELINE_EXPORT const PipelineFilter *pipeline_filter(void);
 
 #ifdef __clang__
 #pragma clang assume_nonnull end

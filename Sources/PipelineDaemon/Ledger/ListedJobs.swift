@@ -1,4 +1,5 @@
 import PipelineModel
+import WorkerProtocol
 
 /// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
 struct ListedJobs: Sendable {
@@ -6,6 +7,7 @@ struct ListedJobs: Sendable {
     /// What the list is called.
     let name: String?
     let order: WorkOrder
+    let priority: Priority
     let batch: BatchRecord
     /// Below which each is downloaded into a folder of its own.
     let spool: String
@@ -24,7 +26,7 @@ struct ListedJobs: Sendable {
     func record(_ index: Int) -> JobRecord {
         var record = JobRecord(
             id: id + index, position: position + index, batch: batch.id, order: order, path: "", origin: .spooled,
-            source: "", file: .none, state: .queued, created: created, priority: order.priority.rank)
+            source: "", file: .none, state: .queued, created: created, priority: priority.rank)
         switch list.entries[index] {
         case .address(let url):
             record.path = DownloadName.name(said: nil, url: url)
@@ -32,7 +34,7 @@ struct ListedJobs: Sendable {
             record.url = url.text
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"
-            (record.state, record.finished, record.error) = (.failed, created, reason)
+            (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)
             // There is nothing to be moved.
             record.disposed = true
         }

@@ -5,6 +5,7 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
 /// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or nothing.
 extension Supervisor {
@@ -47,14 +48,15 @@ extension Supervisor {
             enter([file], listed, batch: listed.batch, done: done)
         case .failure(let failure):
             file.state = .failed
-            (file.error, file.advice) = (failure.message, failure.advice)
+            (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
             enter([file], done: done)
         }
     }
 
     /// The jobs of a list, to be entered.
     private func jobs(
-        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil
+        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
+        _ priority: Priority? = nil
     ) -> ListedJobs {
         let batch = BatchRecord(id: known ?? nextBatch, name: name, isOpen: false)
         nextBatch = max(nextBatch, batch.id + 1)
@@ -63,7 +65,8 @@ extension Supervisor {
             nextPosition += list.entries.count
         }
         return ListedJobs(
-            list: list, name: name, order: order, batch: batch, spool: places.spool, id: nextID, position: nextPosition)
+            list: list, name: name, order: order, priority: priority ?? order.priority, batch: batch,
+            spool: places.spool, id: nextID, position: nextPosition)
     }
 
     // MARK: - Reading
@@ -114,6 +117,7 @@ extension Supervisor {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
         try check(adding: call.batch)
+        let wished = try call.priority.map(priority(named:))
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
             queue.async { [self] in
@@ -121,7 +125,7 @@ extension Supervisor {
                 case .failure(let failure):
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
                 case .success(let list):
-                    let listed = jobs(of: list, called: call.name, order, in: call.batch)
+                    let listed = jobs(of: list, called: call.name, order, in: call.batch, wished)
                     Log.notice("add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)")
                     let reply = Call.AddList.Reply(
                         batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)

@@ -27,6 +27,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
+    let plugins: PluginShelf
     let fetch: FetchPool
     let publisher = Publisher()
     let hooks: Hooks
@@ -60,8 +61,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
-    /// A worker is being started to see whether a filter is there again.
-    var tryingFilter = false
     /// For what has grown too old to be remembered.
     private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] in forgetOld(ended: 0) }
     /// For the job that is the first to be tried again.
@@ -81,6 +80,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var ending: Set<Int> = []
     /// It is looked now and then whether `auto` has become another number.
     var followsProcessors = false
+    /// Plugins are being tried.
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
@@ -90,13 +90,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var retrying: Set<Int> = []
 
     init(
-        places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, fetch: FetchPool,
+        places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, plugins: PluginShelf,
+        fetch: FetchPool,
         current: LoadedConfiguration
     ) {
         self.places = places
         self.staging = staging
         self.ledger = ledger
         self.pool = pool
+        self.plugins = plugins
         self.fetch = fetch
         self.current = current
         hooks = Hooks(ledger: ledger, places: places, shown: Self.shown)
@@ -146,6 +148,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         clientLimits.withLock { $0 = settings.control }
         downloadLimits.withLock { $0 = settings.downloads }
         ledger.keep(events: settings.control.historyEvents)
+        for queue in queues { queue.log(operations: settings.log == .operations) }
         let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
         hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
     }
@@ -172,89 +175,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         // What is mounted now is what is meant.
         knownPlaces = [:]
         learnPlaces()
-    }
-
-    // MARK: - Taking files in
-
-    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
-        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
-        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
-        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, done: done) }
-        queue.async { [self] in
-            let order = current.order(for: inbox.recipe, places)
-            let now = Timestamp.now()
-            let records = claims.map { claim in
-                newRecord(
-                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
-                    state: claim.cancelled ? .cancelled : .queued, at: now)
-            }
-            enter(records, done: done)
-        }
-    }
-
-    func newRecord(
-        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
-        batch: Int? = nil, state: JobState = .queued, url: String? = nil, at now: Double
-    ) -> JobRecord {
-        defer {
-            nextID += 1
-            nextPosition += 1
-        }
-        return JobRecord(
-            id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
-            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
-            url: url,
-            priority: order.priority.rank)
-    }
-
-    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
-    /// the next start.
-    func enter(
-        _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
-        done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
-    ) {
-        count(records, listed, 1)
-        ledger.insert(records, listed, batch: batch) { [self] in
-            done()
-            queue.async { [self] in
-                for record in records where record.state.isFinal && !record.disposed { dispose(record) }
-                let ranks = records.map(\.priority) + [listed?.order.priority.rank].compactMap(\.self)
-                if let highest = ranks.max() { fill(arrived: Priority(rank: highest)) }
-            }
-        } refused: { [self] in
-            queue.async { [self] in
-                count(records, listed, -1)
-                let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
-                guard records.count > 1 else {
-                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
-                    checkWaiters()
-                    return (refused ?? done)()
-                }
-                // Only the one at fault is left out.
-                let group = DispatchGroup()
-                for record in records {
-                    group.enter()
-                    enter([record], batch: batch) { group.leave() }
-                }
-                group.notify(queue: queue, execute: done)
-            }
-        }
-    }
-
-    private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
-        for record in records { counts[record.state, default: 0] += sign }
-        guard let listed else { return }
-        let wrong = listed.wrong
-        counts[.queued, default: 0] += sign * (listed.count - wrong)
-        counts[.failed, default: 0] += sign * wrong
-    }
-
-    func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
-
-    func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
-
-    func changed(_ inbox: Inbox) {
-        queue.async { self.checkWaiters() }
     }
 
     // MARK: - The window
@@ -308,7 +228,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let id = record.id
         let plan = record.plan
         let pictures = plan.segments[record.segment]
-        guard !pictures.isEmpty else { return arrive(record) }
+        // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
+        guard !pictures.isEmpty || record.needsDownload else { return arrive(record) }
         let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
@@ -334,10 +255,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download, at: job.place) }
-        self.render.add(render, at: job.place)
-        if let publish = job.publish { self.publish.add(publish, at: job.place) }
-        if let announce = job.announce { self.announce.add(announce) }
+        if let download { self.download.add(download, of: .job(id), at: job.place) }
+        self.render.add(render, of: .job(id, segment: record.segment), at: job.place)
+        if let publish = job.publish { self.publish.add(publish, of: .job(id), at: job.place) }
+        if let announce = job.announce { self.announce.add(announce, of: .job(id)) }
     }
 
     /// A job that is published when it is rendered.
@@ -349,7 +270,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
         let announce = AnnounceOperation { [ledger] done in
-            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done), done: done)
+            // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
+            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done))
+            done()
         }
         publish.follow(render)
         announce.follow(publish)

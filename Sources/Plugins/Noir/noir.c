@@ -101,11 +101,11 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
 }
 
 static const PipelineFilter noir = {
-    .abi = PIPELINE_PLUGIN_ABI,
+    PIPELINE_FILTER_LAYOUT,
     .name = "noir",
     .version = "1.0.0",
     .summary = "black and white with deep blacks and bright whites",
-    .traits = PIPELINE_LUMA_ONLY | PIPELINE_POINTWISE,
+    .traits = PIPELINE_LUMA_ONLY | PIPELINE_POINTWISE | PIPELINE_CURVE,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
     .apply = apply,

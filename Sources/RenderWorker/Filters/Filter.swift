@@ -33,10 +33,13 @@ struct Filter {
             }
         }
         Self.complaint.withLock { $0 = nil }
-        var host = PipelineHost(fail: { _, message in
-            let copy = String(cString: message)
-            Filter.complaint.withLock { $0 = copy }
-        })
+        var host = PipelineHost(
+            size: MemoryLayout<PipelineHost>.size,
+            fail: { _, message in
+                let copy = String(cString: message)
+                Filter.complaint.withLock { $0 = copy }
+            },
+            log: { _, _, _ in }, cancelled: { _ in 0 }, resources: nil)
         var made: UnsafeMutablePointer<VipsImage>?
         RefusedCall.forget()
         let status = filter.pointee.apply(&host, values, picture.image, &made)

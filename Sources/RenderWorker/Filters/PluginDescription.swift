@@ -74,7 +74,7 @@ struct PluginDescription {
         if type == .choice, choices.isEmpty { throw PluginError("its parameter '\(name)' has no choices") }
         return ParameterDescription(
             name: name, type: type, minimum: isNumeric ? raw.minimum : nil, maximum: isNumeric ? raw.maximum : nil,
-            defaultValue: try Self.text(raw.default_value, "default of '\(name)'"), choices: choices,
+            defaultValue: raw.default_value.map { String(cString: $0) }, choices: choices,
             unit: raw.unit.map { String(cString: $0) }, help: try Self.text(raw.help, "help of '\(name)'"))
     }
 

@@ -27,7 +27,7 @@ enum CuriousPlugin {
         static const PipelineParameter parameters[] = {
             {.name = "path", .type = PIPELINE_TEXT, .default_value = "", .help = "which"}};
         static const PipelineFilter filter = {
-            .abi = PIPELINE_PLUGIN_ABI, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
+            PIPELINE_FILTER_LAYOUT, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
             .parameter_count = 1, .parameters = parameters};
         const PipelineFilter *pipeline_filter(void) { return &filter; }
         """

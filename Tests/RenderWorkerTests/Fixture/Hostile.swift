@@ -138,7 +138,7 @@ enum Hostile {
             {.name = "process", .type = PIPELINE_INTEGER, .maximum = 1e9, .default_value = "0", .help = "on which process"},
         };
         static const PipelineFilter filter = {
-            .abi = PIPELINE_PLUGIN_ABI, .name = "hostile", .version = "1", .summary = "a test", .apply = apply,
+            PIPELINE_FILTER_LAYOUT, .name = "hostile", .version = "1", .summary = "a test", .apply = apply,
             .parameter_count = 3, .parameters = parameters,
         };
         const PipelineFilter *pipeline_filter(void) { return &filter; }
