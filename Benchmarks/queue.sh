@@ -1,87 +1,147 @@
 #!/bin/bash
-# queue.sh PROGRAMS [COUNT]: what a long queue costs. COUNT files (100,000) are dropped while rendering is paused; then 10,000 of
-# them are rendered, and the rest is cancelled.
+# queue.sh PROGRAMS [COUNT]: what the supervisor costs. COUNT/10 small pictures go through the whole graph; then COUNT files (100,000),
+# and as many URLs, are dropped while nothing begins, and cancelled. Each part has a daemon of its own.
 set -euo pipefail
 programs=$1
 count=${2:-100000}
-rendered=$((count < 10000 ? count : 10000))
-root=$(mktemp -d "${TMPDIR:-/tmp}/pipelined-bench.XXXXXX")
+through=$((count < 10 ? 1 : count / 10))
+folder=$(mktemp -d "${TMPDIR:-/tmp}/pipelined-bench.XXXXXX")
+root=
 daemon=
-trap 'kill -9 "$daemon" 2>/dev/null; wait 2>/dev/null; rm -rf "$root"' EXIT
+trap 'kill -9 "$daemon" 2>/dev/null; wait 2>/dev/null; rm -rf "$folder"' EXIT
 
 pipectl() { "$programs/pipectl" --root "$root" "$@"; }
 now() { date +%s%N; }
-field() { sed -n "s/^ *\"$1\" : \([0-9]*\),*$/\1/p" | head -n 1; }
+since() { echo $((($(now) - $1) / 1000000)); }
+jobs() { pipectl status --json | sed -n "s/^ *\"$1\" : \([0-9]*\),*$/\1/p" | head -n 1; }
 memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$daemon/status"; }
 cpu() { awk -v hz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hz) }' "/proc/$daemon/stat"; }
-progress() { if [ -t 2 ]; then printf '\r\033[K%s' "$*" >&2; fi; }
+files() { find "$1" -type f 2>/dev/null | wc -l; }
+larger() { echo $(($1 > $2 ? $1 : $2)); }
+
+# What has been done of how much, as a bar.
+progress() {
+    [ -t 2 ] || return 0
+    local bar
+    bar=$(printf '%*s' $(($2 * 30 / $3)) '')
+    printf '\r\033[K%-26s [%-30s] %s of %s' "$1" "${bar// /#}" "$2" "$3" >&2
+}
+
+row() { printf '%-62s %10s\n' "$@"; }
+
+begin_daemon() {
+    root=$folder/$1
+    "$programs/pipelined" --root "$root" >/dev/null 2>"$root.log" &
+    daemon=$!
+    until pipectl status >/dev/null 2>&1; do kill -0 "$daemon"; sleep 0.05; done
+}
+
+end_daemon() {
+    kill "$daemon"
+    wait "$daemon" || true
+}
 
 # The slowest of some answers to `pipectl status`, in milliseconds, the process's own start included.
 slowest_status() {
-    local begin slowest=0 took
+    local begin slowest=0
     for _ in $(seq 20); do
         begin=$(now)
         pipectl status --json >/dev/null
-        took=$((($(now) - begin) / 1000000))
-        [ "$took" -le "$slowest" ] || slowest=$took
+        slowest=$(larger "$(since "$begin")" "$slowest")
     done
     echo "$slowest"
 }
 
-"$programs/pipelined" --root "$root" >/dev/null 2>"$root/log" &
-daemon=$!
-until pipectl pause render --reason bench >/dev/null 2>&1; do kill -0 "$daemon"; sleep 0.05; done
-idle=$(memory VmRSS)
+# Waits until COUNT jobs wait and nothing is left of PLACE; prints the slowest status meanwhile.
+take_in() {
+    local slowest=0
+    until [ "$(jobs waiting)" = "$count" ] && [ "$(files "$2")" = 0 ]; do
+        progress "$1" "$(jobs waiting)" "$count"
+        slowest=$(larger "$(slowest_status)" "$slowest")
+    done
+    echo "$slowest"
+}
 
-# One picture, drawn by the project, at about a kilobyte.
-"$programs/pipelined-samples" "$root/samples" >/dev/null
-pipectl add "$root/samples/plasma.webp" --chain 'resize width=48 | save format=jpeg quality=70' >/dev/null
-pipectl resume >/dev/null
-pipectl wait --all >/dev/null
+# COUNT copies of a picture in a new folder.
+copies() {
+    mkdir -p "$3"
+    # shellcheck disable=SC2016  # the inner shell expands them
+    seq -f "$3/%06.0f.jpg" "$2" | xargs -n 5000 sh -c 'tee "$@" <"$0" >/dev/null' "$1"
+}
+
+# Two pictures, drawn by the project: about one kilobyte, and ten.
+begin_daemon samples
+"$programs/pipelined-samples" "$folder/drawn" >/dev/null
+for width in 24 360; do
+    pipectl add "$folder/drawn/plasma.webp" --wait --chain "resize width=$width | save format=jpeg quality=75" >/dev/null
+    mv "$root/outbox/chain/plasma.jpg" "$folder/$width.jpg"
+done
+end_daemon
+
+# From the drop until every result is published and every original lies in the archive.
+for width in 24 360; do
+    picture=$folder/$width.jpg
+    begin_daemon "through-$width"
+    copies "$picture" "$through" "$root/many"
+    before=$(cpu)
+    begin=$(now)
+    mv "$root/many" "$root/inbox/many"
+    until [ "$(jobs "done")" -ge "$through" ] && [ "$(files "$root/archive")" -ge "$through" ]; do
+        progress "through the whole graph" "$(jobs "done")" "$through"
+        sleep 0.5
+    done
+    took=$(since "$begin")
+    spent=$(($(cpu) - before))
+    progress "" 0 1
+    row "$through files of $(stat -c %s "$picture") bytes, through the whole graph" "" \
+        "  time for each job" "$((took * 1000 / through)) µs" \
+        "  supervisor's CPU for each job" "$((spent * 1000 / through)) µs" \
+        "  supervisor's memory, peak" "$(($(memory VmHWM) / 1024)) MB"
+    end_daemon
+done
+
+worst=0
+
+# What COUNT jobs cost that wait, and to cancel them. Called with what they are and the folder or list to be dropped.
+wait_and_cancel() {
+    local before idle begin busy settled spent took peak cancelling
+    idle=$(memory VmRSS)
+    before=$(cpu)
+    begin=$(now)
+    mv "$2" "$root/inbox/dropped"
+    busy=$(take_in "taking in $1" "$root/inbox/dropped")
+    took=$(since "$begin")
+    spent=$(($(cpu) - before))
+    settled=$(slowest_status)
+    begin=$(now)
+    pipectl cancel-all >/dev/null
+    cancelling=$(since "$begin")
+    peak=$(memory VmHWM)
+    worst=$(larger "$peak" "$worst")
+    progress "" 0 1
+    row "$count $1 queued" "" \
+        "  supervisor's memory, idle" "$((idle / 1024)) MB" \
+        "  supervisor's memory, peak (limit: 150 MB)" "$((peak / 1024)) MB" \
+        "    for each, beyond idle" "$(((peak - idle) * 1024 / count)) B" \
+        "  taking all in: time for each" "$((took * 1000 / count)) µs" \
+        "  taking all in: supervisor's CPU for each" "$((spent * 1000 / count)) µs" \
+        "  pipectl status, slowest answer while taking in" "$busy ms" \
+        "  pipectl status, slowest answer with all queued" "$settled ms" \
+        "  pipectl cancel-all (limit: 2000 ms)" "$cancelling ms"
+}
+
+begin_daemon files
 pipectl pause render --reason bench >/dev/null
-small=$(find "$root/outbox/chain" -name '*.jpg')
+copies "$folder/24.jpg" "$count" "$root/many"
+wait_and_cancel "files" "$root/many"
+end_daemon
 
-progress "making $count files …"
+# One list: everything that is in it becomes durable together.
+begin_daemon urls
+pipectl pause download --reason bench >/dev/null
 mkdir "$root/many"
-# shellcheck disable=SC2016  # the inner shell expands them
-seq -f "$root/many/%06.0f.jpg" "$count" | xargs -n 5000 sh -c 'tee "$@" <"$0" >/dev/null' "$small"
-before=$(cpu)
-begin=$(now)
-mv "$root/many" "$root/inbox/many"
-while_busy=0
-until [ "$(pipectl status --json | field waiting)" = "$count" ]; do
-    progress "taken in: $(find "$root/inbox/many" -type f | wc -l) left"
-    took=$(slowest_status)
-    [ "$took" -le "$while_busy" ] || while_busy=$took
-done
-intake=$((($(now) - begin) / 1000000))
-intake_cpu=$(($(cpu) - before))
-settled=$(slowest_status)
+seq -f "https://pictures.example.com/2026/a-longer-name-than-most-%06.0f.jpg" "$count" >"$root/many/list.urls"
+wait_and_cancel "URLs" "$root/many"
+end_daemon
 
-before=$(cpu)
-done_before=$(pipectl status --json | field "done")
-pipectl resume render >/dev/null
-until [ "$(pipectl status --json | field "done")" -ge $((done_before + rendered)) ]; do
-    progress "rendered: $(($(pipectl status --json | field "done") - done_before))"
-    sleep 0.2
-done
-made=$(($(pipectl status --json | field "done") - done_before))
-render_cpu=$(($(cpu) - before))
-begin=$(now)
-pipectl cancel-all >/dev/null
-cancelling=$((($(now) - begin) / 1000000))
-peak=$(memory VmHWM)
-progress ""
-
-printf '%s files of %s bytes in the inbox\n\n' "$count" "$(stat -c %s "$small")"
-printf '%-58s %10s\n' \
-    "supervisor's memory, idle" "$((idle / 1024)) MB" \
-    "supervisor's memory, peak (limit: 150 MB)" "$((peak / 1024)) MB" \
-    "  for each file, beyond idle" "$(((peak - idle) * 1024 / count)) B" \
-    "taking all in: time for each file" "$((intake * 1000 / count)) µs" \
-    "taking all in: supervisor's CPU for each file" "$((intake_cpu * 1000 / count)) µs" \
-    "pipectl status, slowest answer while taking in" "$while_busy ms" \
-    "pipectl status, slowest answer with all queued" "$settled ms" \
-    "rendering $made: supervisor's CPU for each job" "$((render_cpu * 1000 / made)) µs" \
-    "pipectl cancel-all of the other $((count - made))" "$cancelling ms"
-[ $((peak / 1024)) -lt 150 ]
+[ $((worst / 1024)) -lt 150 ]

@@ -48,13 +48,13 @@ extension Supervisor {
         _ queues: [PipelineQueue], reason: String?, done: @escaping @Sendable ([String: Control.Queue]) -> Void
     ) {
         for queue in queues { queue.pause(reason: reason) }
-        for job in window.values { showHeld(job) }
+        for job in window.all { showHeld(job) }
         record(queues, reason: reason, paused: true, done: done)
     }
 
     func resume(_ queues: [PipelineQueue], done: @escaping @Sendable ([String: Control.Queue]) -> Void) {
         for queue in queues { queue.resume() }
-        for job in window.values { showHeld(job) }
+        for job in window.all { showHeld(job) }
         fill()
         record(queues, reason: nil, paused: false, done: done)
     }

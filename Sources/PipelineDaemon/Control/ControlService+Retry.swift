@@ -172,6 +172,7 @@ extension Supervisor {
         case .spooled:
             record.source = try Moving.move(
                 old, into: "\(places.spool)/\(Spool.folder(bringingBack: id))", as: FileSystem.name(of: record.path))
+            try FileSystem.sync(FileSystem.folder(of: record.source))
         }
         if let identity = try FileSystem.status(record.source)?.identity { record.file = identity }
         try? FileSystem.remove(Disposal.explanationPath(old))

@@ -86,9 +86,9 @@ extension Supervisor {
                 case download.name: queued[.download] ?? 0
                 case render.name:
                     (queued[.render] ?? 0)
-                        + window.values.count { $0.download?.state == .finished && !$0.render.hasBegun }
-                case publish.name: window.values.count { $0.render.image != nil && $0.publish?.hasBegun == false }
-                default: window.values.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
+                        + window.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                case publish.name: window.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: window.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
             let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(

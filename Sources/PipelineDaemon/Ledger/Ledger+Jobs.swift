@@ -6,18 +6,22 @@ import WorkerProtocol
 extension Ledger {
     /// New jobs, each with its event, and the batch that they are.
     func insert(
-        _ jobs: [JobRecord], batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
+        _ jobs: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
         refused: (@Sendable () -> Void)? = nil
     ) {
         write(
             urgent: true,
             { database, orders in
                 if let batch { try Self.insert(batch, database) }
-                for job in jobs {
-                    try Self.insert(job, database, orders)
-                    try Self.event(database, .job(job.id, job.state, job.reason))
-                }
+                for job in jobs { try Self.insertNew(job, database, orders) }
+                guard let listed else { return }
+                for index in 0..<listed.count { try Self.insertNew(listed.record(index), database, orders) }
             }, done: done, refused: refused)
+    }
+
+    private static func insertNew(_ job: JobRecord, _ database: Database, _ orders: OrderTable) throws {
+        try insert(job, database, orders)
+        try event(database, .job(job.id, job.state, job.reason))
     }
 
     static func insert(_ job: JobRecord, _ database: Database, _ orders: OrderTable) throws {
@@ -322,6 +326,20 @@ extension Ledger {
                 AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
             """,
             [.integer(id), .text(inbox), .integer(limit)])
+    }
+
+    /// Those of the IDs that have ended, and whose original has still to be moved, with the time at which they ended.
+    func undisposed(_ ids: [Int]) throws -> [Int: Double] {
+        var left: [Int: Double] = [:]
+        try read { database in
+            try database.rows(
+                """
+                SELECT id, finished FROM jobs WHERE id IN (SELECT value FROM json_each(?))
+                    AND disposed = 0 AND state IN ('done', 'failed', 'cancelled')
+                """, [.text(try JSONText.encode(ids))]
+            ) { left[$0.integer(0)] = $0.real(1) }
+        }
+        return left
     }
 
     /// Where those came from.

@@ -9,6 +9,8 @@ enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The folder that is downloaded into.
     case spool(String)
 
+    var isFilter: Bool { if case .filter = self { true } else { false } }
+
     var description: String {
         switch self {
         case .place(let path), .spool(let path): path

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 
 /// The SQLite file of every job. Writes are grouped: whatever has gathered while the last group was made durable becomes
@@ -8,7 +9,7 @@ import Synchronization
 /// completion means durable. A write that SQLite refuses as such would be refused for ever, and is left out, so that it does not hold up
 /// those behind it: its `refused` is called instead.
 ///
-/// `@unchecked`: the writing connection, `orders` and `trimmed` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
+/// `@unchecked`: the writing connection, `orders`, `trimmed` and `latest` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
 /// behind a `Mutex`.
 final class Ledger: @unchecked Sendable {
     typealias Change = @Sendable (Database, OrderTable) throws -> Void
@@ -49,6 +50,8 @@ final class Ledger: @unchecked Sendable {
     private let orders = OrderTable()
     /// The latest event when events were last trimmed.
     private var trimmed = 0
+    /// When the latest group was begun.
+    private var latest: UInt64 = 0
     private let state = Mutex(State())
 
     init(path: String) throws {
@@ -91,9 +94,11 @@ final class Ledger: @unchecked Sendable {
 
     /// How long a change that nobody waits for may wait for others, to share the price of one commit.
     private static let linger = DispatchTimeInterval.milliseconds(10)
+    /// In a burst, how far commits are apart at least, so that there are several to share the price of one.
+    private static let pace: UInt64 = 5_000_000  // nanoseconds
 
     /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never will
-    /// be. An `urgent` one begins its group at once.
+    /// be. An `urgent` one begins its group at once, or as soon as the pace allows.
     func write(
         urgent: Bool = false, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil,
         refused: (@Sendable () -> Void)? = nil
@@ -108,7 +113,10 @@ final class Ledger: @unchecked Sendable {
         if urgent {
             queue.async { self.commit() }
         } else {
-            queue.asyncAfter(deadline: .now() + Self.linger) { self.commit() }
+            queue.asyncAfter(deadline: .now() + Self.linger) { [self] in
+                state.withLock { $0.lingering = false }
+                commit()
+            }
         }
     }
 
@@ -125,18 +133,25 @@ final class Ledger: @unchecked Sendable {
     }
 
     private func commit(again: Bool = false) {
+        keepPace()
         let group = state.withLock { state in
             if state.retrying, !again { return [Write]() }
             defer {
                 state.retrying = false
                 state.pending = []
                 state.scheduled = false
-                state.lingering = false
             }
             return state.pending
         }
         guard !group.isEmpty else { return }
+        latest = DispatchTime.now().uptimeNanoseconds
         write(group)
+    }
+
+    /// The queue has nothing else to do, and a timer would cost more than to wait here.
+    private func keepPace() {
+        let (now, next) = (DispatchTime.now().uptimeNanoseconds, latest + Self.pace)
+        if now < next { usleep(UInt32((next - now) / 1000)) }
     }
 
     private func write(_ gathered: [Write]) {

@@ -4,6 +4,8 @@ enum Schema {
     static func prepare(_ database: Database) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
+        // In KB. What a bulk change has touched, and there is no room for, is written and read again and again.
+        try database.script("PRAGMA cache_size=-16000;")
         let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard version <= steps.count else {
             throw LedgerError(

@@ -19,6 +19,9 @@ class AsyncOperation: Operation, @unchecked Sendable {
         var ending = false
         /// Its queue counts it among those that run.
         var admitted = false
+        /// It is in its queue, and Foundation has it.
+        var added = false
+        var handedOver = false
         var observer: (@Sendable (AsyncOperation, OperationState) -> Void)?
         var dependents: [AsyncOperation] = []
     }
@@ -60,6 +63,22 @@ class AsyncOperation: Operation, @unchecked Sendable {
         if isCancelled || state == .cancelled || isInVain { return finish(.cancelled) }
         change(to: .ready, from: [.pending])
         if let gate { gate.enter(self) } else { begin() }
+    }
+
+    /// It is in its queue.
+    final func added() {
+        box.withLock { $0.added = true }
+        handOver()
+    }
+
+    /// Foundation gets it once nothing is before it: it goes through all that it has whenever one begins or ends.
+    private func handOver() {
+        guard isReady || isCancelled else { return }
+        let isFirst = box.withLock { box in
+            defer { if box.added { box.handedOver = true } }
+            return box.added && !box.handedOver
+        }
+        if isFirst { gate?.start(self) }
     }
 
     /// The work may start now. Nothing happens when it was cancelled first.
@@ -104,6 +123,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
         } else if state == .executing {
             interrupt()
         }
+        handOver()
     }
 
     /// The work is over. Only the first call counts.
@@ -127,7 +147,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
             defer { box.dependents = [] }
             return (box.admitted, box.dependents)
         }
-        withExtendedLifetime(dependents) {}
+        for dependent in dependents { dependent.handOver() }
         if admitted { gate?.left(self) } else { gate?.gaveUp(self) }
     }
 

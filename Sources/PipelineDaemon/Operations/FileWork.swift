@@ -12,10 +12,12 @@ final class FileWork: Sendable {
 
     var current: Touch? { touched.withLock { $0 } }
 
+    func begin(_ path: String) { touched.withLock { $0 = Touch(path: path, since: .now()) } }
+    func end() { touched.withLock { $0 = nil } }
+
     func during<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
-        let before = current
-        touched.withLock { $0 = Touch(path: path, since: .now()) }
-        defer { touched.withLock { $0 = before } }
+        begin(path)
+        defer { end() }
         return try body()
     }
 }

@@ -99,6 +99,7 @@ final class PipelineQueue: @unchecked Sendable {
         let effective = Self.count(limit, automatic)
         state = Mutex(State(configured: limit, effective: effective))
         operations.name = "pipelined.\(name)"
+        operations.underlyingQueue = Spine.queue
         if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 
@@ -117,9 +118,12 @@ final class PipelineQueue: @unchecked Sendable {
             operation.place = place
             if isHeldFromTheStart(operation) { state.hold(operation) }
         }
-        operations.addOperation(operation)
+        operation.added()
         pump()
     }
+
+    /// Nothing is before the operation any more: Foundation starts it.
+    func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
 
     /// What waits for no other is held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
     private func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool {

@@ -42,16 +42,35 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         guard let image = provided else { return finish(.cancelled) }
         files.async { [self] in
             do {
-                let publication = try fileWork.during(order.outbox) {
-                    try publisher.makeDurable(image.results)
-                    return try publisher.choose(image.results, order: order, path: image.name ?? path)
-                }
-                steps.intend(publication.intent) { [self] recorded in
-                    files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }
-                }
+                try fileWork.during(order.outbox) { try publisher.makeDurable(image.results) }
             } catch {
-                fail(image, error)
+                return fail(image, error)
             }
+            sync(image.results.map(\.path)) { [self] error in
+                if let error { fail(image, error) } else { intend(image) }
+            }
+        }
+    }
+
+    /// Makes the folders of these files durable.
+    private func sync(_ paths: [String], done: @escaping FolderSync.Done) {
+        fileWork.begin(order.outbox)
+        publisher.folders.sync(Set(paths.map(FileSystem.folder))) { [self] error in
+            fileWork.end()
+            done(error)
+        }
+    }
+
+    private func intend(_ image: ImageHandle) {
+        do {
+            let publication = try fileWork.during(order.outbox) {
+                try publisher.choose(image.results, order: order, path: image.name ?? path)
+            }
+            steps.intend(publication.intent) { [self] recorded in
+                files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }
+            }
+        } catch {
+            fail(image, error)
         }
     }
 
@@ -62,8 +81,14 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
                     self.steps.intend(intent) { _ in recorded() }
                 }
             }
-            box.withLock { $0.image = image }
-            steps.conclude(published) { [self] in finish(.finished) }
+            sync(published.map(\.path)) { [self] error in
+                if let error {
+                    publisher.takeBack(published)
+                    return end(error)
+                }
+                box.withLock { $0.image = image }
+                steps.conclude(published) { [self] in finish(.finished) }
+            }
         } catch {
             // The intent is recorded: the staging files go only when the failure is recorded in its place.
             end(error)

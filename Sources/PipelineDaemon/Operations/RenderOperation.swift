@@ -106,9 +106,9 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// One part after the other, in whatever worker is free.
     private func begin(_ number: Int) {
+        guard number < parts.count else { return made() }
         files.async { [self] in
             do {
-                guard number < parts.count else { return made() }
                 let sources = try paths(of: parts[number]).map { path in
                     try fileWork.during(path) { try open(path) }
                 }
@@ -159,7 +159,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
             opened: { [self] header in box.withLock { if $0.header == nil { $0.header = header } } },
-            done: { [self] result in files.async { self.answered(number, result) } })
+            done: { [self] result in answered(number, result) })
     }
 
     private func run(_ task: RenderTask) {
@@ -208,12 +208,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// Nothing partial stays behind, and nobody hears of the end before that is so.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
-        var failure = failure
-        if failure != nil {
-            failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
+        files.async { [self] in
+            var failure = failure
+            if failure != nil {
+                failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
+            }
+            for path in work.staging { fileWork.during(path) { try? FileSystem.remove(path) } }
+            box.withLock { [failure] in $0.failure = failure }
+            finish(outcome)
         }
-        for path in work.staging { fileWork.during(path) { try? FileSystem.remove(path) } }
-        box.withLock { $0.failure = failure }
-        finish(outcome)
     }
 }

@@ -9,21 +9,27 @@ extension Supervisor {
     func cross(_ job: Job) {
         guard let image = job.render.image, !job.ended else { return }
         files.async { [self] in
-            let result = Result { try publisher.makeDurable(image.staged) }
-            queue.async { [self] in
-                guard !job.ended, !job.cancelRequested, !job.returning, job.waits == nil else { return }
-                do {
-                    try result.get()
-                    job.record.staged += image.staged.compactMap { file in
-                        file.result.map { .init(index: file.picture.index, path: file.path, result: $0) }
-                    }
-                    arrive(&job.record)
-                    finish(job, .waiting)
-                } catch {
-                    fail(job, JobFailure(error, inOutboxDuring: "handing over what was made before the barrier"))
-                }
+            do {
+                try publisher.makeDurable(image.staged)
+            } catch {
+                return queue.async { self.crossed(job, image, error) }
+            }
+            publisher.folders.sync(Set(image.staged.map { FileSystem.folder(of: $0.path) })) { [self] error in
+                queue.async { self.crossed(job, image, error) }
             }
         }
+    }
+
+    private func crossed(_ job: Job, _ image: ImageHandle, _ error: (any Error)?) {
+        guard !job.ended, !job.cancelRequested, !job.returning, job.waits == nil else { return }
+        if let error {
+            return fail(job, JobFailure(error, inOutboxDuring: "handing over what was made before the barrier"))
+        }
+        job.record.staged += image.staged.compactMap { file in
+            file.result.map { .init(index: file.picture.index, path: file.path, result: $0) }
+        }
+        arrive(&job.record)
+        finish(job, .waiting)
     }
 
     /// A job whose chains begin with a barrier.

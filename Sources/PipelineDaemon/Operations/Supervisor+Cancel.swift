@@ -33,7 +33,7 @@ extension Supervisor {
 
     /// Stops jobs of the window, and rows; hands over how many of them are cancelled.
     private func stopJobs(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
-        let jobs = window.values.filter { choice.speaks(of: $0.record) }
+        let jobs = window.all.filter { choice.speaks(of: $0.record) }
         let group = DispatchGroup()
         let rows = Mutex(0)
         group.enter()
@@ -61,7 +61,7 @@ extension Supervisor {
     private func cancelRows(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
         // What leaves the window must not be followed by rows that are about to be cancelled.
         fillHolds += 1
-        ledger.cancelQueued(upTo: nextID - 1, choice, except: Array(window.keys), at: Timestamp.now()) {
+        ledger.cancelQueued(upTo: nextID - 1, choice, except: window.ids, at: Timestamp.now()) {
             [self] queued, waiting in
             queue.async { [self] in
                 let count = queued + waiting

@@ -48,13 +48,13 @@ extension Supervisor {
         queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
             watchingForHangs = false
             lookForHangs()
-            if window.values.contains(where: { $0.record.state != .queued }) { watchForHangs() }
+            if window.all.contains(where: { $0.record.state != .queued }) { watchForHangs() }
         }
     }
 
     private func lookForHangs() {
         let latest = DispatchTime.now() - settings.hangTimeout.dispatch
-        for job in window.values {
+        for job in window.all {
             let operations = [
                 (download, job.download as AsyncOperation?), (render, job.render), (publish, job.publish),
             ]

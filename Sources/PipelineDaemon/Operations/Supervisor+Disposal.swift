@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -28,18 +29,29 @@ extension Supervisor {
         group.notify(queue: files, execute: done)
     }
 
-    /// Moves the original of an ended job, in the background.
+    /// Moves the original of an ended job, in the background, together with others that end at about the same time.
     func dispose(_ record: JobRecord) {
-        disposal(of: record.order.inbox).async { [self] in
+        let inbox = record.order.inbox
+        let isFirst = leaving.withLock { leaving in
+            leaving[inbox, default: []].append(record)
+            return leaving[inbox]?.count == 1
+        }
+        guard isFirst else { return }
+        disposal(of: inbox).async { [self] in
+            usleep(Self.gathering)
+            let gathered = leaving.withLock { $0.removeValue(forKey: inbox) } ?? []
             do {
                 // The backlog may have come first; and what has been brought back since is not to be moved.
-                guard let fresh = try ledger.job(record.id), !fresh.disposed, fresh.state.isFinal else { return }
-                try disposeOnce(fresh)
+                let left = try ledger.undisposed(gathered.map(\.id))
+                disposeOnce(gathered.filter { left[$0.id] == $0.finished })
             } catch {
-                stays(record, error)
+                for record in gathered { stays(record, error) }
             }
         }
     }
+
+    /// How long it is waited for others.
+    private static let gathering: UInt32 = 20_000  // microseconds
 
     /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
     func disposeBacklog() {
@@ -52,39 +64,50 @@ extension Supervisor {
         var last = 0
         var left: Set<Int> = []
         while let jobs = try? ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
-            for job in jobs {
-                // What is left is moved at the next start.
-                if timeIsUp.withLock({ $0 }) { return }
-                do {
-                    try disposeOnce(job)
-                } catch {
-                    stays(job, error)
-                    left.insert(job.id)
-                }
-            }
+            // What is left is moved at the next start.
+            if timeIsUp.withLock({ $0 }) { return }
+            left.formUnion(disposeOnce(jobs))
             last = end.id
         }
         // The others have been brought back by `pipectl retry`.
         stuck.withLock { stuck in stuck = stuck.filter { $0.value.inbox != inbox || left.contains($0.key) } }
     }
 
-    /// On the disposal's queue. Once: a second move would meet another file of the same name.
-    private func disposeOnce(_ record: JobRecord) throws {
-        guard moved.withLock({ $0.insert(record.id).inserted }) else { return }
+    /// On the disposal's queue. Once: a second move would meet another file of the same name. Returns those that stay where they are.
+    @discardableResult
+    private func disposeOnce(_ records: [JobRecord]) -> [Int] {
+        let disposal = Disposal(places: places)
+        var gone: [(job: JobRecord, source: String)] = []
+        var left: [Int] = []
+        func stay(_ record: JobRecord, _ error: any Error) {
+            moved.withLock { _ = $0.remove(record.id) }
+            stays(record, error)
+            left.append(record.id)
+        }
+        for record in records where moved.withLock({ $0.insert(record.id).inserted }) {
+            do {
+                // Made before a barrier, and of use to nobody any more.
+                for file in record.staged { try FileSystem.remove(file.path) }
+                gone.append((record, try disposal.dispose(record)))
+            } catch {
+                stay(record, error)
+            }
+        }
         do {
-            // Made before a barrier, and of use to nobody any more.
-            for file in record.staged { try FileSystem.remove(file.path) }
-            let source = try Disposal(places: places).dispose(record)
+            try disposal.settle(gone)
+        } catch {
+            for (record, _) in gone { stay(record, error) }
+            return left
+        }
+        for (record, source) in gone {
             ledger.recordDisposal(of: record.id, source: source) { [self] in
                 moved.withLock { _ = $0.remove(record.id) }
             }
             if stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
                 tell(record, "its original could be moved now, to \(source)")
             }
-        } catch {
-            moved.withLock { _ = $0.remove(record.id) }
-            throw error
         }
+        return left
     }
 
     /// How long to wait before something that a disk refused is tried again.

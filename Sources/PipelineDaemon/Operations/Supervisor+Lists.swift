@@ -40,12 +40,12 @@ extension Supervisor {
             at: Timestamp.now())
         switch reading {
         case .success(let list):
-            let (batch, records) = batch(of: list, called: claim.path, order)
-            let wrong = records.count { $0.state == .failed }
+            let listed = jobs(of: list, called: claim.path, order)
+            let wrong = listed.wrong
             file.reason =
-                "a list of \(records.count - wrong) URLs, batch \(batch.id)"
+                "a list of \(listed.count - wrong) URLs, batch \(listed.batch.id)"
                 + (wrong == 0 ? "" : "; \(wrong) of its lines are none")
-            enter([file] + records, batch: batch, done: done)
+            enter([file], listed, batch: listed.batch, done: done)
         case .failure(let failure):
             file.state = .failed
             (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
@@ -53,33 +53,20 @@ extension Supervisor {
         }
     }
 
-    /// The jobs of a list. A line that is no URL is one that has failed.
-    private func batch(
+    /// The jobs of a list, to be entered.
+    private func jobs(
         of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
         _ priority: Priority? = nil
-    ) -> (batch: BatchRecord, records: [JobRecord]) {
-        let id = known ?? nextBatch
-        nextBatch = max(nextBatch, id + 1)
-        let now = Timestamp.now()
-        let records = list.entries.map { entry in
-            switch entry {
-            case .address(let url):
-                var record = newRecord(
-                    order: order, path: DownloadName.name(said: nil, url: url), source: downloadPath(),
-                    origin: .spooled,
-                    file: .none, batch: id, url: url.text, at: now)
-                if let priority { record.priority = priority.rank }
-                return record
-            case .wrong(let line, let reason):
-                var record = newRecord(
-                    order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
-                    batch: id, state: .failed, at: now)
-                // There is nothing to be moved.
-                (record.error, record.failure, record.disposed) = (reason, .input, true)
-                return record
-            }
+    ) -> ListedJobs {
+        let batch = BatchRecord(id: known ?? nextBatch, name: name, isOpen: false)
+        nextBatch = max(nextBatch, batch.id + 1)
+        defer {
+            nextID += list.entries.count
+            nextPosition += list.entries.count
         }
-        return (BatchRecord(id: id, name: name, isOpen: false), records)
+        return ListedJobs(
+            list: list, name: name, order: order, priority: priority ?? order.priority, batch: batch,
+            spool: places.spool, id: nextID, position: nextPosition)
     }
 
     // MARK: - Reading
@@ -138,11 +125,11 @@ extension Supervisor {
                 case .failure(let failure):
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
                 case .success(let list):
-                    let (batch, records) = batch(of: list, called: call.name, order, in: call.batch, wished)
-                    Log.notice("add of \(records.count) URLs to '\(order.recipe)' asked for by \(peer)")
+                    let listed = jobs(of: list, called: call.name, order, in: call.batch, wished)
+                    Log.notice("add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)")
                     let reply = Call.AddList.Reply(
-                        batch: batch.id, first: records.first?.id ?? 0, last: records.last?.id ?? 0)
-                    enter(records, batch: batch) {
+                        batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
+                    enter([], listed, batch: listed.batch) {
                         done(.success(reply))
                     } refused: {
                         done(.failure(.refused("the ledger refuses the list; see the daemon's log")))

@@ -7,7 +7,7 @@ extension Supervisor {
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void) {
         // Others may come before them now, also such as are not in the window: they line up anew.
         fillHolds += 1
-        for job in window.values where choice.speaks(of: job.record) && !takeBack(job) {
+        for job in window.all where choice.speaks(of: job.record) && !takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
         }
         ledger.prioritise(choice, priority) { [self] count in

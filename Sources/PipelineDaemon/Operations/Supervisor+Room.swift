@@ -95,7 +95,7 @@ extension Supervisor {
     func begin(_ shortage: Shortage, of resource: Resource) {
         shortages[resource] = shortage
         Log.failure("\(shortage.reason): its work waits, and goes on when \(shortage.hope)")
-        setAside(resource, shortage.reason)
+        setAside(resource)
         holdInboxes()
         if shortages.count == 1 { lookForRoomLater() }
     }
@@ -107,10 +107,11 @@ extension Supervisor {
     // MARK: - Waiting, and going on
 
     /// What has not begun waits as well, instead of being rendered in vain.
-    private func setAside(_ resource: Resource, _ reason: String) {
+    func setAside(_ resource: Resource) {
+        guard let reason = shortages[resource]?.reason else { return }
         // As in `cancelRows`: no row that is about to be changed is taken.
         fillHolds += 1
-        ledger.setAside(resource, reason: reason, except: Array(window.keys)) { [self] count in
+        ledger.setAside(resource, reason: reason, except: window.ids) { [self] count in
             queue.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.waiting, default: 0] += count
@@ -118,7 +119,7 @@ extension Supervisor {
                 fill()
             }
         }
-        for job in window.values where job.record.state == .queued {
+        for job in window.all where job.record.state == .queued {
             guard job.record.needs(resource) else { continue }
             guard !job.cancelRequested, !job.returning else { continue }
             job.waits = reason
@@ -176,7 +177,7 @@ extension Supervisor {
     private func bringBack(_ resource: Resource) {
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0
-        ledger.bringBack(resource, except: Array(window.keys), at: position) { [self] count in
+        ledger.bringBack(resource, except: window.ids, at: position) { [self] count in
             queue.async { self.wentOn(count) }
         }
     }

@@ -14,7 +14,7 @@ extension Supervisor {
             download.close()
             render.close()
             let isHeld = publish.report.paused || publish.report.effective == 0
-            for job in window.values {
+            for job in window.all {
                 let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
                 // What is being downloaded could not be rendered any more.
                 let isEarly = [.pending, .ready].contains(job.render.state)
@@ -41,7 +41,7 @@ extension Supervisor {
 
     private func drainTimedOut() {
         timeIsUp.withLock { $0 = true }
-        let running = window.values.filter { !$0.publishing }
+        let running = window.all.filter { !$0.publishing }
         guard !running.isEmpty else { return }
         Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
         for job in running { giveBack(job) }

@@ -11,13 +11,15 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
 final class Supervisor: @unchecked Sendable, IntakeSink {
-    let queue = DispatchQueue(label: "pipelined.supervisor")
+    let queue = DispatchQueue(label: "pipelined.supervisor", target: Spine.queue)
     /// For what may wait for a disk.
     let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
     /// What `--save` keeps is written one after the other.
     let saving = DispatchQueue(label: "pipelined.saving")
     /// The originals of an inbox are moved one after the other, behind everything else; one that hangs holds up its own.
     let disposals = Mutex<[String: DispatchQueue]>([:])
+    /// Jobs that have ended and whose original is about to be moved, by their inbox.
+    let leaving = Mutex<[String: [JobRecord]]>([:])
     /// Jobs whose original has been moved, until that is recorded.
     let moved = Mutex<Set<Int>>([])
     /// Jobs whose original can't be moved.
@@ -48,7 +50,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Those of them that `--save` has kept for the next start.
     var savedLimits: Set<String> = []
     var inboxes: [Inbox] = []
-    var window: [Int: Job] = [:]
+    var window = Window()
     var counts: [JobState: Int] = [:]
     var nextID = 1
     var nextPosition = 1
@@ -177,79 +179,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         learnPlaces()
     }
 
-    // MARK: - Taking files in
-
-    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
-        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
-        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
-        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, done: done) }
-        queue.async { [self] in
-            let order = current.order(for: inbox.recipe, places)
-            let now = Timestamp.now()
-            let records = claims.map { claim in
-                newRecord(
-                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
-                    state: claim.cancelled ? .cancelled : .queued, at: now)
-            }
-            enter(records, done: done)
-        }
-    }
-
-    func newRecord(
-        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
-        batch: Int? = nil, state: JobState = .queued, url: String? = nil, at now: Double
-    ) -> JobRecord {
-        defer {
-            nextID += 1
-            nextPosition += 1
-        }
-        return JobRecord(
-            id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
-            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
-            url: url,
-            priority: order.priority.rank)
-    }
-
-    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
-    /// the next start.
-    func enter(
-        _ records: [JobRecord], batch: BatchRecord? = nil, done: @escaping @Sendable () -> Void,
-        refused: (@Sendable () -> Void)? = nil
-    ) {
-        for record in records { counts[record.state, default: 0] += 1 }
-        ledger.insert(records, batch: batch) { [self] in
-            done()
-            queue.async { [self] in
-                for record in records where record.state.isFinal && !record.disposed { dispose(record) }
-                if let highest = records.map(\.priority).max() { fill(arrived: Priority(rank: highest)) }
-            }
-        } refused: { [self] in
-            queue.async { [self] in
-                for record in records { counts[record.state, default: 0] -= 1 }
-                guard records.count > 1 else {
-                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
-                    checkWaiters()
-                    return (refused ?? done)()
-                }
-                // Only the one at fault is left out.
-                let group = DispatchGroup()
-                for record in records {
-                    group.enter()
-                    enter([record], batch: batch) { group.leave() }
-                }
-                group.notify(queue: queue, execute: done)
-            }
-        }
-    }
-
-    func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
-
-    func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
-
-    func changed(_ inbox: Inbox) {
-        queue.async { self.checkWaiters() }
-    }
-
     // MARK: - The window
 
     /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
@@ -278,21 +207,24 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         guard let highest = outside[entry], !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
         followProcessors()
         let isNews = known.map { $0 < highest } ?? true
-        var here = window.values.count { $0.entry == entry }
-        guard isNews || here <= limit(for: highest) - portion else { return }
+        guard isNews || window.count(entry) <= limit(for: highest) - portion else { return }
         // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
         let most = max(256, settings.window)
-        while let highest = outside[entry], here < limit(for: highest), ending.count <= most {
+        while let highest = outside[entry], window.count(entry) < limit(for: highest), ending.count <= most {
+            let here = window.count(entry)
             let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
             let room = min(256, limit(for: highest) - here)
-            let except = Array(window.keys) + ending
+            let except = window.ids + ending
             guard let rows = try? ledger.queued(entry, atLeast: least, except: except, limit: room) else { return }
             for row in rows {
                 let priority = Priority(rank: row.priority)
                 outside[entry] = priority
-                guard here < limit(for: priority) else { return }
+                guard window.count(entry) < limit(for: priority) else { return }
+                // Of a filter that is not to be had it is known what would become of the picture.
+                if let resource = shortages.keys.first(where: { $0.isFilter && row.order.needs($0) }) {
+                    return setAside(resource)
+                }
                 start(row)
-                if window[row.id] != nil { here += 1 }
             }
             if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
         }

@@ -6,6 +6,21 @@ import SystemCalls
 struct Disposal: Sendable {
     let places: Places
 
+    /// Those that have been disposed of, and where they lie now, survive a power cut; nothing is left where they came from.
+    func settle(_ moved: [(job: JobRecord, source: String)]) throws(SystemError) {
+        let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
+        for folder in Set(there) { try FileSystem.sync(folder) }
+        let tops = moved.map { (FileSystem.folder(of: $0.job.source), top(of: $0.job)) }
+        for (folder, top) in Dictionary(tops, uniquingKeysWith: { first, _ in first }) {
+            FileSystem.removeEmptyFolders(from: folder, upTo: top)
+        }
+    }
+
+    /// Below it nobody else keeps anything.
+    private func top(of job: JobRecord) -> String {
+        job.origin == .spooled ? places.spool : Claims.folder(in: job.order.inbox)
+    }
+
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
         if job.origin == .kept { return job.source }
@@ -23,11 +38,9 @@ struct Disposal: Sendable {
         // A copy, of what stays with whoever added it; a download has no other place.
         case (.done, .spooled) where job.url == nil || job.order.original == .delete:
             try FileSystem.remove(job.source)
-            removeEmptyFolders(job)
             return job.source
         case (.done, .claimed) where job.order.original == .delete:
             try FileSystem.remove(job.source)
-            removeEmptyFolders(job)
             return job.source
         case (.done, _):
             return try move(job, into: places.archive)
@@ -43,7 +56,6 @@ struct Disposal: Sendable {
     /// It was not downloaded: a failed one has its text all the same.
     private func disposeOfNothing(_ job: JobRecord) throws -> String {
         try FileSystem.remove(job.source)
-        removeEmptyFolders(job)
         guard job.state == .failed else { return job.source }
         let place = absentPath(job)
         try FileSystem.makeFolders(FileSystem.folder(of: place), durable: true)
@@ -66,9 +78,7 @@ struct Disposal: Sendable {
     }
 
     private func move(_ job: JobRecord, into place: String) throws -> String {
-        let target = try Moving.move(job.source, into: folder(job, place), as: FileSystem.name(of: job.path))
-        removeEmptyFolders(job)
-        return target
+        try Moving.move(job.source, into: folder(job, place), as: FileSystem.name(of: job.path))
     }
 
     private func explain(_ job: JobRecord, beside target: String) throws {
@@ -93,11 +103,6 @@ struct Disposal: Sendable {
             }
         }
         return nil
-    }
-
-    private func removeEmptyFolders(_ job: JobRecord) {
-        let top = job.origin == .spooled ? places.spool : Claims.folder(in: job.order.inbox)
-        FileSystem.removeEmptyFolders(from: FileSystem.folder(of: job.source), upTo: top)
     }
 
     private func explanation(_ job: JobRecord, _ target: String) -> String {

@@ -11,8 +11,8 @@ extension SystemError {
 
 /// Moving an original: never over another file, and never gone before it has arrived.
 enum Moving {
-    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. One that a crash has interrupted is finished by
-    /// the next.
+    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as soon as the folder
+    /// does. One that a crash has interrupted is finished by the next.
     static func move(_ from: String, into folder: String, as name: String) throws -> String {
         try FileSystem.makeFolders(folder, durable: true)
         let wanted = FileSystem.join(folder, name)
@@ -20,7 +20,6 @@ enum Moving {
             let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
             do {
                 try FileSystem.renameWithoutReplacing(from, target)
-                try FileSystem.sync(folder)
                 return target
             } catch {
                 if error.isTaken { continue }

@@ -14,19 +14,22 @@ final class Publisher: Sendable {
     }
 
     struct Published: Sendable, Equatable {
-        var path: String
+        var step: PublishIntent.Step
         var picture: JobStory.Picture?
+
+        var path: String { step.target }
     }
 
+    /// Steps 1 and 4: folders.
+    let folders = FolderSync()
     private let reserved = Mutex<Set<String>>([])
 
-    /// Step 1: the staging files are what the worker said, and survive a power cut with their folder.
+    /// Step 1: the staging files are what the worker said, and survive a power cut, as soon as their folder does.
     func makeDurable(_ staged: [ImageHandle.Staged]) throws {
         for file in staged {
             try FileSystem.sync(file.path)
             try verify(file)
         }
-        for folder in Set(staged.map { FileSystem.folder(of: $0.path) }) { try FileSystem.sync(folder) }
     }
 
     private func verify(_ file: ImageHandle.Staged) throws {
@@ -65,8 +68,8 @@ final class Publisher: Sendable {
         return Publication(intent: PublishIntent(steps: steps), results: staged)
     }
 
-    /// Steps 3 and 4: the renames, and the outbox folders made durable. When somebody else has taken a name in the meantime, another is
-    /// chosen, and recorded by `rerecord` before it is used. One that fails takes back those before it.
+    /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by `rerecord` before it is
+    /// used. One that fails takes back those before it.
     func publish(
         _ publication: Publication, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void
     ) throws -> [Published] {
@@ -85,11 +88,10 @@ final class Publisher: Sendable {
                     try FileSystem.remove(intent.steps[index].staging)
                     continue
                 }
-                published.append(Published(path: intent.steps[index].target, picture: result.told))
+                published.append(Published(step: intent.steps[index], picture: result.told))
             }
-            try makeDurable(published)
         } catch {
-            takeBack(intent.steps.filter { step in published.contains { $0.path == step.target } })
+            takeBack(published)
             throw error
         }
         return published
@@ -100,7 +102,7 @@ final class Publisher: Sendable {
     func recover(_ intent: PublishIntent) throws -> [Published]? {
         let isLost = intent.steps.allSatisfy { !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
         if isLost { return nil }
-        var done: [PublishIntent.Step] = []
+        var done: [Published] = []
         do {
             for var step in intent.steps {
                 if FileSystem.exists(step.staging) {
@@ -108,27 +110,21 @@ final class Publisher: Sendable {
                     // Left out by `skip`; the sweep removes it.
                     if FileSystem.exists(step.staging) { continue }
                 }
-                done.append(step)
+                done.append(Published(step: step))
             }
-            let published = done.map { Published(path: $0.target) }
-            try makeDurable(published)
-            return published
+            for folder in Set(done.map { FileSystem.folder(of: $0.path) }) where FileSystem.exists(folder) {
+                try FileSystem.sync(folder)
+            }
+            return done
         } catch {
             takeBack(done)
             throw error
         }
     }
 
-    /// Step 4: what has been renamed survives a power cut.
-    private func makeDurable(_ published: [Published]) throws {
-        for folder in Set(published.map { FileSystem.folder(of: $0.path) }) where FileSystem.exists(folder) {
-            try FileSystem.sync(folder)
-        }
-    }
-
     /// All outputs of a job are published, or none. What has been replaced is gone, so its successor stays.
-    private func takeBack(_ steps: [PublishIntent.Step]) {
-        for step in steps where step.conflict != .replace {
+    func takeBack(_ published: [Published]) {
+        for step in published.map(\.step) where step.conflict != .replace {
             try? FileSystem.renameWithoutReplacing(step.target, step.staging)
         }
     }

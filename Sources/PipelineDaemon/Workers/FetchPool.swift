@@ -15,7 +15,7 @@ final class FetchPool: @unchecked Sendable {
     /// libcurl, TLS, and threads that look up names.
     private static let memory: Int64 = 2 << 30
 
-    private let queue = DispatchQueue(label: "pipelined.fetch")
+    private let queue = DispatchQueue(label: "pipelined.fetch", target: Spine.queue)
     private let program: String
     private var workers: [FetchWorker] = []
     private var waiting: [FetchTask] = []

@@ -48,7 +48,8 @@ final class RenderTask: @unchecked Sendable {
     var targets: [Descriptor]
     var cancelled = false
     var isHeld = false
-    var timer: DispatchWorkItem?
+    /// When it has taken too long; nobody counts while it waits for memory.
+    var deadline: DispatchTime?
 
     init(
         name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],

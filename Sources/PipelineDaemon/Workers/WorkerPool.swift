@@ -19,7 +19,7 @@ final class WorkerPool: @unchecked Sendable {
         var files: [String: String]
     }
 
-    private let queue = DispatchQueue(label: "pipelined.workers")
+    private let queue = DispatchQueue(label: "pipelined.workers", target: Spine.queue)
     private let program: String
     /// Folders in which filters have folders of their own.
     private let resources: [String]
@@ -41,6 +41,8 @@ final class WorkerPool: @unchecked Sendable {
     private var room = MemoryRoom(budget: .max)
     /// Workers whose picture waits for room, as they came.
     private var held: [Worker] = []
+    /// When it is looked next whether a task has taken too long.
+    private var nextLook: DispatchTime?
     private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
 
     /// A worker that is tried with plugins, and the one that it is loading.
@@ -239,19 +241,35 @@ final class WorkerPool: @unchecked Sendable {
                     onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines)),
             descriptors: task.sources)
         task.sources = []
-        restartTimer(worker, task)
+        restartTimer(task)
     }
 
-    private func restartTimer(_ worker: Worker, _ task: RenderTask) {
-        task.timer?.cancel()
-        // A cancelled work item is kept until its time; the task must not be.
-        let timer = DispatchWorkItem { [weak worker, weak task] in
-            guard let worker, let task, worker.task === task else { return }
-            self.finish(worker, .failure(.timedOut(worker.suspicion)))
+    // MARK: - Time
+
+    private func restartTimer(_ task: RenderTask) {
+        let deadline = DispatchTime.now() + task.limits.timeout.dispatch
+        task.deadline = deadline
+        look(at: deadline)
+    }
+
+    /// One look for all of them, when the first may be due: what is put off to a time is kept until then, even if it has long been called off.
+    private func look(at time: DispatchTime) {
+        if let nextLook, nextLook <= time { return }
+        nextLook = time
+        queue.asyncAfter(deadline: time) { [self] in
+            guard nextLook == time else { return }
+            nextLook = nil
+            endOverdue()
+        }
+    }
+
+    private func endOverdue() {
+        let now = DispatchTime.now()
+        for worker in workers where worker.task?.deadline.map({ $0 <= now }) == true {
+            finish(worker, .failure(.timedOut(worker.suspicion)))
             worker.terminate()
         }
-        task.timer = timer
-        queue.asyncAfter(deadline: .now() + task.limits.timeout.dispatch, execute: timer)
+        if let next = workers.compactMap({ $0.task?.deadline }).min() { look(at: next) }
     }
 
     // MARK: - Memory
@@ -268,7 +286,7 @@ final class WorkerPool: @unchecked Sendable {
                             + room.budget.memoryText)))
             return release(worker, replace: false)
         }
-        task.timer?.cancel()
+        task.deadline = nil
         worker.state = .held(task, header.memory)
         held.append(worker)
         admit()
@@ -295,7 +313,7 @@ final class WorkerPool: @unchecked Sendable {
             worker.allow(memory: need)
             worker.send(SupervisorMessage.render, descriptors: task.targets)
             task.targets = []
-            restartTimer(worker, task)
+            restartTimer(task)
         }
     }
 
@@ -354,8 +372,6 @@ final class WorkerPool: @unchecked Sendable {
         worker.state = .leaving
         held.removeAll { $0 === worker }
         room.leave(task)
-        task.timer?.cancel()
-        task.timer = nil
         task.sources = []
         task.targets = []
         task.done(result)

@@ -5,14 +5,17 @@ public enum DownloadName {
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
-        for candidate in [said, url.lastPart, url.host] {
-            if let name = candidate.map(safe), !name.isEmpty { return name }
-        }
-        return "download"
+        said.flatMap(named) ?? named(url.lastPart) ?? named(url.host) ?? "download"
+    }
+
+    private static func named(_ text: String) -> String? {
+        let name = safe(text)
+        return name.isEmpty ? nil : name
     }
 
     /// "" when nothing is left.
     static func safe(_ text: String) -> String {
+        if isPlain(text) { return text }
         let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
         let visible = last.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -25,6 +28,21 @@ public enum DownloadName {
         name = name.drop { $0 == "." || $0 == "-" || $0 == "~" || $0.isWhitespace }
         while let last = name.last, last.isWhitespace || last == "." || last == "~" { name.removeLast() }
         return shortened(String(name))
+    }
+
+    /// As most are: letters, digits, and some marks in between.
+    private static func isPlain(_ text: String) -> Bool {
+        func isOrdinary(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        let marks = [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")]
+        guard let first = text.utf8.first, let last = text.utf8.last, text.utf8.count <= longest else { return false }
+        return isOrdinary(first) && isOrdinary(last) && text.utf8.allSatisfy { isOrdinary($0) || marks.contains($0) }
     }
 
     /// What is too long loses the end of its stem.

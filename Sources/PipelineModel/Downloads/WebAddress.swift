@@ -33,13 +33,16 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The last part of its path, decoded.
     var lastPart: String {
-        let path = afterScheme.prefix { !"?#".contains($0) }.drop { !"/\\".contains($0) }
-        return Self.decoded(path.split(separator: "/", omittingEmptySubsequences: false).last ?? "")
+        let (slash, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "\\"))
+        // As bytes, which are quick to go through: a list has many.
+        let path = afterScheme.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            .drop { $0 != slash && $0 != backslash }
+        return Self.decoded(path.split(separator: slash, omittingEmptySubsequences: false).last.map(Array.init) ?? [])
     }
 
-    private static func decoded(_ text: Substring) -> String {
+    private static func decoded(_ text: [UInt8]) -> String {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = text[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%"), rest.count >= 2,
                 let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)

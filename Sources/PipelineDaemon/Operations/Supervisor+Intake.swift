@@ -1,0 +1,87 @@
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// Taking files in: each becomes a record, and a job once that is durable.
+extension Supervisor {
+    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
+        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
+        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, done: done) }
+        queue.async { [self] in
+            let order = current.order(for: inbox.recipe, places)
+            let now = Timestamp.now()
+            let records = claims.map { claim in
+                newRecord(
+                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
+                    state: claim.cancelled ? .cancelled : .queued, at: now)
+            }
+            enter(records, done: done)
+        }
+    }
+
+    func newRecord(
+        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
+        batch: Int? = nil, state: JobState = .queued, url: String? = nil, at now: Double
+    ) -> JobRecord {
+        defer {
+            nextID += 1
+            nextPosition += 1
+        }
+        return JobRecord(
+            id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
+            url: url,
+            priority: order.priority.rank)
+    }
+
+    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
+    /// the next start.
+    func enter(
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
+        done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
+    ) {
+        count(records, listed, 1)
+        ledger.insert(records, listed, batch: batch) { [self] in
+            done()
+            queue.async { [self] in
+                for record in records where record.state.isFinal && !record.disposed { dispose(record) }
+                let ranks = records.map(\.priority) + [listed?.priority.rank].compactMap(\.self)
+                if let highest = ranks.max() { fill(arrived: Priority(rank: highest)) }
+            }
+        } refused: { [self] in
+            queue.async { [self] in
+                count(records, listed, -1)
+                let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
+                guard records.count > 1 else {
+                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    checkWaiters()
+                    return (refused ?? done)()
+                }
+                // Only the one at fault is left out.
+                let group = DispatchGroup()
+                for record in records {
+                    group.enter()
+                    enter([record], batch: batch) { group.leave() }
+                }
+                group.notify(queue: queue, execute: done)
+            }
+        }
+    }
+
+    private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
+        for record in records { counts[record.state, default: 0] += sign }
+        guard let listed else { return }
+        let wrong = listed.wrong
+        counts[.queued, default: 0] += sign * (listed.count - wrong)
+        counts[.failed, default: 0] += sign * wrong
+    }
+
+    func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
+
+    func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
+
+    func changed(_ inbox: Inbox) {
+        queue.async { self.checkWaiters() }
+    }
+}
