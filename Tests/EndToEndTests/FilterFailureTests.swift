@@ -103,7 +103,10 @@ struct FilterFailureTests {
             for (chain, message) in [
                 ("odd contrast=9 words=a", "contrast=9 is out of range at column 5; it may be 0 to 3"),
                 ("odd words=a contrast=abc", "contrast=abc is not a number at column 13; it may be 0 to 3"),
-                ("odd words=a contrats=1", "unknown parameter 'contrats' of odd at column 13; did you mean 'contrast'?"),
+                (
+                    "odd words=a contrats=1",
+                    "unknown parameter 'contrats' of odd at column 13; did you mean 'contrast'?"
+                ),
                 ("resize scale=0.5 | odd", "'odd' without 'words', which it needs at column 20; write odd words=text"),
                 ("odd words=a | nior", "unknown stage 'nior' at column 15; did you mean 'noir'?"),
             ] {

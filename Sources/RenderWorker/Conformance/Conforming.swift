@@ -81,7 +81,8 @@ struct ConformanceReport: Encodable {
 
     var summary: String {
         let failed = checks.count { $0.outcome == .failed }
-        return failed == 0 ? "\(filter) conforms." : "\(filter) does not conform: \(failed) of \(checks.count) checks failed."
+        return failed == 0
+            ? "\(filter) conforms." : "\(filter) does not conform: \(failed) of \(checks.count) checks failed."
     }
 
     var json: String {

@@ -12,7 +12,9 @@ struct FilterChain {
         for assignment in assignments {
             guard let equals = assignment.firstIndex(of: "=") else { continue }
             let name = String(assignment[..<equals])
-            if changes[name] == nil { words.append(Self.word(name, String(assignment[assignment.index(after: equals)...]))) }
+            if changes[name] == nil {
+                words.append(Self.word(name, String(assignment[assignment.index(after: equals)...])))
+            }
         }
         let stage = words.joined(separator: " ")
         let text = (Array(repeating: stage, count: times) + ["save format=\(format)"]).joined(separator: " | ")

@@ -69,7 +69,9 @@ struct Specimen: Equatable {
     // MARK: - Files
 
     func file() throws -> Descriptor {
-        try Self.file(picture(is16Bit ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)) { cvips_pngsave($0, $1, 0) }
+        try Self.file(picture(is16Bit ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)) {
+            cvips_pngsave($0, $1, 0)
+        }
     }
 
     /// As inks: cyan, magenta, yellow, black.

@@ -17,7 +17,8 @@ enum Trying {
         let (source, result) = (arguments.words[arguments.words.count - 2], arguments.words[arguments.words.count - 1])
         let suffix = FileSystem.name(of: result).split(separator: ".").last.map { $0.lowercased() } ?? ""
         guard let format = formats[suffix] else {
-            throw UsageError("'\(result)' must end in \(formats.keys.sorted().map { ".\($0)" }.joined(separator: ", "))")
+            throw UsageError(
+                "'\(result)' must end in \(formats.keys.sorted().map { ".\($0)" }.joined(separator: ", "))")
         }
         let assignments = Array(arguments.words.dropFirst().dropLast(2))
         if let word = assignments.first(where: { !$0.contains("=") }) {

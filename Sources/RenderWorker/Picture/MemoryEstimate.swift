@@ -11,10 +11,11 @@ struct MemoryEstimate {
     /// A worker that has rendered something small.
     private static let worker = 58 << 20
 
-    func bytes(_ path: DecoderPath, _ stages: [Stage]) -> Int64 {
+    func bytes(_ path: DecoderPath, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> Int64 {
         let result = ResultSize(of: picture, stages)
         return Int64(
             Self.worker + streaming(path, stages, result) + decoding(path) + turning(path, result)
+                + holding(path, stages.count { traits($0.name).contains(.wholePicture) }, result)
                 + encoding(stages, result))
     }
 
@@ -65,6 +66,11 @@ struct MemoryEstimate {
         guard picture.orientation > 2 else { return 0 }
         if case .grey = path { return result.pixels }
         return result.pixels * bytesPerPixel
+    }
+
+    /// So many filters that want a whole picture, each its own.
+    private func holding(_ path: DecoderPath, _ count: Int, _ result: ResultSize) -> Int {
+        count * max(result.pixels, pixels / (path.shrink * path.shrink)) * bytesPerPixel
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {

@@ -57,7 +57,7 @@ struct OpenPicture {
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: paths.map(\.description),
             // One output is made after the other.
-            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages) }.max() ?? 0)
+            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages, filters.traits) }.max() ?? 0)
     }
 
     /// Renders one output into `target`.
@@ -84,7 +84,9 @@ struct OpenPicture {
                 stages = stages.dropFirst(table.stages.count - 1)
                 picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
-                picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
+                let needsWhole = filter.description.traits.contains(.wholePicture)
+                let input = needsWhole ? try source.reading { try picture.inMemory(cancellation) } : picture
+                picture = try applying([stage.name]) { try filter.apply(stage, to: input, maxPixels: maxPixels) }
             } else if stage.name == SaveStage.name {
                 let save = SaveStage(stage)
                 try source.reading {
