@@ -7,15 +7,16 @@ struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
     let isProgressive: Bool
+    let traits: (String) -> Set<StageTrait>
 
     /// A worker that has rendered something small.
     private static let worker = 58 << 20
 
-    func bytes(_ path: DecoderPath, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> Int64 {
+    func bytes(_ path: DecoderPath, _ stages: [Stage]) -> Int64 {
         let result = ResultSize(of: picture, stages)
         return Int64(
             Self.worker + streaming(path, stages, result) + decoding(path) + turning(path, result)
-                + holding(path, stages.count { traits($0.name).contains(.wholePicture) }, result)
+                + holding(path, stages)
                 + encoding(stages, result))
     }
 
@@ -68,9 +69,12 @@ struct MemoryEstimate {
         return result.pixels * bytesPerPixel
     }
 
-    /// So many filters that want a whole picture, each its own.
-    private func holding(_ path: DecoderPath, _ count: Int, _ result: ResultSize) -> Int {
-        count * max(result.pixels, pixels / (path.shrink * path.shrink)) * bytesPerPixel
+    /// What lies in memory as a whole, for the filters that ask for it.
+    private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
+        var bytes = bytesPerPixel
+        if case .grey = path { bytes = 1 }
+        return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
+            .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {

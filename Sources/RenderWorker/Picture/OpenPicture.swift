@@ -50,14 +50,15 @@ struct OpenPicture {
             DecoderPath.choose(facts, output.stages, filters.traits)
         }
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
-        let estimate = MemoryEstimate(picture: picture, source: source, isProgressive: isProgressive)
+        let estimate = MemoryEstimate(
+            picture: picture, source: source, isProgressive: isProgressive, traits: filters.traits)
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: paths.map(\.description),
             // One output is made after the other.
-            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages, filters.traits) }.max() ?? 0)
+            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages) }.max() ?? 0)
     }
 
     /// Renders one output into `target`.
@@ -84,9 +85,10 @@ struct OpenPicture {
                 stages = stages.dropFirst(table.stages.count - 1)
                 picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
-                let needsWhole = filter.description.traits.contains(.wholePicture)
-                let input = needsWhole ? try source.reading { try picture.inMemory(cancellation) } : picture
-                picture = try applying([stage.name]) { try filter.apply(stage, to: input, maxPixels: maxPixels) }
+                if filters.traits(stage.name).contains(.wholePicture) {
+                    picture = try source.reading { try picture.inMemory(cancellation) }
+                }
+                picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
             } else if stage.name == SaveStage.name {
                 let save = SaveStage(stage)
                 try source.reading {
