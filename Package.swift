@@ -11,7 +11,8 @@ let strict: [SwiftSetting] = [
 
 /// A filter is a folder under Sources/Plugins and one word here.
 let filters = [
-    "Chrome", "Duotone", "Fade", "Instant", "Mono", "Noir", "Sepia",
+    "Autolevels", "Blur", "Border", "Chrome", "Crop", "Duotone", "Fade", "Grain", "Instant", "Mono", "Noir", "Sepia", "Sharpen",
+    "TiltShift", "Vignette", "Watermark",
 ]
 
 /// The name of a filter in a chain, and of its file: `TiltShift` is `tilt-shift`.

@@ -100,7 +100,10 @@ typedef enum PipelineTrait {
      * value once, and uses what comes out as that table; several in a row become one. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
-    PIPELINE_DRAWS_TEXT = 1 << 4
+    PIPELINE_DRAWS_TEXT = 1 << 4,
+    /* The filter reads its input more than once, or not from top to bottom: the host hands over a picture that lies in memory, and makes room
+     * for it. Without this trait a picture may come from its file row by row. */
+    PIPELINE_WHOLE_PICTURE = 1 << 5
 } PipelineTrait;
 
 /* How much a line of log matters. */

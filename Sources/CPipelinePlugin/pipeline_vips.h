@@ -15,6 +15,7 @@
 #define PIPELINE_VIPS_H
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,15 @@ static inline void pipeline_colour(const char *text, double most, double rgb[3])
         rgb[band] = parts[band] * most / 255;
 }
 
+/* The choices of a parameter that says where in a picture something is, and which part of the room there it leaves to its left and above. */
+#define PIPELINE_PLACES \
+    "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
+
+static inline void pipeline_place(const char *place, double *x, double *y) {
+    *x = strstr(place, "left") ? 0 : strstr(place, "right") ? 1 : 0.5;
+    *y = strstr(place, "top") ? 0 : strstr(place, "bottom") ? 1 : 0.5;
+}
+
 /* ---- The picture as it goes ---- */
 
 /* These colours, of whatever format, rounded to that of `like`, with the alpha that `like` has: what `apply` returns. */
@@ -86,6 +96,27 @@ static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage *
         return -1;
     return vips_copy(
         joined ? joined : samples, out, "interpretation", colours->Bands == 1 ? grey : rgb, NULL);
+}
+
+/* The same picture as red, green and blue, if it was grey; alpha stays. */
+static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *colours = NULL, *three = NULL;
+    if (pipeline_colours(in, &colours))
+        return -1;
+    VipsImage *bands[] = {colours, colours, colours};
+    return vips_bandjoin(bands, &three, colours->Bands == 1 ? 3 : 1, NULL) || pipeline_join(three, in, out);
+}
+
+/* Says why the filter can't do its work, and returns what `apply` returns then. */
+static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) {
+    char message[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    host->fail(host, message);
+    return -1;
 }
 
 /* ---- Tones ---- */
@@ -133,6 +164,36 @@ static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsI
     PIPELINE_OWNED VipsImage *mixed = NULL, *whole = NULL;
     return matrix == NULL || vips_recomb(colours, &mixed, matrix, NULL) || vips_rint(mixed, &whole, NULL)
         || vips_cast(whole, out, colours->BandFmt, NULL);
+}
+
+/* ---- Neighbourhoods ---- */
+
+/* A picture in which the colours of what is transparent have no weight, so that a blur does not spread them. Without alpha it is the same. */
+static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
+    return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
+}
+
+/* The way back, in the format of `like`: what `apply` returns. */
+static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
+    return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
+        || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
+}
+
+/* A Gaussian of `sigma` pixels over a premultiplied picture; at its edges it goes on as it is there. A wide one is made of a smaller picture:
+ * that is as good to the eye, and costs less instead of more. */
+static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
+    int shrink = (int)(sigma / 4);
+    if (shrink < 2)
+        return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, NULL);
+    double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
+    /* Shrinking by this kernel is a blur itself. */
+    double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
+    PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
+    return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)
+        || vips_gaussblur(small, &soft, rest, "min_ampl", 0.02, NULL)
+        || vips_tilecache(soft, &once, "tile_width", soft->Xsize, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)
+        || vips_resize(once, out, in->Xsize / width, "vscale", in->Ysize / height, "kernel", VIPS_KERNEL_CUBIC, NULL);
 }
 
 #endif
