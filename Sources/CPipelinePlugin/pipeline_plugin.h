@@ -5,29 +5,58 @@
  *     const PipelineFilter *pipeline_filter(void);
  *
  * What it returns, valid for the life of the process, describes the filter and names the function that extends a picture by it. Help, checking of
- * chains and completion all read this description; nothing is said twice.
+ * chains and completion all read this description; nothing is said twice. This is a whole one:
+ *
+ *     #include <vips/vips.h>
+ *     #include <pipeline_plugin.h>
+ *
+ *     static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+ *         return vips_gamma(input, output, "exponent", values[0].number, NULL);
+ *     }
+ *
+ *     static const PipelineParameter parameters[] = {
+ *         {.name = "amount", .type = PIPELINE_NUMBER, .minimum = 0.1, .maximum = 4, .default_value = "1.2",
+ *          .help = "above 1 the middle tones become brighter"}};
+ *
+ *     static const PipelineFilter filter = {
+ *         PIPELINE_FILTER_LAYOUT, .traits = PIPELINE_POINTWISE | PIPELINE_CURVE, .name = "glow", .version = "1.0",
+ *         .summary = "brightens the middle tones", .parameter_count = 1, .parameters = parameters, .apply = apply};
+ *
+ *     const PipelineFilter *pipeline_filter(void) { return &filter; }
+ *
+ *     cc -shared -fPIC -o glow.so glow.c $(pkg-config --cflags --libs vips)
+ *     pipelined-render --try glow.so amount=2 in.jpg out.jpg     one picture, in a worker as it is in service
+ *     pipelined-render --conform glow.so                         does it keep what is said here?
+ *
+ * Put it into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ of `pipelined --root`), and `pipectl reload`.
  *
  * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters at its start, before it reads anything
- * foreign, and then confines itself. A filter is never unloaded; a newer version of its file is loaded by new processes.
+ * foreign, and then confines itself. A filter is never unloaded; a newer version of its file is loaded by new processes. One that can't be
+ * loaded, crashes or blocks while it is, or describes itself wrongly is left out, with a warning that names file and reason.
  *
  * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while the result is saved,
  * in several threads. What `apply` sets up must not change once it has returned.
  *
  *   - It is sRGB or grey, gamma-encoded, with 8 or 16 bits a sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT): 1 or 3 bands, and perhaps an
- *     alpha band as the last, not premultiplied (vips_image_hasalpha tells).
- *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host brings them back to the input's. Its interpretation
- *     says what it is; alpha that came in goes out.
+ *     alpha band as the last, not premultiplied (vips_image_hasalpha tells). It may be as small as 1 × 1.
+ *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host rounds them, and brings them back to the input's. Its
+ *     interpretation says what it is; alpha that came in goes out.
  *   - Metadata (EXIF, ICC profile and the like) stay with the picture if it is made from the input by libvips' operations.
+ *   - The same picture and values give the same result, whenever it is made: a picture may be rendered again after a crash.
  *
  * WHAT IT MAY DO. A filter opens no file but those below its resource folder, reaches no network, starts no process. The worker is
  * confined: a filter that tries fails its picture. Threads are allowed, after loading. A filter that crashes or hangs fails its picture, too,
- * and after some of them the recipes that use it wait until it is replaced.
+ * with its name in the message, and after some of them the recipes that use it wait until it is replaced.
+ *
+ * WORDS. Names (of filter and parameters) have 1 to 40 lower-case letters, digits and `-`. Summary, help and other texts are one line of
+ * UTF-8, of at most 400 bytes. There are at most 64 parameters, and 64 choices of one.
  *
  * VERSIONS. PIPELINE_PLUGIN_ABI counts incompatible contracts, and the host loads filters of its own alone. Within one, this header is
- * append-only: fields are added at the ends of structs, and never change their meaning. Each side tells the sizes that it was compiled with, so
- * that older filters run in newer hosts, and newer ones in older hosts, as far as they ask for what is there.
+ * append-only: fields are added at the ends of structs, where 0 means that nothing is asked for, and never change their meaning. Each side tells
+ * the sizes that it was compiled with, so that older filters run in newer hosts, and newer ones in older hosts, which pass over what they don't
+ * know.
  *
- * This header needs nothing but libc. It is C11 and C++17.
+ * This header needs nothing but libc. It is C11 and C++17; C++ before 20 has no `.name =` in initialisers, and writes the fields in their order.
  */
 #ifndef PIPELINE_PLUGIN_H
 #define PIPELINE_PLUGIN_H
@@ -69,7 +98,7 @@ typedef enum PipelineParameterType {
 
 /* What may be written after the filter's name in a chain: `noir contrast=1.2`. */
 typedef struct PipelineParameter {
-    const char *name; /* lower-case letters, digits and `-` */
+    const char *name;
     PipelineParameterType type;
     double minimum; /* of a number or integer, inclusive */
     double maximum;
@@ -77,7 +106,7 @@ typedef struct PipelineParameter {
     const char *PIPELINE_NULLABLE default_value;
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE choices; /* of a choice; ends with NULL */
     const char *PIPELINE_NULLABLE unit; /* "px", "%", … */
-    const char *help; /* one line */
+    const char *help;
 } PipelineParameter;
 
 /* A value of a parameter, checked by the host against its description. This struct never grows. */
@@ -88,16 +117,17 @@ typedef struct PipelineValue {
 
 /* Traits: promises that let the host choose a faster way to the same result, and what a filter asks for. */
 typedef enum PipelineTrait {
-    /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host may hand over
-     * a picture of one band that is this luma already. */
+    /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host hands over that luma, a picture of one colour band:
+     * where a JPEG is read, its own, without ever decoding a colour. */
     PIPELINE_LUMA_ONLY = 1 << 0,
     /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies. */
     PIPELINE_POINTWISE = 1 << 1,
-    /* The result's width or height differ from the input's. */
+    /* The result's width or height differ from the input's. Not together with PIPELINE_POINTWISE. */
     PIPELINE_CHANGES_SIZE = 1 << 2,
     /* A pointwise filter in which each colour band of the result depends on the same band of the input alone (or on luma, together with
-     * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host runs it over a picture of 256 × 1 or 65536 × 1 pixels that holds every
-     * value once, and uses what comes out as that table; several in a row become one. */
+     * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host takes alpha off, runs the filter over a picture of 256 × 1 or 65536 × 1
+     * pixels that holds every value once, uses what comes out as that table, and puts alpha back; several filters in a row become one table.
+     * A filter need not know: a picture like that is a picture. Only together with PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
@@ -117,7 +147,8 @@ typedef struct PipelineHost {
     size_t size; /* sizeof(PipelineHost), as the host was compiled */
     /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied: one line, for whoever dropped the picture. */
     void (*fail)(const struct PipelineHost *host, const char *message);
-    /* Writes a line to the service's log, with the names of filter and picture. The text is copied. */
+    /* Writes a line to the service's log, with the names of filter and picture. The text is copied. Of one picture the first lines are
+     * written, as many as FilterLines= in [Daemon] allows, and how many more there were. */
     void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
     /* Nonzero once the job is cancelled: what takes long in `apply` asks now and then, and returns nonzero. What libvips does later is stopped by
      * the host. */
@@ -133,10 +164,9 @@ typedef struct PipelineFilter {
     uint32_t filter_size;
     uint32_t parameter_size;
     uint32_t traits;  /* PipelineTrait, or-ed */
-    const char *name; /* the stage's name in a chain: lower-case letters, digits and `-` */
+    const char *name; /* the stage's name in a chain */
     const char *version;
-    const char *summary; /* one line: what it does to a picture */
-    const char *PIPELINE_NULLABLE author;
+    const char *summary; /* what it does to a picture */
     size_t parameter_count;
     const PipelineParameter *PIPELINE_NULLABLE parameters;
     /* Extends `input` by the filter. The host keeps its own reference to `input`; the one set in `output` becomes the
@@ -145,6 +175,8 @@ typedef struct PipelineFilter {
     int (*apply)(
         const PipelineHost *host, const PipelineValue *values, struct _VipsImage *input,
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
+    /* What comes from here on may be left out. */
+    const char *PIPELINE_NULLABLE author;
 } PipelineFilter;
 
 /* The first three fields of a PipelineFilter, in its initialiser. */

@@ -64,6 +64,16 @@ static inline int cvips_heifsave(
         in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
 }
 
+/* Objects. */
+
+static inline gboolean cvips_is_image(VipsImage *image) {
+    return VIPS_IS_IMAGE(image);
+}
+
+static inline guint cvips_references(VipsImage *image) {
+    return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
+}
+
 /* Operations. */
 
 static inline int cvips_copy(VipsImage *in, VipsImage **out) {
@@ -123,6 +133,23 @@ static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpre
 
 static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
     return vips_extract_band(in, out, first, "n", count, NULL);
+}
+
+/* By Rec. 601 weights, of three bands. */
+static inline int cvips_luma(VipsImage *in, VipsImage **out) {
+    static const double weights[] = {0.299, 0.587, 0.114};
+    VipsImage *matrix = vips_image_new_matrix_from_array(3, 1, weights, 3);
+    int status = matrix == NULL ? -1 : vips_recomb(in, out, matrix, NULL);
+    VIPS_UNREF(matrix);
+    return status;
+}
+
+static inline int cvips_identity(VipsImage **out, int bands, gboolean is_wide) {
+    return vips_identity(out, "bands", bands, "ushort", is_wide, NULL);
+}
+
+static inline int cvips_maplut(VipsImage *in, VipsImage **out, VipsImage *table) {
+    return vips_maplut(in, out, table, NULL);
 }
 
 static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {

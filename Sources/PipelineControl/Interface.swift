@@ -113,12 +113,13 @@ public enum ControlInterface {
         )
 
         type Parameter (
-          name: string, type: string, minimum: ?float, maximum: ?float, default: ?string, choices: []string,
-          unit: ?string, help: string
+          name: string, type: string, minimum: ?float, maximum: ?float, default: ?string, required: bool,
+          choices: []string, unit: ?string, help: string
         )
 
         type Stage (
-          name: string, summary: string, version: ?string, file: ?string, traits: []string, parameters: []Parameter
+          name: string, summary: string, version: ?string, author: ?string, file: ?string, traits: []string,
+          parameters: []Parameter
         )
 
         type SkippedPlugin (file: string, reason: string)

@@ -387,16 +387,19 @@ extension Control {
         @Nullable public var minimum: Double?
         @Nullable public var maximum: Double?
         @Nullable public var `default`: String?
+        /// Whether it must be given.
+        public var required: Bool
         public var choices: [String]
         @Nullable public var unit: String?
         public var help: String
 
         public init(
-            name: String, type: String, minimum: Double?, maximum: Double?, default: String?, choices: [String],
-            unit: String?, help: String
+            name: String, type: String, minimum: Double?, maximum: Double?, default: String?, required: Bool,
+            choices: [String], unit: String?, help: String
         ) {
             self.name = name
             self.type = type
+            self.required = required
             self.choices = choices
             self.help = help
             self.minimum = minimum
@@ -410,18 +413,21 @@ extension Control {
         public var name: String
         public var summary: String
         @Nullable public var version: String?
+        @Nullable public var author: String?
         @Nullable public var file: String?
         public var traits: [String]
         public var parameters: [Parameter]
 
         public init(
-            name: String, summary: String, version: String?, file: String?, traits: [String], parameters: [Parameter]
+            name: String, summary: String, version: String?, author: String?, file: String?, traits: [String],
+            parameters: [Parameter]
         ) {
             self.name = name
             self.summary = summary
             self.traits = traits
             self.parameters = parameters
             self.version = version
+            self.author = author
             self.file = file
         }
     }

@@ -4,29 +4,33 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var name: String
     public var summary: String
     public var version: String?
+    public var author: String?
     /// The plugin's file, or nil for a stage that is built in.
     public var file: String?
     public var parameters: [ParameterDescription]
     public var traits: Set<StageTrait>
 
     public init(
-        name: String, summary: String, version: String? = nil, file: String? = nil,
+        name: String, summary: String, version: String? = nil, author: String? = nil, file: String? = nil,
         parameters: [ParameterDescription], traits: Set<StageTrait> = []
     ) {
         self.name = name
         self.summary = summary
         self.version = version
+        self.author = author
         self.file = file
         self.parameters = parameters
         self.traits = traits
     }
 }
 
-/// A promise of a stage, as in `pipeline_plugin.h`.
+/// What a stage promises, or asks for, as in `pipeline_plugin.h`.
 public enum StageTrait: String, Codable, Sendable, CaseIterable {
     case lumaOnly = "luma only"
     case pointwise
     case changesSize = "changes size"
+    case curve
+    case drawsText = "draws text"
 }
 
 public enum ParameterType: String, Codable, Sendable, CaseIterable {
@@ -39,21 +43,24 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     public var type: ParameterType
     public var minimum: Double?
     public var maximum: Double?
-    /// As it would be written; nil when leaving it out means something of its own.
+    /// As it would be written. Without one, leaving it out is a mistake if it is required, or else means something of its own.
     public var defaultValue: String?
+    public var isRequired: Bool
     public var choices: [String]
     public var unit: String?
     public var help: String
 
     public init(
         name: String, type: ParameterType, minimum: Double? = nil, maximum: Double? = nil,
-        defaultValue: String? = nil, choices: [String] = [], unit: String? = nil, help: String
+        defaultValue: String? = nil, isRequired: Bool = false, choices: [String] = [], unit: String? = nil,
+        help: String
     ) {
         self.name = name
         self.type = type
         self.minimum = minimum
         self.maximum = maximum
         self.defaultValue = defaultValue
+        self.isRequired = isRequired
         self.choices = choices
         self.unit = unit
         self.help = help

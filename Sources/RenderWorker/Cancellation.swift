@@ -28,8 +28,10 @@ final class Cancellation: Sendable {
         }
     }
 
+    var isCancelled: Bool { state.withLock { $0.cancelled } }
+
     func check() throws {
-        if state.withLock({ $0.cancelled }) { throw Cancelled() }
+        if isCancelled { throw Cancelled() }
     }
 
     /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,

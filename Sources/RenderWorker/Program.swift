@@ -6,39 +6,71 @@ import WorkerProtocol
 
 /// What happens from the start of the process to the first message.
 enum Program {
-    static func run(_ arguments: [String]) -> Int32 {
-        if arguments.contains("--help") || arguments.contains("-h") {
-            print(help)
+    static func run(_ words: [String]) -> Int32 {
+        do {
+            let arguments = try Arguments(words)
+            switch arguments.task {
+            case .help: print(help)
+            case .version: print("pipelined-render \(Release.version)")
+            case .work: return try work(arguments)
+            case .try:
+                try startVips()
+                return try Trying.run(arguments)
+            case .conform:
+                try startVips()
+                return try Conforming.run(arguments)
+            }
             return EX_OK
+        } catch let error as UsageError {
+            complain(error.description)
+            return EX_USAGE
+        } catch {
+            complain("\(error)")
+            return EXIT_FAILURE
         }
-        if arguments.contains("--version") {
-            print("pipelined-render \(Release.version)")
-            return EX_OK
-        }
+    }
+
+    private static func work(_ arguments: Arguments) throws -> Int32 {
         guard let channel = WorkerChannel.inherited() else {
             print(help)
             return EX_USAGE
         }
-        guard Vips.start() else {
-            FileHandle.standardError.write(Data("pipelined-render: libvips does not start: \(VipsError.take())\n".utf8))
-            return EX_SOFTWARE
+        try startVips()
+        let filters = FilterLibrary(arguments.words, resources: arguments.resources, joins: arguments.joins) {
+            try? channel.send(WorkerMessage.loading($0))
         }
-        let filters = FilterLibrary(folders: arguments)
+        CrashNotes.prepare(filters)
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
-        let missing = Confinement.begin(.render)
+        let missing = Confinement.begin(.render(readable: filters.readable))
         Worker(channel: channel, filters: filters, missing: missing).run()
     }
 
+    private static func startVips() throws {
+        guard Vips.start() else { throw VipsError.take() }
+    }
+
+    private static func complain(_ message: String) {
+        FileHandle.standardError.write(Data("pipelined-render: \(message)\n".utf8))
+    }
+
     private static let help = """
-        pipelined-render PLUGINFOLDER…
+        pipelined-render [--resources FOLDER]… [--apart] PLUGIN…
+        pipelined-render --try PLUGIN [NAME=VALUE]… IN OUT
+        pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
-        descriptor 3; it is of no use alone. Filters are loaded from the folders given, the first of a name wins.
-        Then it confines itself (Landlock, seccomp): from there on it opens no file, and reaches no network.
+        descriptor 3; alone, it is of use to who writes a filter. Plugins are files, or folders of them, the first
+        filter of a name wins. Then it confines itself (Landlock, seccomp): from there on it opens no file but
+        those of its filters' own folders, and reaches no network.
 
-          --version   the version
-          --help      this text
+          --resources FOLDER  where filters have folders of their names; those of PLUGIN count, too
+          --apart             each filter for itself, without joining several into one table
+          --try               one filter on one picture, in a worker as the daemon has it
+          --conform           puts a filter through a suite of tests, and prints a report; --json for programs
+          --version           the version
+          --help              this text
 
-        To render pictures start the daemon: pipelined --root FOLDER
+        Exit codes: 0 all is well; 1 it is not; 64 wrong usage. To render pictures start the daemon:
+        pipelined --root FOLDER
         """
 }

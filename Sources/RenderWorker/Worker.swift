@@ -27,6 +27,8 @@ final class Worker: Sendable {
         self.channel = channel
         self.filters = filters
         self.missing = missing
+        FilterHost.connect(
+            tell: { try? channel.send($0) }, isCancelled: { [cancellation] in cancellation.isCancelled })
     }
 
     func run() -> Never {
@@ -42,6 +44,7 @@ final class Worker: Sendable {
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &picture)
             // All that the picture needed is let go before anybody hears of it.
             vips_error_clear()
+            if picture == nil { FilterHost.end() }
             if let answer { send(answer) }
             malloc_trim(0)
         }
@@ -54,6 +57,7 @@ final class Worker: Sendable {
             switch next.message {
             case .open(let request):
                 RefusedCall.forget()
+                FilterHost.begin(lines: request.filterLines)
                 let new = try open(request, next.descriptors)
                 picture = new
                 return .opened(new.header)
@@ -73,8 +77,18 @@ final class Worker: Sendable {
 
     /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
     private func explained(_ failure: WorkerFailure) -> WorkerFailure {
-        guard failure.stage != WorkerFailure.confinement, let call = RefusedCall.first else { return failure }
-        return WorkerFailure(who: "the picture, or a filter of its chain,", tried: call)
+        var failure = failure
+        if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {
+            failure = WorkerFailure(filter: nil, tried: call)
+        }
+        if failure.stage == WorkerFailure.confinement, !filters.readable.isEmpty,
+            let lack = missing.first(where: { $0.hasPrefix(Confinement.landlock) })
+        {
+            failure.advice =
+                "a filter may open its own folder, or fonts, only where Landlock keeps it from all else; here it does "
+                + "not: \(lack)"
+        }
+        return failure
     }
 
     private func open(_ request: OpenRequest, _ descriptors: [Descriptor]) throws -> OpenPicture {

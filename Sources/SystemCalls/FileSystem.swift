@@ -18,6 +18,7 @@ public struct FileStatus: Sendable, Hashable {
     public let changed: Int64
     public let mode: UInt32
     public let owner: UInt32
+    public let group: UInt32
 
     public init(_ raw: stat) {
         kind =
@@ -34,6 +35,7 @@ public struct FileStatus: Sendable, Hashable {
         changed = Int64(raw.st_ctim.tv_sec) * 1_000_000_000 + Int64(raw.st_ctim.tv_nsec)
         mode = UInt32(raw.st_mode)
         owner = UInt32(raw.st_uid)
+        group = UInt32(raw.st_gid)
     }
 }
 
@@ -48,6 +50,12 @@ public enum FileSystem {
     }
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Whether a folder is there, or a link to one.
+    public static func isFolder(_ path: String) -> Bool {
+        var raw = stat()
+        return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
+    }
 
     /// Makes the folder and those above it that are missing. A `durable` one survives a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {

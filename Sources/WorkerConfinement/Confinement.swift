@@ -8,6 +8,7 @@ import SystemCalls
 public enum Confinement {
     /// Returns what the kernel does not give of it, each with the reason; nothing when every wall stands.
     public static func begin(_ walls: Walls) -> [String] {
+        var walls = walls
         // Read by whoever formats a time, and not to be opened any more.
         tzset()
         setLimits(walls)
@@ -19,10 +20,14 @@ public enum Confinement {
         raise("no_new_privs") {
             guard clinux_no_new_privileges() == 0 else { throw WallError(errno) }
         }
-        raise("Landlock") { try Landlock.begin(walls) }
+        raise(landlock) { try Landlock.begin(walls) }
+        if missing.contains(where: { $0.hasPrefix(landlock) }) { walls.opening = [] }
         raise("seccomp") { try CallFilter.install(walls) }
         return missing
     }
+
+    /// Begins what is said of it when it is missing.
+    public static let landlock = "Landlock"
 
     /// Memory is limited by the supervisor. RLIMIT_NPROC counts all threads of the user, wherever they run, so
     /// that it would strike the innocent: the filter of calls allows no process at all.

@@ -20,7 +20,10 @@ enum Landlock {
         for path in walls.readable {
             // A rule holds for what lies there now; a link is followed.
             guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
-            guard clinux_landlock_allow(ruleset, readFile, place.number) == 0 else { throw WallError(errno) }
+            let isFolder = FileSystem.isFolder(path)
+            guard clinux_landlock_allow(ruleset, isFolder ? readFile | readFolder : readFile, place.number) == 0 else {
+                throw WallError(errno)
+            }
         }
         guard clinux_landlock_restrict(descriptor.number) == 0 else { throw WallError(errno) }
         guard threads == 1 else {
@@ -29,8 +32,9 @@ enum Landlock {
         }
     }
 
-    /// LANDLOCK_ACCESS_FS_READ_FILE.
+    /// LANDLOCK_ACCESS_FS_READ_FILE and _READ_DIR.
     private static let readFile: UInt64 = 1 << 2
+    private static let readFolder: UInt64 = 1 << 3
 
     /// LANDLOCK_ACCESS_FS_*, in the order in which versions added them: 13 to begin with, then moving between folders, truncating,
     /// ioctl on devices. Network: binding and connecting. Scopes: abstract sockets and signals.

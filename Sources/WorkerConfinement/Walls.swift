@@ -7,16 +7,20 @@ public struct Walls: Sendable {
     /// Whether it may connect to others over TCP; nobody may be connected to.
     public var connects: Bool
     public var allowed: [CallRule]
+    /// By these what is readable is opened. They are allowed only where Landlock keeps all else shut.
+    public var opening: [CallRule]
     /// These end the process.
     public var deadly: [CallRule]
 
     public init(
-        descriptors: Int, readable: [String] = [], connects: Bool = false, allowed: [CallRule], deadly: [CallRule]
+        descriptors: Int, readable: [String] = [], connects: Bool = false, allowed: [CallRule],
+        opening: [CallRule] = [], deadly: [CallRule]
     ) {
         self.descriptors = descriptors
         self.readable = readable
         self.connects = connects
         self.allowed = allowed
+        self.opening = opening
         self.deadly = deadly
     }
 }

@@ -18,14 +18,18 @@ public struct OpenRequest: Codable, Sendable {
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
+    /// So many lines that its filters log are told; the others are counted.
+    public var filterLines: Int
 
     public init(
-        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail
+        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
+        filterLines: Int = 10
     ) {
         self.name = name
         self.outputs = outputs
         self.maxPixels = maxPixels
         self.onTruncated = onTruncated
+        self.filterLines = filterLines
     }
 }
 
@@ -42,7 +46,9 @@ public struct RenderOutput: Codable, Sendable, Hashable {
 
 /// What a worker says to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Once, before anything else.
+    /// Before `hello`: this plugin is loaded next. It is to blame for what the worker dies of, or hangs in.
+    case loading(String)
+    /// Once, before anything is asked of it.
     case hello(Hello)
     /// The answer to `open`.
     case opened(PictureHeader)
@@ -52,6 +58,37 @@ public enum WorkerMessage: Codable, Sendable {
     case failed(WorkerFailure)
     /// The answer to `open` or `render` after a `cancel`.
     case cancelled
+    /// The code of these filters runs now, or of none any more: for when no answer comes.
+    case applying([String])
+    /// What a filter wants to be read in the log.
+    case said(FilterLine)
+    /// The last word of a process that crashes.
+    case crashed(CrashNote)
+}
+
+public struct FilterLine: Codable, Sendable, Hashable {
+    /// Nil for what is said of all of them: how many lines more there were.
+    public var filter: String?
+    public var isWarning: Bool
+    public var text: String
+
+    public init(filter: String?, isWarning: Bool, text: String) {
+        self.filter = filter
+        self.isWarning = isWarning
+        self.text = text
+    }
+}
+
+public struct CrashNote: Codable, Sendable, Hashable {
+    /// The one whose code was running; nil if it was none's.
+    public var filter: String?
+    /// Whether it had no memory left.
+    public var isOutOfMemory: Bool
+
+    public init(filter: String?, isOutOfMemory: Bool) {
+        self.filter = filter
+        self.isOutOfMemory = isOutOfMemory
+    }
 }
 
 public struct Hello: Codable, Sendable {
@@ -147,8 +184,13 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     /// What to do about it.
     public var advice: String?
     public var `class`: FailureClass
+    /// The filter that is to blame, if it is one.
+    public var filter: String?
 
-    public init(stage: String, message: String, advice: String? = nil, class: FailureClass = .input) {
+    public init(
+        stage: String, message: String, advice: String? = nil, class: FailureClass = .input, filter: String? = nil
+    ) {
+        self.filter = filter
         self.class = `class`
         self.stage = stage
         self.message = message

@@ -52,7 +52,8 @@ struct WorkerLossTests {
             let jobs = try daemon.list()
             let bad = try #require(jobs.first { $0.input == "bad.png" })
             #expect(bad.state == "failed")
-            #expect(bad.error?.hasPrefix("took its worker down twice") == true)
+            let culprit = "the filter 'fatal' (\(daemon.path("plugins/fatal.so")))"
+            #expect(bad.error?.hasPrefix("\(culprit) took its worker down twice; the second ") == true, "\(bad)")
             #expect(bad.error?.contains(reason) == true, "\(bad.error ?? "")")
             #expect(try daemon.call(Call.Show(id: bad.id)).story.tries == 2)
             #expect(jobs.filter { $0.state == "done" }.count == 5)

@@ -69,12 +69,12 @@ enum Sample {
         priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil)
 
     static let parameter = Control.Parameter(
-        name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", choices: [], unit: nil,
-        help: "how steep the curve is")
+        name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", required: false, choices: [],
+        unit: nil, help: "how steep the curve is")
 
     static let stage = Control.Stage(
-        name: "noir", summary: "black and white", version: "1.0", file: "/plugins/noir.so", traits: ["luma only"],
-        parameters: [parameter])
+        name: "noir", summary: "black and white", version: "1.0", author: "A. Dams", file: "/plugins/noir.so",
+        traits: ["luma only"], parameters: [parameter])
 
     static let skipped = Control.SkippedPlugin(file: "/plugins/old.so", reason: "it has ABI version 0")
 

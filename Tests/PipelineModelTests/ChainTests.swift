@@ -134,7 +134,7 @@ struct ChainTests {
     func tees() throws {
         let chain = try Chain(parsing: "tee small | noir | tee name=grey", catalog: .withNoir)
         #expect(chain.tees == ["small", "grey"])
-        #expect(refusal(of: "tee | noir") == "'tee' without a name at column 1; write tee preview, for example")
+        #expect(refusal(of: "tee | noir") == "'tee' without 'name', which it needs at column 1; write tee text")
         #expect(
             refusal(of: "tee a/b") == "'a/b' can't be the name of a result at column 5; use letters, digits, - and _")
         #expect(

@@ -18,7 +18,7 @@ struct PlannerTests {
         #expect(plan.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
         #expect(plan.operations.map(\.queue) == ["render", "publish", "announce"])
         #expect(
-            plan.operations.first?.does
+            plan.operations.first?.does(.withNoir)
                 == "decode once per output; resize, noir, encode jpeg; thumb: resize, encode webp")
     }
 
@@ -26,7 +26,7 @@ struct PlannerTests {
     func single() throws {
         let plan = Planner.plan(
             outputs: [try output(nil, "resize scale=0.5 | noir | save format=avif")], inBatch: false)
-        #expect(plan.operations.first?.does == "decode, resize, noir, encode avif")
+        #expect(plan.operations.first?.does(.withNoir) == "decode, resize, noir, encode avif")
     }
 
     private func plan(_ chains: String..., inBatch: Bool = true) throws -> Plan {
@@ -55,7 +55,7 @@ struct PlannerTests {
         #expect(plan.segments[0][1].format == "png")
         #expect(plan.segments[1][0].source == plan.segments[0][1].index)
         #expect(
-            plan.operations.map(\.does) == [
+            plan.operations.map { $0.does(.withNoir) } == [
                 "decode once per output; preview: resize, encode jpeg; resize, hand over",
                 "once, when all of the batch are here: append that to the event log; then they go on",
                 "decode, noir, encode jpeg", "put the results into the outbox, all or none; then see to the original",

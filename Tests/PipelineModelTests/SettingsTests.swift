@@ -21,6 +21,7 @@ struct SettingsTests {
                 "Daemon MemoryBudget=75%", "Daemon CrashTries=5", "Daemon WorkerJobs=500", "Daemon FreeSpace=16M",
                 "Daemon History=30d",
                 "Daemon HistoryJobs=100000", "Daemon Retries=5", "Daemon RetryDelay=5s", "Daemon RetryMost=1h",
+                "Daemon PluginTimeout=15s", "Daemon FilterLines=10",
                 "Queues Download=8", "Queues Render=auto",
                 "Queues Publish=4", "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
                 "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Download ConnectTimeout=10s",

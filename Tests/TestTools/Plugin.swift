@@ -5,20 +5,23 @@ public struct Plugin {
     private let name: String
     private let body: String
     private let changes: String
+    private let loading: String
 
     /// `body` is that of `apply(host, values, in, out)`; `changes` are initialisers that come after, and win over, those of a good
-    /// description.
-    public init(name: String, body: String, changes: String = "") {
+    /// description; `loading` is done while the file is loaded.
+    public init(name: String, body: String, changes: String = "", loading: String = "") {
+        self.loading = loading
         self.name = name
         self.body = body
         self.changes = changes
     }
 
-    private var source: String {
+    public var source: String {
         """
         #include <signal.h>
         #include <stdlib.h>
         #include <string.h>
+        #include <unistd.h>
         #include <vips/vips.h>
         #include <pipeline_plugin.h>
         static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
@@ -27,10 +30,12 @@ public struct Plugin {
         }
         #define AMOUNT(d) {.name = "amount", .type = PIPELINE_NUMBER, .maximum = 3, .default_value = d, .help = "how much"}
         static const PipelineParameter good[] = {AMOUNT("1")}, wild[] = {AMOUNT("9")}, twice[] = {AMOUNT("1"), AMOUNT("1")};
+        #define ODD(...) ((const PipelineParameter[]) {{.name = "amount", .maximum = 3, .default_value = "1.5", .help = "h", __VA_ARGS__}})
         static const PipelineFilter filter = {
             PIPELINE_FILTER_LAYOUT, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
             \(changes)
         };
+        __attribute__((constructor)) static void loading(void) { \(loading) }
         const void *const all[] = {good, wild, twice};
         const PipelineFilter *pipeline_filter(void) { return &filter; }
         """
@@ -38,9 +43,12 @@ public struct Plugin {
 
     public func compile(to path: String) throws { try Self.compile(source, to: path) }
 
-    public static func compile(_ source: String, to path: String) throws {
-        let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../Sources/CPipelinePlugin").path
+    /// Where the contract is.
+    public static let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Sources/CPipelinePlugin").standardizedFileURL.path
+
+    /// `contract` is the folder of the header that it is compiled with.
+    public static func compile(_ source: String, to path: String, contract: String = contract) throws {
         let text = "\(path).c"
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))
         defer { try? FileManager.default.removeItem(atPath: text) }

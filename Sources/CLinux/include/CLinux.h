@@ -95,4 +95,13 @@ int clinux_trapped_call(size_t index, const char **path);
 
 void clinux_forget_trapped_calls(void);
 
+/* sigaction(2) of the signals of crashes: one of the notes below is sent to `socket`, then the process ends by the signal. The note of the
+ * code that was running, found by unwinding; `memory_text` if no memory is left. `size` 0 is for all other code. Not copied. */
+int clinux_tell_crashes(int socket);
+int clinux_add_crash_note(
+    const void *start, size_t size, const void *text, size_t length, const void *memory_text, size_t memory_length);
+
+/* dl_iterate_phdr(3): where the code of a loaded object lies, by an address in it. */
+int clinux_code(const void *address, const void **start, size_t *size);
+
 #endif

@@ -16,17 +16,29 @@ struct LoadedConfiguration: Sendable {
         var problems: [Problem] = []
         let catalog = StageCatalog(filters: hello.filters)
         let main = "\(places.configuration)/pipelined.conf"
-        let settings =
-            [main].filter(FileSystem.exists)
-            + files(in: "\(places.configuration)/pipelined.conf.d", suffix: ".conf", &problems)
-            + [places.saved].filter(FileSystem.exists)
+        let settings = settingsFiles(places, &problems)
         let recipes = files(in: "\(places.configuration)/recipes.d", suffix: ".recipe", &problems)
         let (configuration, found) = Configuration.load(
-            settings: settings.compactMap { read($0, &problems) }, recipes: recipes.compactMap { read($0, &problems) },
+            settings: settings, recipes: recipes.compactMap { read($0, &problems) },
             catalog: catalog)
         let loaded = LoadedConfiguration(
             configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
         return (loaded, problems + found + loaded.misplaced(places) + loaded.unconfined(main))
+    }
+
+    /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there are.
+    static func settings(_ places: Places) -> Settings {
+        var problems: [Problem] = []
+        return Configuration.load(settings: settingsFiles(places, &problems), recipes: [], catalog: .builtIn)
+            .configuration.settings
+    }
+
+    private static func settingsFiles(_ places: Places, _ problems: inout [Problem]) -> [ConfigurationText] {
+        let files =
+            ["\(places.configuration)/pipelined.conf"].filter(FileSystem.exists)
+            + files(in: "\(places.configuration)/pipelined.conf.d", suffix: ".conf", &problems)
+            + [places.saved].filter(FileSystem.exists)
+        return files.compactMap { read($0, &problems) }
     }
 
     private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {

@@ -120,81 +120,19 @@ extension Supervisor {
             recipe: recipe?.name, why: why, chains: order.chains,
             operations: Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true).operations
                 .map {
-                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
+                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(current.catalog))
                 }, job: job)
-    }
-
-    /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other; those who ask while
-    /// one is under way share the next.
-    func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
-        reloads.append(done)
-        if !isReloading { reloadNext() }
-    }
-
-    private func reloadNext() {
-        let asked = reloads
-        reloads = []
-        isReloading = !asked.isEmpty
-        guard isReloading else { return }
-        reloadNow { [self] problems in
-            queue.async { [self] in
-                for done in asked { done(problems) }
-                reloadNext()
-            }
-        }
-    }
-
-    private func reloadNow(_ done: @escaping @Sendable ([Problem]) -> Void) {
-        pool.trial { [self] result in
-            switch result {
-            case .failure(let error):
-                done([Problem(file: error.program, line: nil, message: error.how)])
-            case .success(let (hello, accept)):
-                files.async { [self] in
-                    let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
-                    accept(problems.isEmpty)
-                    guard problems.isEmpty else {
-                        for problem in problems { Log.failure("\(problem)") }
-                        Log.notice("nothing was changed by the reload")
-                        return done(problems)
-                    }
-                    queue.async { [self] in
-                        adopt(loaded)
-                        done([])
-                    }
-                }
-            }
-        }
-    }
-
-    private func adopt(_ loaded: LoadedConfiguration) {
-        let before = current
-        current = loaded
-        loaded.logShortcomings(after: before)
-        for (queue, limit) in [
-            (download, settings.download), (render, settings.render), (publish, settings.publish),
-        ] {
-            queue.set(liveLimits[queue.name] ?? limit)
-        }
-        applyLimits()
-        openInboxes()
-        disposeBacklog()
-        lookForRoom()
-        forgetOld(ended: 0)
-        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
-        Log.notice("configuration and plugins were read again")
-        fill()
     }
 }
 
 extension StageDescription {
     var shown: Control.Stage {
         Control.Stage(
-            name: name, summary: summary, version: version, file: file, traits: traits.map(\.rawValue).sorted(),
+            name: name, summary: summary, version: version, author: author, file: file, traits: traits.map(\.rawValue).sorted(),
             parameters: parameters.map {
                 Control.Parameter(
                     name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
-                    default: $0.defaultValue, choices: $0.choices, unit: $0.unit, help: $0.help)
+                    default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help)
             })
     }
 }

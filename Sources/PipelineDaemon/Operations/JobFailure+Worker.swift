@@ -7,32 +7,55 @@ extension JobFailure {
         switch failure {
         case .picture(let failure):
             self.init(failure)
-        case .timedOut:
+        case .timedOut(let suspicion):
             self.init(
-                "rendering took longer than JobTimeout", advice: "raise JobTimeout in [Daemon], then `pipectl retry`",
-                class: .timeout)
+                suspicion.isCertain
+                    ? "\(suspicion.words) took longer than JobTimeout" : "rendering took longer than JobTimeout",
+                advice: "raise JobTimeout in [Daemon], then `pipectl retry`" + suspicion.orMend, class: .timeout)
+            stage = suspicion.stage
+            culprit = suspicion.culprit
         case .tooHeavy(let words):
             self.init(words, advice: "raise MemoryBudget in [Daemon], or make the picture smaller")
-        case .confined:
+        case .confined(let suspicion):
             // Not tried again, as after a crash: whoever took the worker over would get another.
             self.init(
-                "confinement: the picture, or a filter of its chain, tried what a worker may not, and the kernel "
-                    + "ended the worker",
+                "confinement: \(suspicion.isCertain ? suspicion.words : "the picture, or a filter of its chain,") "
+                    + "tried what a worker may not, and the kernel ended the worker",
                 advice: "distrust the picture, unless a filter is at fault; the kernel's log (`journalctl -k`) "
                     + "names the system call")
-        case .workerLost(let end) where number < 2:
-            self.init("its worker \(end)", class: .crash)
-        case .workerLost(let end) where end.isFromOutside:
+        case .workerLost(let end, let suspicion) where number < 2:
+            self.init(
+                "its worker \(end)\(suspicion.isCertain ? ", in \(suspicion.words)" : "")\(suspicion.andMemory)",
+                class: .crash)
+            stage = suspicion.stage
+        case .workerLost(let end, _) where end.isFromOutside:
             self.init(
                 "its worker was lost twice; the second \(end)",
                 advice: "look at what ends processes on this machine (`journalctl -k`), then `pipectl retry`",
                 class: .transient)
-        case .workerLost(let end):
+        case .workerLost(let end, let suspicion):
             self.init(
-                "took its worker down twice; the second \(end)",
-                advice: "the picture, or a filter of the chain, is likely to be broken", class: .crash)
+                "\(suspicion.isCertain ? "\(suspicion.words) " : "")took its worker down twice; the second "
+                    + "\(end)\(suspicion.andMemory)",
+                advice: suspicion.isCertain
+                    ? "leave it out of the chain, or mend it"
+                    : "the picture, or a filter of the chain, is likely to be broken" + suspicion.orMend,
+                class: .crash)
+            stage = suspicion.stage
+            culprit = suspicion.culprit
         case .cancelled:
             return nil
         }
     }
+}
+
+extension Suspicion {
+    /// The stage at which it happened, if that is known.
+    fileprivate var stage: String? { isCertain ? filters.map(\.name).joined(separator: " + ") : nil }
+
+    fileprivate var culprit: String? { isCertain && filters.count == 1 ? filters.first?.name : nil }
+
+    fileprivate var orMend: String { filters.isEmpty ? "" : "; or look at \(words)" }
+
+    fileprivate var andMemory: String { isOutOfMemory ? ", when it had used all the memory that it may have" : "" }
 }

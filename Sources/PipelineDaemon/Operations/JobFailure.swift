@@ -11,6 +11,8 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     var `class` = FailureClass.input
     /// The filter that is missing, if that is it.
     var filter: String?
+    /// The filter in which its worker crashed, or hung, if it is known to be that.
+    var culprit: String?
     /// How long a server has asked to be left alone.
     var retryAfter: Duration?
     /// What had been written by then.

@@ -11,10 +11,10 @@ final class RenderTask: @unchecked Sendable {
         /// The worker's own word on the picture.
         case picture(WorkerFailure)
         /// The worker ended in the middle.
-        case workerLost(WorkerEnd)
+        case workerLost(WorkerEnd, Suspicion)
         /// The worker was ended by the kernel: it tried what it may not.
-        case confined
-        case timedOut
+        case confined(Suspicion)
+        case timedOut(Suspicion)
         /// It needs more memory than may ever be used, in these words.
         case tooHeavy(String)
         case cancelled
@@ -25,6 +25,7 @@ final class RenderTask: @unchecked Sendable {
         /// Bytes.
         var maxResult: Int64
         var onTruncated: TruncatedPolicy
+        var filterLines: Int
         var timeout: Duration
         var cancelGrace: Duration
     }

@@ -19,18 +19,24 @@ final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
     let generation: Int
     var state = State.starting
     var jobs = 0
+    /// The files of its filters, by their names.
+    var files: [String: String] = [:]
+    /// The filters whose code it runs, as it says itself.
+    var applying: [String] = []
+    /// Its last word.
+    var crash: CrashNote?
     private let message: (Worker, WorkerMessage) -> Void
     private let end: (Worker, WorkerEnd) -> Void
 
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
-        program: String, plugins: [String], generation: Int, queue: DispatchQueue,
+        program: String, arguments: [String], generation: Int, queue: DispatchQueue,
         message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, WorkerEnd) -> Void
     ) throws {
         self.generation = generation
         self.message = message
         end = ended
-        try super.init(program: program, arguments: plugins, queue: queue)
+        try super.init(program: program, arguments: arguments, queue: queue)
     }
 
     var isIdle: Bool { if case .idle = state { true } else { false } }

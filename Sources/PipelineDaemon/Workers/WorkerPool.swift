@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
@@ -10,12 +11,22 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone.
 final class WorkerPool: @unchecked Sendable {
-    /// A plugin may hang while it is loaded.
-    private static let startTimeout = DispatchTimeInterval.seconds(15)
+    /// What the workers of a generation load.
+    struct Plugins: Sendable {
+        /// Where their copies are.
+        var folder: String
+        /// The files of the filters, by their names, as people know them.
+        var files: [String: String]
+    }
 
     private let queue = DispatchQueue(label: "pipelined.workers")
     private let program: String
-    private let plugins: [String]
+    /// Folders in which filters have folders of their own.
+    private let resources: [String]
+    /// Of this generation.
+    private var plugins: Plugins?
+    /// A plugin may hang while it is loaded.
+    private var startTimeout = PluginSettings().timeout
     private var workers: [Worker] = []
     private var waiting: [RenderTask] = []
     private var capacity = 0
@@ -25,16 +36,22 @@ final class WorkerPool: @unchecked Sendable {
     private var failedStarts = 0
     private var restarting = false
     private var stopped = false
-    private var trials: [Int32: (Result<Hello, WorkerStartError>) -> Void] = [:]
+    private var trials: [Int32: Trial] = [:]
     private var emptied: (@Sendable () -> Void)?
     private var room = MemoryRoom(budget: .max)
     /// Workers whose picture waits for room, as they came.
     private var held: [Worker] = []
     private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
 
-    init(program: String, plugins: [String]) {
+    /// A worker that is tried with plugins, and the one that it is loading.
+    private struct Trial {
+        var done: (Result<Hello, WorkerStartError>) -> Void
+        var loading: String?
+    }
+
+    init(program: String, resources: [String]) {
         self.program = program
-        self.plugins = plugins
+        self.resources = resources
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
     }
@@ -43,31 +60,37 @@ final class WorkerPool: @unchecked Sendable {
         queue.async { [self] in for worker in workers { worker.endIfStopped() } }
     }
 
-    /// Starts one worker of a new generation and hands over what it said. `accept(true)` makes its generation the current one.
+    /// Starts one worker of a new generation, with the plugins in this folder, which have so long to load, and hands over what it said.
+    /// `accept` makes its generation the current one, whose plugins are those from then on; with none the worker leaves.
     func trial(
-        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+        _ plugins: String, within timeout: Duration,
+        _ done:
+            @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Plugins?) -> Void), WorkerStartError>) -> Void
     ) {
         queue.async { [self] in
+            startTimeout = timeout
             let next = generation + 1
-            guard let worker = start(generation: next) else {
+            guard let worker = start(generation: next, Plugins(folder: plugins, files: [:])) else {
                 return done(.failure(WorkerStartError(program: program, how: "can't be started")))
             }
             let process = worker.process
-            trials[process] = { [self] result in
+            trials[process] = Trial { [self] result in
                 done(
                     result.map { hello in
-                        (hello, { accepted in self.queue.async { self.judge(process, next, accepted) } })
+                        (hello, { plugins in self.queue.async { self.judge(process, next, plugins) } })
                     })
             }
         }
     }
 
-    private func judge(_ process: Int32, _ next: Int, _ accepted: Bool) {
+    private func judge(_ process: Int32, _ next: Int, _ accepted: Plugins?) {
         let worker = workers.first { $0.process == process }
-        guard accepted else {
+        guard let accepted else {
             worker?.leave()
             return
         }
+        plugins = accepted
+        worker?.files = accepted.files
         generation = max(generation, next)
         for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
         balance()
@@ -161,8 +184,8 @@ final class WorkerPool: @unchecked Sendable {
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
-        } else if generation > 0, !restarting {
-            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation) }
+        } else if let plugins, !restarting {
+            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation, plugins) }
         }
     }
 
@@ -171,14 +194,16 @@ final class WorkerPool: @unchecked Sendable {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
-    private func start(generation: Int) -> Worker? {
+    private func start(generation: Int, _ plugins: Plugins) -> Worker? {
         do {
             let worker = try Worker(
-                program: program, plugins: plugins, generation: generation, queue: queue,
+                program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
+                generation: generation, queue: queue,
                 // As long as it lives: the pool may be let go of first, when the daemon can't start.
                 message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
+            worker.files = plugins.files
             workers.append(worker)
-            queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
+            queue.asyncAfter(deadline: .now() + startTimeout.dispatch) { [weak worker] in
                 if let worker, case .starting = worker.state { worker.terminate() }
             }
             return worker
@@ -211,7 +236,7 @@ final class WorkerPool: @unchecked Sendable {
             SupervisorMessage.open(
                 OpenRequest(
                     name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
-                    onTruncated: task.limits.onTruncated)),
+                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines)),
             descriptors: task.sources)
         task.sources = []
         restartTimer(worker, task)
@@ -222,7 +247,7 @@ final class WorkerPool: @unchecked Sendable {
         // A cancelled work item is kept until its time; the task must not be.
         let timer = DispatchWorkItem { [weak worker, weak task] in
             guard let worker, let task, worker.task === task else { return }
-            self.finish(worker, .failure(.timedOut))
+            self.finish(worker, .failure(.timedOut(worker.suspicion)))
             worker.terminate()
         }
         task.timer = timer
@@ -278,10 +303,12 @@ final class WorkerPool: @unchecked Sendable {
 
     private func received(_ message: WorkerMessage, from worker: Worker) {
         switch (message, worker.state) {
+        case (.loading(let plugin), .starting):
+            trials[worker.process]?.loading = plugin
         case (.hello(let hello), .starting):
             worker.state = .idle
             // Whether it will do is for the configuration to say that it is tried with.
-            if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
+            if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
             if mustBeConfined, !hello.missing.isEmpty {
                 Log.failure(
                     "a render worker is not confined, which Sandbox=required asks for: \(hello.missing.joined(separator: ", "))"
@@ -296,17 +323,29 @@ final class WorkerPool: @unchecked Sendable {
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
-            finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure)))
+            finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
             // A save that failed leaves things behind in some encoders; who tried what it may not is not trusted again.
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
+        case (.applying(let filters), _):
+            worker.applying = filters
+        case (.said(let line), .busy(let task)):
+            log(line, of: task, worker)
+        case (.crashed(let note), _):
+            worker.crash = note
         case (.cancelled, .busy):
             finish(worker, .failure(.cancelled))
             release(worker, replace: true)
         default:
             break
         }
+    }
+
+    private func log(_ line: FilterLine, of task: RenderTask, _ worker: Worker) {
+        let file = line.filter.flatMap { worker.files[$0] }.map { " (\($0))" } ?? ""
+        let text = "\(task.name): \(line.filter.map { "the filter '\($0)' says: " } ?? "")\(line.text)\(file)"
+        line.isWarning ? Log.failure(text) : Log.notice(text)
     }
 
     private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
@@ -337,14 +376,17 @@ final class WorkerPool: @unchecked Sendable {
         workers.removeAll { $0 === worker }
         switch worker.state {
         case .starting:
-            Log.failure("a render worker \(how) before it said hello")
             if let trial = trials.removeValue(forKey: worker.process) {
-                trial(.failure(WorkerStartError(program: program, how: how)))
+                let how = worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : how
+                trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
+                break
             }
+            Log.failure("a render worker \(how) before it said hello")
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            let failure: RenderTask.Failure = end.isByConfinement ? .confined : .workerLost(end)
+            let failure: RenderTask.Failure = 
+                end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
             if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
@@ -361,6 +403,8 @@ final class WorkerPool: @unchecked Sendable {
 struct WorkerStartError: Error, Sendable, CustomStringConvertible {
     let program: String
     let how: String
+    /// The plugin that it was loading.
+    var loading: String?
 
     var description: String { "the render worker \(program) \(how)" }
 }

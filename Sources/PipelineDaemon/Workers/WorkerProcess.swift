@@ -118,14 +118,9 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     }
 
     private static func spawn(_ program: String, _ arguments: [String], channel: Descriptor) throws -> pid_t {
-        // Swift's own backtrace of a crash would start a program from inside the confinement.
-        var environment = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
-        if let libraries = getenv("LD_LIBRARY_PATH") {
-            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
-        }
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         return try ChildProgram.start(
-            [program] + arguments, environment: environment,
+            [program] + arguments, environment: WorkerEnvironment.variables,
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, channel.number])
     }
 }

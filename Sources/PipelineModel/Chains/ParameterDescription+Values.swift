@@ -1,4 +1,15 @@
 extension ParameterDescription {
+    /// Why its own default is none, if so.
+    public var problemWithDefault: String? {
+        guard let defaultValue else { return nil }
+        do throws(Refusal) {
+            _ = try value(defaultValue)
+            return nil
+        } catch {
+            return "\(name)=\(defaultValue) \(error.sentence)"
+        }
+    }
+
     /// The value that `text` stands for.
     func value(_ text: String) throws(Refusal) -> ArgumentValue {
         switch type {
@@ -27,6 +38,17 @@ extension ParameterDescription {
             return .text(text.lowercased())
         case .text:
             return .text(text)
+        }
+    }
+
+    /// A value that it takes, as it would be written.
+    public var example: String {
+        switch type {
+        case .number, .integer: (minimum ?? 0).plain
+        case .boolean: "yes"
+        case .choice: choices.first ?? ""
+        case .colour: "#808080"
+        case .text: "text"
         }
     }
 

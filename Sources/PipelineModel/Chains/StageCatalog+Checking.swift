@@ -22,7 +22,13 @@ extension StageCatalog {
                 assignment.value ?? "", of: parameter, column: assignment.column)
         }
         for parameter in description.parameters where columns[parameter.name] == nil {
-            guard let text = parameter.defaultValue else { continue }
+            guard let text = parameter.defaultValue else {
+                guard parameter.isRequired else { continue }
+                let word = builtIn?.positional == parameter.name ? "" : "\(parameter.name)="
+                throw ChainProblem(
+                    "'\(element.name)' without '\(parameter.name)', which it needs", column: element.column,
+                    advice: "write \(element.name) \(word)\(parameter.example)")
+            }
             stage.arguments[parameter.name] = try value(text, of: parameter, column: element.column)
         }
         if let violation = builtIn?.violation(stage) {

@@ -22,8 +22,8 @@ public struct PlannedPicture: Sendable, Hashable {
     }
 
     /// The names of its stages: "resize, noir, encode jpeg".
-    var steps: String {
+    func steps(_ catalog: StageCatalog) -> String {
         let end = isResult ? "encode \(format)" : "hand over"
-        return (name.map { "\($0): " } ?? "") + (stages.dropLast().map(\.name) + [end]).joined(separator: ", ")
+        return (name.map { "\($0): " } ?? "") + (catalog.steps(stages.dropLast()) + [end]).joined(separator: ", ")
     }
 }

@@ -23,6 +23,7 @@ public struct Settings: Sendable, Hashable {
     public var downloads = DownloadSettings()
     public var control = ControlSettings()
     public var retry = RetrySettings()
+    public var plugins = PluginSettings()
 
     /// Where each setting that is not at its default comes from, by section and key.
     private var sources: [String: String] = [:]
@@ -77,7 +78,7 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "HistoryJobs", \.historyJobs, .count(1...100_000_000),
                 "at most so many ended jobs are remembered, or an eighth more"),
-        ] + RetrySettings.table.map { $0.within(\.retry) } + [
+        ] + RetrySettings.table.map { $0.within(\.retry) } + PluginSettings.table.map { $0.within(\.plugins) } + [
             Setting("Queues", "Download", \.download, .limit, "downloads at once"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),

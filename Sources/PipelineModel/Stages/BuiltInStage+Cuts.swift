@@ -5,13 +5,12 @@ extension BuiltInStage {
             name: "tee", summary: "keeps the picture as it is here as one more result, written as `save` says",
             parameters: [
                 ParameterDescription(
-                    name: "name", type: .text, help: "part of that result's file name; `tee preview` says the same")
+                    name: "name", type: .text, isRequired: true,
+                    help: "part of that result's file name; `tee preview` says the same")
             ]),
         positional: "name",
         violation: { stage in
-            guard let name = stage.arguments["name"]?.text else {
-                return Violation(complaint: "'tee' without a name", advice: "write tee preview, for example")
-            }
+            let name = stage.arguments["name"]?.text ?? ""
             if RecipeOutput.isName(name) { return nil }
             return Violation(
                 parameter: "name", complaint: "'\(name)' can't be the name of a result",

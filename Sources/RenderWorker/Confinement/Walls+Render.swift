@@ -1,12 +1,15 @@
+import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
 /// Measured over every format read and written, whole and broken.
 extension Walls {
-    /// Descriptors alone: no path, no network.
-    static let render = Walls(
+    /// Descriptors alone, no network, and of paths nothing but what filters may read.
+    static func render(readable: [String]) -> Walls {
+        Walls(
         // The files of a job of the most outputs, and what libraries duplicate or hold open.
         descriptors: WorkerChannel.mostDescriptors + 32,
+        readable: readable,
         allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
             + [
                 // Sources and targets of libvips, TurboJPEG's file.
@@ -21,6 +24,24 @@ extension Walls {
                 // glibc's qsort, by which libtiff sorts its tags, asks how much memory there is.
                 "sysinfo",
             ].map { CallRule($0) },
+        opening: readable.isEmpty ? [] : CallRule.ofReaders,
         // No codec and no filter has any business with sockets.
         deadly: CallRule.deadly + ["socket", "socketpair", "connect", "bind"].map { CallRule($0) })
+    }
+
+    /// Where fontconfig finds fonts, and how it is to choose.
+    static let fonts = [
+        "/etc/fonts", "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
+    ]
+}
+
+extension CallRule {
+    /// Opening for reading, and nothing that opens otherwise; listing folders.
+    fileprivate static let ofReaders = [
+        CallRule("openat", .bits(2, mask: O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | temporary, O_RDONLY)),
+        CallRule("getdents64"),
+    ]
+
+    /// Of O_TMPFILE, the bit that is its own.
+    private static let temporary: Int32 = 0o20000000
 }

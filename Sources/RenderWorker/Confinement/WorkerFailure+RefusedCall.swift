@@ -2,12 +2,13 @@ import WorkerConfinement
 import WorkerProtocol
 
 extension WorkerFailure {
-    /// `who` tried what a worker may not.
-    init(who: String, tried call: RefusedCall) {
+    /// A filter, or, with nil, nobody that is known, tried what a worker may not.
+    init(filter: String?, tried call: RefusedCall) {
+        let who = filter.map { "the filter '\($0)'" } ?? "the picture, or a filter of its chain,"
         self.init(
             stage: Self.confinement, message: "\(who) tried \(call)",
             advice:
-                "a worker has the files that the daemon opens for it, and nothing else; leave the filter out, or mend it"
-        )
+                "a worker has the files that the daemon opens for it, and nothing else; leave the filter out, or mend it",
+            filter: filter)
     }
 }

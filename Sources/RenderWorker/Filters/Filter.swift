@@ -2,24 +2,29 @@ import CPipelinePlugin
 import CVips
 import Glibc
 import PipelineModel
-import Synchronization
 import WorkerConfinement
 import WorkerProtocol
 
 /// A filter of a loaded plugin.
 struct Filter {
     let description: StageDescription
-    private let filter: UnsafePointer<PipelineFilter>
+    private let filter: PipelineFilter
+    private let host: UnsafePointer<PipelineHost>
+    /// Its own folder, which it may read.
+    let resources: String?
 
-    init(_ filter: UnsafePointer<PipelineFilter>, description: StageDescription) {
+    init(_ filter: PipelineFilter, description: StageDescription, resources: String?) {
         self.filter = filter
         self.description = description
+        self.resources = resources
+        host = FilterHost.table(of: description.name, resources: resources)
     }
 
-    /// Why the filter that is being applied says that it can't. One picture is rendered at a time, so one place is enough.
-    private static let complaint = Mutex<String?>(nil)
+    /// An address in its code.
+    var code: UnsafeRawPointer { unsafeBitCast(filter.apply, to: UnsafeRawPointer.self) }
 
-    func apply(_ stage: Stage, to picture: Picture) throws -> Picture {
+    func apply(_ stage: Stage, to picture: Picture, maxPixels: Int64 = .max) throws -> Picture {
+        let input = description.traits.contains(.lumaOnly) ? try picture.luma() : picture
         var texts: [UnsafeMutablePointer<CChar>?] = []
         defer { for text in texts { free(text) } }
         let values = description.parameters.map { parameter in
@@ -32,32 +37,55 @@ struct Filter {
             case nil: return PipelineValue(number: 0, text: nil)
             }
         }
-        Self.complaint.withLock { $0 = nil }
-        var host = PipelineHost(
-            size: MemoryLayout<PipelineHost>.size,
-            fail: { _, message in
-                let copy = String(cString: message)
-                Filter.complaint.withLock { $0 = copy }
-            },
-            log: { _, _, _ in }, cancelled: { _ in 0 }, resources: nil)
         var made: UnsafeMutablePointer<VipsImage>?
+        var status: Int32 = 0
         RefusedCall.forget()
-        let status = filter.pointee.apply(&host, values, picture.image, &made)
-        let result = made.map { Picture(owning: $0) }
+        let references = input.references
+        let complaint = FilterHost.complaint {
+            // One that has no parameters may still look at the first.
+            status = (values + [PipelineValue()]).withUnsafeBufferPointer {
+                $0.baseAddress.map { filter.apply(host, $0, input.image, &made) } ?? -1
+            }
+        }
+        let (result, misuse) = owned(made, input, references)
         // Even when it goes on without: what it makes then is not what it is to make.
-        if let call = RefusedCall.first { throw WorkerFailure(who: "the filter '\(description.name)'", tried: call) }
-        guard status == 0 else { throw failure(Self.complaint.withLock { $0 } ?? VipsError.take().reason) }
+        if let call = RefusedCall.first {
+            throw WorkerFailure(filter: description.name, tried: call)
+        }
+        guard status == 0 else { throw failure(complaint ?? VipsError.take().reason) }
+        if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
-        try check(result, against: picture)
+        try check(result, against: input, maxPixels)
         // Floating samples and the like are brought back to what stages agree on.
-        return try result.format == picture.format ? result : result.inStandardColours(as: picture.format)
+        return try result.format == input.format ? result : result.inStandardColours(as: input.format)
+    }
+
+    /// What it made, as far as there is any use in it, and what it did wrong with references. Those that it took too many of are given
+    /// back, so that the mistake costs this picture alone.
+    private func owned(
+        _ made: UnsafeMutablePointer<VipsImage>?, _ input: Picture, _ before: UInt32
+    ) -> (result: Picture?, misuse: String?) {
+        let given = before - min(before, input.references)
+        for _ in 0..<given { g_object_ref(input.image) }
+        if given > 0 { return (nil, "it let go of its input, which is not its own") }
+        guard let made else { return (nil, nil) }
+        if made == input.image, input.references == before {
+            return (nil, "it returned its input without a reference of its own; g_object_ref makes one")
+        }
+        guard cvips_is_image(made) != 0 else {
+            return (nil, "it returned something that is no picture, or not any more")
+        }
+        return (Picture(owning: made), nil)
     }
 
     /// A filter that returns nonsense costs its own job, with its name.
-    private func check(_ result: Picture, against input: Picture) throws {
+    private func check(_ result: Picture, against input: Picture, _ maxPixels: Int64) throws {
         guard result.width > 0, result.height > 0, (1...4).contains(result.bands) else {
             throw failure(
                 "it returned a picture of \(result.width) × \(result.height) with \(result.bands) bands")
+        }
+        guard vips_band_format_iscomplex(result.format) == 0, result.isPlain else {
+            throw failure("it returned a picture whose samples are not plain numbers")
         }
         let sameSize = result.width == input.width && result.height == input.height
         guard sameSize || description.traits.contains(.changesSize) else {
@@ -65,11 +93,23 @@ struct Filter {
                 "it made \(result.width) × \(result.height) of \(input.width) × \(input.height), and does not say "
                     + "that it changes the size")
         }
+        guard Int64(result.width) * Int64(result.height) <= maxPixels else {
+            throw failure(
+                "it made \(result.width) × \(result.height) of \(input.width) × \(input.height), which is more than "
+                    + "MaxPixels=\(maxPixels)")
+        }
     }
 
     private func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
-            stage: description.name, message: message,
-            advice: "the filter comes from \(description.file ?? "a plugin"); leave it out of the chain, or mend it")
+            stage: description.name, message: message, advice: "leave the filter out of the chain, or mend it",
+            filter: description.name)
     }
+}
+
+extension Picture {
+    fileprivate var references: UInt32 { cvips_references(image) }
+
+    /// Samples one after the other, in no packed form.
+    fileprivate var isPlain: Bool { image.pointee.Coding == VIPS_CODING_NONE }
 }

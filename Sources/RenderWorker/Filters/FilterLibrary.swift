@@ -3,70 +3,90 @@ import Foundation
 import Glibc
 import PipelineModel
 import SystemCalls
+import WorkerConfinement
 import WorkerProtocol
 
-/// The filters of the plugin folders. What doesn't load, or says something impossible of itself, is left out with the reason.
+/// The filters of plugins. What doesn't load, or says something impossible of itself, is left out with the reason.
 /// Nothing is ever unloaded.
 struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []
+    private let resources: [String]
+    /// Whether filters are joined into tables.
+    private let joins: Bool
+    /// What all descriptions together may take of the message in which the daemon learns them.
+    private var room = WorkerChannel.longestMessage * 3 / 4
 
-    init(folders: [String]) {
+    /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own. Unless it `joins`, each
+    /// filter is applied for itself, to the picture itself. `loading` hears of each file before it is loaded.
+    init(
+        _ paths: [String], resources: [String] = [], joins: Bool = true, loading: (String) -> Void = { _ in }
+    ) {
+        self.resources = resources + paths
+        self.joins = joins
         let own = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
-        for folder in folders where FileSystem.exists(folder) {
+        for path in paths {
+            guard FileSystem.isFolder(path) else {
+                loading(path)
+                load(path)
+                continue
+            }
             // A build puts other libraries beside its plugins.
-            load(folder, quietlyWithoutSymbol: FileSystem.resolved(folder) == own)
+            let isOwn = FileSystem.resolved(path) == own
+            for file in files(in: path) {
+                loading(file)
+                load(file, quietlyWithoutSymbol: isOwn)
+            }
         }
     }
 
     var descriptions: [StageDescription] { filters.values.map(\.description).sorted { $0.name < $1.name } }
 
-    private mutating func load(_ folder: String, quietlyWithoutSymbol: Bool) {
-        let names: [String]
+    /// What the filters may read: their own folders, and fonts.
+    var readable: [String] {
+        let drawsText = filters.values.contains { $0.description.traits.contains(.drawsText) }
+        return filters.values.compactMap(\.resources).sorted() + (drawsText ? Walls.fonts : [])
+    }
+
+    func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
+
+    /// Those at the beginning of `stages` that go through one table, if any.
+    func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
+        let length = TableRun.length(
+            stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha, traits: traits)
+        guard joins, length > 0 else { return nil }
+        return FilterTable(stages: stages.prefix(length).compactMap { stage in filters[stage.name].map { (stage, $0) } })
+    }
+
+    private mutating func files(in folder: String) -> [String] {
         do {
-            names = try FileSystem.names(in: folder).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
+            return try FileSystem.names(in: folder).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
+                .map { FileSystem.join(folder, $0) }
         } catch {
-            skipped.append(SkippedPlugin(file: folder, reason: "the folder can't be read: \(error.reason)"))
-            return
-        }
-        for name in names {
-            let file = FileSystem.join(folder, name)
-            do {
-                guard let filter = try open(file, quietlyWithoutSymbol) else { continue }
-                let name = filter.description.name
-                if let first = filters[name] {
-                    throw PluginError("the filter '\(name)' is in \(first.description.file ?? "another file") already")
-                }
-                filters[name] = filter
-            } catch {
-                skipped.append(SkippedPlugin(file: file, reason: "\(error)"))
+            if FileSystem.exists(folder) {
+                skipped.append(SkippedPlugin(file: folder, reason: "the folder can't be read: \(error.reason)"))
             }
+            return []
         }
     }
 
-    private func open(_ file: String, _ quietlyWithoutSymbol: Bool) throws(PluginError) -> Filter? {
-        guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
-            throw PluginError("it can't be loaded: \(dlerror().map { String(cString: $0) } ?? "no reason was given")")
+    private mutating func load(_ file: String, quietlyWithoutSymbol: Bool = false) {
+        do {
+            guard let plugin = try Plugin(file) else {
+                if !quietlyWithoutSymbol { throw PluginError("it has no symbol 'pipeline_filter'") }
+                return
+            }
+            let name = plugin.description.name
+            if let first = filters[name] {
+                throw PluginError("the filter '\(name)' is in \(first.description.file ?? "another file") already")
+            }
+            room -= (try? JSONEncoder().encode(plugin.description).count) ?? 0
+            guard room >= 0 else { throw PluginError("all filters together say too much of themselves; shorten its help") }
+            filters[name] = Filter(
+                plugin.filter, description: plugin.description,
+                resources: resources.map { FileSystem.join($0, name) }.first(where: FileSystem.isFolder))
+        } catch {
+            skipped.append(SkippedPlugin(file: file, reason: "\(error)"))
         }
-        guard let symbol = dlsym(handle, "pipeline_filter") else {
-            if quietlyWithoutSymbol { return nil }
-            throw PluginError("it has no symbol 'pipeline_filter'")
-        }
-        typealias Entry = @convention(c) () -> UnsafePointer<PipelineFilter>?
-        guard let filter = unsafeBitCast(symbol, to: Entry.self)() else {
-            throw PluginError("its function 'pipeline_filter' returned nothing")
-        }
-        guard filter.pointee.abi == UInt32(PIPELINE_PLUGIN_ABI) else {
-            throw PluginError(
-                "it is made for version \(filter.pointee.abi) of the contract; this is \(PIPELINE_PLUGIN_ABI)")
-        }
-        return Filter(filter, description: try PluginDescription(filter.pointee, file: file).stage())
     }
-}
-
-/// Why a plugin is left out.
-struct PluginError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ reason: String) { description = reason }
 }

@@ -3,40 +3,38 @@ import PipelineModel
 
 /// Turns what a plugin says of itself into a stage's description, and refuses what makes no sense.
 struct PluginDescription {
-    private let filter: PipelineFilter
+    private let layout: PluginLayout
     private let file: String
 
-    init(_ filter: PipelineFilter, file: String) {
-        self.filter = filter
+    private static let longestText = 400
+    private static let mostChoices = 64
+
+    init(_ layout: PluginLayout, file: String) {
+        self.layout = layout
         self.file = file
     }
 
     func stage() throws(PluginError) -> StageDescription {
+        let filter = layout.filter
         let name = try Self.text(filter.name, "name")
         guard Self.isName(name) else {
-            throw PluginError("'\(name)' can't be a filter's name: letters a-z, digits and - can")
+            throw PluginError("'\(name)' can't be a filter's name: letters a-z, digits and - can, 40 of them at most")
         }
         guard StageCatalog.builtIn[name] == nil else { throw PluginError("'\(name)' is a stage that is built in") }
         var parameters: [ParameterDescription] = []
-        for index in 0..<filter.parameter_count {
-            guard let raw = filter.parameters?[index] else { throw PluginError("its parameters are missing") }
+        for raw in layout.parameters {
             let parameter = try parameter(raw)
             guard !parameters.contains(where: { $0.name == parameter.name }) else {
                 throw PluginError("it has two parameters '\(parameter.name)'")
             }
             parameters.append(parameter)
         }
-        let stage = StageDescription(
-            name: name, summary: try Self.text(filter.summary, "summary"),
-            version: try Self.text(filter.version, "version"), file: file, parameters: parameters, traits: traits)
         guard unsafeBitCast(filter.apply, to: UInt.self) != 0 else { throw PluginError("it has no function 'apply'") }
-        do {
-            // The defaults pass the same check as what is written in a chain.
-            _ = try Chain(parsing: name, catalog: StageCatalog(filters: [stage]))
-        } catch {
-            throw PluginError("a default is not allowed by its own description: \(error.message)")
-        }
-        return stage
+        return StageDescription(
+            name: name, summary: try Self.text(filter.summary, "summary"),
+            version: try Self.text(filter.version, "version"),
+            author: try filter.author.map { author throws(PluginError) in try Self.text(author, "author") },
+            file: file, parameters: parameters, traits: try traits())
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -44,16 +42,27 @@ struct PluginDescription {
             && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
     }
 
-    private var traits: Set<StageTrait> {
+    /// Those of a newer contract are passed over.
+    private func traits() throws(PluginError) -> Set<StageTrait> {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),
+            (PIPELINE_CURVE, .curve), (PIPELINE_DRAWS_TEXT, .drawsText),
         ]
-        return Set(all.filter { filter.traits & $0.0.rawValue != 0 }.map(\.1))
+        let traits = Set(all.filter { layout.filter.traits & $0.0.rawValue != 0 }.map(\.1))
+        guard !traits.isSuperset(of: [.pointwise, .changesSize]) else {
+            throw PluginError("it says that it is pointwise, and that it changes the size: one of them is not so")
+        }
+        guard !traits.contains(.curve) || traits.contains(.pointwise) else {
+            throw PluginError("it says that it is a curve, and not that it is pointwise, as every curve is")
+        }
+        return traits
     }
 
     private func parameter(_ raw: PipelineParameter) throws(PluginError) -> ParameterDescription {
         let name = try Self.text(raw.name, "parameter's name")
-        guard Self.isName(name) else { throw PluginError("'\(name)' can't be a parameter's name") }
+        guard Self.isName(name) else {
+            throw PluginError("'\(name)' can't be a parameter's name: letters a-z, digits and - can, 40 at most")
+        }
         let types: [UInt32: ParameterType] = [
             PIPELINE_NUMBER.rawValue: .number, PIPELINE_INTEGER.rawValue: .integer,
             PIPELINE_BOOLEAN.rawValue: .boolean, PIPELINE_CHOICE.rawValue: .choice,
@@ -63,24 +72,51 @@ struct PluginDescription {
             throw PluginError("its parameter '\(name)' has the unknown type \(raw.type.rawValue)")
         }
         let isNumeric = type == .number || type == .integer
-        if isNumeric, !(raw.minimum <= raw.maximum) { throw PluginError("its parameter '\(name)' has an empty range") }
+        if isNumeric, !(raw.minimum <= raw.maximum && raw.minimum.isFinite && raw.maximum.isFinite) {
+            throw PluginError("the range of its parameter '\(name)' is \(raw.minimum) to \(raw.maximum), which is none")
+        }
+        let parameter = ParameterDescription(
+            name: name, type: type, minimum: isNumeric ? raw.minimum : nil, maximum: isNumeric ? raw.maximum : nil,
+            defaultValue: try raw.default_value.map { text throws(PluginError) in
+                try Self.text(text, "default of '\(name)'", mayBeEmpty: true)
+            },
+            isRequired: raw.default_value == nil, choices: type == .choice ? try choices(raw, of: name) : [],
+            unit: try raw.unit.map { unit throws(PluginError) in try Self.text(unit, "unit of '\(name)'") },
+            help: try Self.text(raw.help, "help of '\(name)'"))
+        if let problem = parameter.problemWithDefault {
+            throw PluginError("a default is not allowed by its own description: \(problem)")
+        }
+        return parameter
+    }
+
+    private func choices(_ raw: PipelineParameter, of name: String) throws(PluginError) -> [String] {
         var choices: [String] = []
-        if type == .choice, var choice = raw.choices {
+        if var choice = raw.choices {
             while let text = choice.pointee {
-                choices.append(String(cString: text))
+                guard choices.count < Self.mostChoices else {
+                    throw PluginError(
+                        "its parameter '\(name)' has more than \(Self.mostChoices) choices; end them with NULL")
+                }
+                choices.append(try Self.text(text, "choice of '\(name)'"))
                 choice += 1
             }
         }
-        if type == .choice, choices.isEmpty { throw PluginError("its parameter '\(name)' has no choices") }
-        return ParameterDescription(
-            name: name, type: type, minimum: isNumeric ? raw.minimum : nil, maximum: isNumeric ? raw.maximum : nil,
-            defaultValue: raw.default_value.map { String(cString: $0) }, choices: choices,
-            unit: raw.unit.map { String(cString: $0) }, help: try Self.text(raw.help, "help of '\(name)'"))
+        guard !choices.isEmpty else { throw PluginError("its parameter '\(name)' has no choices") }
+        return choices
     }
 
     /// The contract says that it is not null; whether it is, the plugin decides.
-    private static func text(_ pointer: UnsafePointer<CChar>, _ what: String) throws(PluginError) -> String {
+    private static func text(
+        _ pointer: UnsafePointer<CChar>, _ what: String, mayBeEmpty: Bool = false
+    ) throws(PluginError) -> String {
         guard UInt(bitPattern: pointer) != 0 else { throw PluginError("its \(what) is missing") }
-        return String(cString: pointer)
+        guard let text = String(validatingCString: pointer), text.utf8.count <= longestText else {
+            throw PluginError("its \(what) is not UTF-8 of at most \(longestText) bytes")
+        }
+        guard mayBeEmpty || !text.isEmpty else { throw PluginError("its \(what) is empty") }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw PluginError("its \(what) is more than one line")
+        }
+        return text
     }
 }

@@ -13,6 +13,7 @@ struct OpenPicture {
     private let paths: [DecoderPath]
     private let filters: FilterLibrary
     private let cancellation: Cancellation
+    private let maxPixels: Int64
 
     /// Reads the header, and decides by it, before any pixel.
     init(
@@ -25,6 +26,7 @@ struct OpenPicture {
         outputs = request.outputs
         self.filters = filters
         self.cancellation = cancellation
+        maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
         // As high as all pages that are decoded: of several the first alone is.
         let pixels = Int64(picture.width) * Int64(picture.height)
@@ -37,8 +39,7 @@ struct OpenPicture {
         }
         for stages in request.outputs.map(\.stages) {
             // A filter that changes the size is looked at when it has.
-            let resizes = stages.compactMap { filters.filters[$0.name]?.description.traits.contains(.changesSize) }
-            guard !resizes.contains(true) else { continue }
+            guard !stages.contains(where: { filters.traits($0.name).contains(.changesSize) }) else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
@@ -46,7 +47,7 @@ struct OpenPicture {
             format: source.format, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, hasLuma: try source.hasLuma(picture, profile))
         paths = outputs.map { output in
-            DecoderPath.choose(facts, output.stages) { filters.filters[$0]?.description.traits ?? [] }
+            DecoderPath.choose(facts, output.stages, filters.traits)
         }
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(picture: picture, source: source, isProgressive: isProgressive)
@@ -75,12 +76,15 @@ struct OpenPicture {
             // It is upright already.
             picture.removeField("orientation")
         }
-        for stage in stages {
+        while let stage = stages.popFirst() {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
                 picture = try within(stage.name) { try resize.apply(target, to: picture) }
+            } else if let table = filters.table([stage] + stages, of: picture) {
+                stages = stages.dropFirst(table.stages.count - 1)
+                picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
-                picture = try within(stage.name) { try filter.apply(stage, to: picture) }
+                picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
             } else if stage.name == SaveStage.name {
                 let save = SaveStage(stage)
                 try source.reading {
@@ -123,6 +127,10 @@ struct OpenPicture {
         let grumble = VipsError.take()
         let isDamage = grumble.lines.contains { $0.contains("Corrupt JPEG data") && !$0.contains("extraneous bytes") }
         if isDamage { throw grumble }
+    }
+
+    private func applying<Result>(_ filters: [String], _ body: () throws -> Result) throws -> Result {
+        try within(filters.joined(separator: " + ")) { try FilterHost.applying(filters, body) }
     }
 
     /// Gives what libvips says the name of the stage in which it said so.

@@ -37,9 +37,12 @@ final class Picture {
 
     /// All pixels at once in memory, for operations that don't go from top to bottom.
     func inMemory(_ cancellation: Cancellation) throws -> Picture {
-        try cancellation.guarding(self) {
-            guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
-            return Picture(owning: copy)
-        }
+        try cancellation.guarding(self, inMemory)
+    }
+
+    /// The same of a picture so small that there is nothing to cancel.
+    func inMemory() throws -> Picture {
+        guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
+        return Picture(owning: copy)
     }
 }

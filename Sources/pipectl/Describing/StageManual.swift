@@ -7,18 +7,18 @@ struct StageManual {
     var lines: [Text] {
         var lines: [Text] = ["\(stage.name, .strong): \(stage.summary)"]
         let version = stage.version.map { ", version \($0)" } ?? ""
-        lines.append(Text((stage.file.map { "from \($0)" } ?? "built in") + version, .faint))
+        let author = stage.author.map { ", by \($0)" } ?? ""
+        lines.append(Text((stage.file.map { "from \($0)" } ?? "built in") + version + author, .faint))
         if !stage.traits.isEmpty { lines.append(Text("traits: \(stage.traits.joined(separator: ", "))", .faint)) }
-        lines += [
-            "", "in a chain: \(([stage.name] + stage.parameters.map { "[\($0.name)=…]" }).joined(separator: " "))",
-        ]
+        let words = stage.parameters.map { $0.required ? "\($0.name)=…" : "[\($0.name)=…]" }
+        lines += ["", "in a chain: \(([stage.name] + words).joined(separator: " "))"]
         guard !stage.parameters.isEmpty else { return lines }
         var table = Table([
             .init(title: "PARAMETER"), .init(title: "VALUE"), .init(title: "DEFAULT"), .init(title: ""),
         ])
         for parameter in stage.parameters {
             table.add(
-                Text(parameter.name, .strong), Text(values(of: parameter)), Text(parameter.default ?? ""),
+                Text(parameter.name, .strong), Text(values(of: parameter)), Text(parameter.default ?? (parameter.required ? "required" : "")),
                 Text(parameter.help))
         }
         return lines + [""] + table.lines(width: nil)

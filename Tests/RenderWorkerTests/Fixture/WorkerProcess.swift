@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import PipelineModel
+import Synchronization
 import SystemCalls
 import Testing
 import WorkerProtocol
@@ -11,10 +12,11 @@ final class WorkerProcess: Sendable {
     let channel: WorkerChannel
     let process: pid_t
     let hello: Hello
+    private let told = Mutex<[WorkerMessage]>([])
 
     static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    init(plugins: [String] = [WorkerProcess.programs.path]) throws {
+    init(plugins: [String] = [WorkerProcess.programs.path], _ options: String...) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let program = Self.programs.appendingPathComponent("pipelined-render").path
         // As the daemon has it, which makes it hold less memory.
@@ -22,7 +24,7 @@ final class WorkerProcess: Sendable {
         environment["MALLOC_ARENA_MAX"] = "2"
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         process = try ChildProgram.start(
-            [program] + plugins, environment: environment.map { "\($0)=\($1)" },
+            [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         guard case .hello(let hello) = try channel.receive(WorkerMessage.self)?.message else {
@@ -46,9 +48,31 @@ final class WorkerProcess: Sendable {
         return try answer()
     }
 
+    /// The next message that is an answer; what is told beside it is kept.
     func answer() throws -> WorkerMessage {
-        guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
-        return message
+        while true {
+            guard let (message, _) = try channel.receive(WorkerMessage.self) else {
+                throw Unexpected("the worker is gone")
+            }
+            switch message {
+            case .applying, .said, .crashed: told.withLock { $0.append(message) }
+            default: return message
+            }
+        }
+    }
+
+    /// The lines that filters have logged.
+    var lines: [FilterLine] {
+        told.withLock { $0 }.compactMap { if case .said(let line) = $0 { line } else { nil } }
+    }
+
+    /// The filters that were applied, those of a table together.
+    var applied: [[String]] {
+        told.withLock { $0 }.compactMap { if case .applying(let names) = $0, !names.isEmpty { names } else { nil } }
+    }
+
+    var crash: CrashNote? {
+        told.withLock { $0 }.lazy.compactMap { if case .crashed(let note) = $0 { note } else { nil } }.first
     }
 
     func open(

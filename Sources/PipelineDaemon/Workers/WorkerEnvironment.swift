@@ -1,0 +1,11 @@
+import Glibc
+
+/// The environment of workers: nothing of the daemon's but where libraries are.
+enum WorkerEnvironment {
+    static var variables: [String] {
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        let own = ["MALLOC_ARENA_MAX=2", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
+        guard let libraries = getenv("LD_LIBRARY_PATH") else { return own }
+        return own + ["LD_LIBRARY_PATH=\(String(cString: libraries))"]
+    }
+}

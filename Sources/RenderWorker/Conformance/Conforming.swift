@@ -1,0 +1,1 @@
+enum Conforming { static func run(_ a: Arguments) throws -> Int32 { 0 } }

@@ -1,0 +1,1 @@
+enum Trying { static func run(_ a: Arguments) throws -> Int32 { 0 } }

@@ -1,0 +1,33 @@
+import CLinux
+import Foundation
+import Glibc
+import PipelineModel
+import WorkerProtocol
+
+/// What is said when this process crashes: in the code of which filter, as far as the stack tells.
+enum CrashNotes {
+    /// Before the walls go up, and the first picture.
+    static func prepare(_ filters: FilterLibrary) {
+        for filter in filters.filters.values {
+            var (start, size): (UnsafeRawPointer?, Int) = (nil, 0)
+            guard clinux_code(filter.code, &start, &size) == 0 else { continue }
+            add(start, size, filter.description.name)
+        }
+        add(nil, 0, nil)
+        _ = clinux_tell_crashes(WorkerChannel.workerDescriptor)
+    }
+
+    private static func add(_ start: UnsafeRawPointer?, _ size: Int, _ filter: String?) {
+        let (plain, short) = (note(filter, isOutOfMemory: false), note(filter, isOutOfMemory: true))
+        _ = clinux_add_crash_note(start, size, plain.baseAddress, plain.count, short.baseAddress, short.count)
+    }
+
+    /// For the life of the process: nothing can be encoded while it crashes.
+    private static func note(_ filter: String?, isOutOfMemory: Bool) -> UnsafeRawBufferPointer {
+        let message = WorkerMessage.crashed(CrashNote(filter: filter, isOutOfMemory: isOutOfMemory))
+        let bytes = (try? JSONEncoder().encode(message)) ?? Data()
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        room.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(room)
+    }
+}

@@ -1,0 +1,103 @@
+import CPipelinePlugin
+import Glibc
+import Synchronization
+import WorkerProtocol
+
+/// What filters get of their host, and what they say through it. One picture is rendered at a time, so one place is enough.
+///
+/// A filter's table lives as long as the process: one that keeps the pointer, against the contract, reads no freed memory.
+enum FilterHost {
+    private struct State {
+        var names: [UInt: String] = [:]
+        var complaint: String?
+        var linesLeft = 0
+        var linesOmitted = 0
+        var tell: @Sendable (WorkerMessage) -> Void = { _ in }
+        var isCancelled: @Sendable () -> Bool = { false }
+    }
+
+    private static let state = Mutex(State())
+    private static let longestLine = 400
+
+    static func table(of filter: String, resources: String?) -> UnsafePointer<PipelineHost> {
+        let table = UnsafeMutablePointer<PipelineHost>.allocate(capacity: 1)
+        table.initialize(
+            to: PipelineHost(
+                size: MemoryLayout<PipelineHost>.size,
+                fail: { _, message in FilterHost.fail(FilterHost.line(message)) },
+                log: { host, level, message in
+                    FilterHost.log(host, isWarning: level == PIPELINE_LOG_WARNING, FilterHost.line(message))
+                },
+                cancelled: { _ in FilterHost.isCancelled ? 1 : 0 },
+                resources: resources.flatMap { strdup($0) }.map { UnsafePointer($0) }))
+        state.withLock { $0.names[UInt(bitPattern: table)] = filter }
+        return UnsafePointer(table)
+    }
+
+    /// Who hears of it, and how it is known that the job is cancelled; once, before the first picture.
+    static func connect(
+        tell: @escaping @Sendable (WorkerMessage) -> Void, isCancelled: @escaping @Sendable () -> Bool
+    ) {
+        state.withLock { state in
+            state.tell = tell
+            state.isCancelled = isCancelled
+        }
+    }
+
+    /// A new picture comes, of which so many lines are told.
+    static func begin(lines: Int) {
+        state.withLock { state in
+            state.linesLeft = lines
+            state.linesOmitted = 0
+        }
+    }
+
+    /// Tells how many lines more there were.
+    static func end() {
+        let (omitted, tell) = state.withLock { state in
+            defer { (state.linesLeft, state.linesOmitted) = (0, 0) }
+            return (state.linesOmitted, state.tell)
+        }
+        guard omitted > 0 else { return }
+        let text = omitted == 1 ? "and one line more" : "and \(omitted) lines more"
+        tell(.said(FilterLine(filter: nil, isWarning: false, text: text)))
+    }
+
+    /// Runs the code of filters, so that it is known whose it was if it never returns.
+    static func applying<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
+        let tell = state.withLock { $0.tell }
+        tell(.applying(names))
+        defer { tell(.applying([])) }
+        return try body()
+    }
+
+    /// Runs a filter's function, and returns what that has complained of.
+    static func complaint(_ body: () -> Void) -> String? {
+        state.withLock { $0.complaint = nil }
+        body()
+        return state.withLock { $0.complaint }
+    }
+
+    private static var isCancelled: Bool { state.withLock { $0.isCancelled }() }
+
+    private static func fail(_ message: String) { state.withLock { $0.complaint = message } }
+
+    private static func log(_ host: UnsafePointer<PipelineHost>, isWarning: Bool, _ text: String) {
+        let heard: (tell: @Sendable (WorkerMessage) -> Void, filter: String?)? = state.withLock { state in
+            guard state.linesLeft > 0 else {
+                state.linesOmitted += 1
+                return nil
+            }
+            state.linesLeft -= 1
+            return (state.tell, state.names[UInt(bitPattern: host)])
+        }
+        if let (tell, filter) = heard { tell(.said(FilterLine(filter: filter, isWarning: isWarning, text: text))) }
+    }
+
+    /// The contract says that it is not null; whether it is, the plugin decides.
+    private static func line(_ text: UnsafePointer<CChar>) -> String {
+        guard UInt(bitPattern: text) != 0 else { return "" }
+        let whole = String(cString: text)
+        return whole.utf8.count <= longestLine ? whole : String(whole.prefix(longestLine)) + "…"
+    }
+}

@@ -1,0 +1,36 @@
+import CVips
+import PipelineModel
+import WorkerProtocol
+
+/// Several filters, or one, as one table: they run over a picture that holds every value once, and what comes out is looked up for each
+/// pixel. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
+struct FilterTable {
+    let stages: [(stage: Stage, filter: Filter)]
+
+    func apply(to picture: Picture, _ cancellation: Cancellation) throws -> Picture {
+        let isOfLuma = stages.first?.filter.description.traits.contains(.lumaOnly) ?? false
+        let colours = try (isOfLuma ? picture.luma() : picture).withoutAlpha()
+        var table = try Picture.everyValue(like: colours)
+        for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
+        try cancellation.check()
+        // Now, and not while the picture flows: what goes wrong here is the filters' own.
+        table = try table.inMemory()
+        guard !(picture.hasAlpha && table.hasAlpha) else {
+            throw WorkerFailure(
+                stage: stages.map(\.stage.name).joined(separator: " + "),
+                message: "an alpha band was added to what has one, by a filter that says it leaves alpha as it is",
+                advice: "leave the filter out of the chain, or mend it")
+        }
+        let result = try colours.then { cvips_maplut($0, $1, table.image) }.interpreted(table.interpretation)
+        return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
+    }
+}
+
+extension Picture {
+    /// 256 or 65536 pixels, each value once, in each of its bands.
+    fileprivate static func everyValue(like picture: Picture) throws -> Picture {
+        let isWide: gboolean = picture.format == VIPS_FORMAT_USHORT ? 1 : 0
+        let interpretation = picture.interpretation
+        return try made { cvips_identity($0, Int32(picture.bands), isWide) }.interpreted(interpretation)
+    }
+}

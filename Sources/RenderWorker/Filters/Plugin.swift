@@ -1,0 +1,24 @@
+import CPipelinePlugin
+import Glibc
+import PipelineModel
+
+/// A plugin's file, loaded.
+struct Plugin {
+    let filter: PipelineFilter
+    let description: StageDescription
+
+    /// Nil for a library that is none.
+    init?(_ file: String) throws(PluginError) {
+        guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
+            throw PluginError("it can't be loaded: \(dlerror().map { String(cString: $0) } ?? "no reason was given")")
+        }
+        guard let symbol = dlsym(handle, "pipeline_filter") else { return nil }
+        typealias Entry = @convention(c) () -> UnsafeRawPointer?
+        guard let start = unsafeBitCast(symbol, to: Entry.self)() else {
+            throw PluginError("its function 'pipeline_filter' returned nothing")
+        }
+        let layout = try PluginLayout(start)
+        description = try PluginDescription(layout, file: file).stage()
+        filter = layout.filter
+    }
+}

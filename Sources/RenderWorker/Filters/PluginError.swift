@@ -1,0 +1,6 @@
+/// Why a plugin is left out.
+struct PluginError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ reason: String) { description = reason }
+}

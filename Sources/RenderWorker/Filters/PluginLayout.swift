@@ -1,0 +1,56 @@
+import CPipelinePlugin
+
+/// What a plugin says of itself, in the layout of this host: older ones have shorter structs, newer ones longer ones.
+struct PluginLayout {
+    let filter: PipelineFilter
+    let parameters: [PipelineParameter]
+
+    /// What every version has.
+    private static let leastFilter =
+        (MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+    private static let leastParameter = MemoryLayout<PipelineParameter>.size
+    /// No struct of any version is longer.
+    private static let most = 4096
+    private static let mostParameters = 64
+
+    init(_ start: UnsafeRawPointer) throws(PluginError) {
+        let head = start.loadUnaligned(as: (abi: UInt32, filter: UInt32, parameter: UInt32).self)
+        guard head.abi == UInt32(PIPELINE_PLUGIN_ABI) else {
+            throw PluginError(
+                "it is made for version \(head.abi) of the contract, and this is \(PIPELINE_PLUGIN_ABI); compile it with "
+                    + "this version's pipeline_plugin.h")
+        }
+        let (filterSize, stride) = (Int(head.filter), Int(head.parameter))
+        try Self.check(filterSize, of: "PipelineFilter", least: Self.leastFilter)
+        try Self.check(stride, of: "PipelineParameter", least: Self.leastParameter)
+        filter = Self.copy(start, filterSize, as: PipelineFilter.self)
+        guard filter.parameter_count <= Self.mostParameters else {
+            throw PluginError("it has \(filter.parameter_count) parameters; \(Self.mostParameters) are the most")
+        }
+        guard let first = filter.parameters else {
+            guard filter.parameter_count == 0 else { throw PluginError("its parameters are missing") }
+            parameters = []
+            return
+        }
+        parameters = (0..<filter.parameter_count).map { index in
+            Self.copy(UnsafeRawPointer(first) + index * stride, stride, as: PipelineParameter.self)
+        }
+    }
+
+    private static func check(_ size: Int, of name: String, least: Int) throws(PluginError) {
+        guard (least...most).contains(size), size.isMultiple(of: MemoryLayout<UnsafeRawPointer>.alignment) else {
+            throw PluginError(
+                "it says that its \(name) has \(size) bytes, which none has; begin it with PIPELINE_FILTER_LAYOUT")
+        }
+    }
+
+    /// As much as both know; the rest is 0.
+    private static func copy<Value>(_ source: UnsafeRawPointer, _ size: Int, as type: Value.Type) -> Value {
+        withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
+            let bytes = UnsafeMutableRawBufferPointer(room)
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            bytes.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(size, bytes.count)))
+            return room[0]
+        }
+    }
+}

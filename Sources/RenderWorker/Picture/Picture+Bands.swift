@@ -1,0 +1,28 @@
+import CVips
+
+/// The colours of a picture, and what lies beside them.
+extension Picture {
+    /// Without alpha.
+    var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
+
+    func withoutAlpha() throws -> Picture {
+        guard hasAlpha else { return self }
+        let count = Int32(colourBands)
+        return try then { cvips_extract_bands($0, $1, 0, count) }
+    }
+
+    func alpha() throws -> Picture {
+        let last = Int32(bands - 1)
+        return try then { cvips_extract_bands($0, $1, last, 1) }
+    }
+
+    /// Rec. 601 luma of the gamma-encoded values, which a JPEG stores as Y; alpha stays.
+    func luma() throws -> Picture {
+        guard colourBands == 3 else { return self }
+        let format = format
+        let grey = format == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W
+        let luma = try withoutAlpha().then { cvips_luma($0, $1) }.then { cvips_rint($0, $1) }
+            .then { cvips_cast($0, $1, format, 0) }.interpreted(grey)
+        return try hasAlpha ? luma.joined(with: alpha()) : luma
+    }
+}
