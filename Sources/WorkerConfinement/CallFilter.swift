@@ -15,7 +15,7 @@ enum CallFilter {
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
         for (action, rules) in [
             (SCMP_ACT_ALLOW, walls.allowed + walls.opening), (cseccomp_errno(UInt16(ENOSYS)), CallRule.unknown),
-            (SCMP_ACT_KILL_PROCESS, walls.deadly),
+            (cseccomp_errno(UInt16(EACCES)), walls.refused), (SCMP_ACT_KILL_PROCESS, walls.deadly),
         ] {
             for rule in rules { try add(rule, action, to: filter) }
         }

@@ -9,18 +9,21 @@ public struct Walls: Sendable {
     public var allowed: [CallRule]
     /// By these what is readable is opened. They are allowed only where Landlock keeps all else shut.
     public var opening: [CallRule]
+    /// These fail, as others do, but are nobody's fault: libraries try them, and do as well without.
+    public var refused: [CallRule]
     /// These end the process.
     public var deadly: [CallRule]
 
     public init(
         descriptors: Int, readable: [String] = [], connects: Bool = false, allowed: [CallRule],
-        opening: [CallRule] = [], deadly: [CallRule]
+        opening: [CallRule] = [], refused: [CallRule] = [], deadly: [CallRule]
     ) {
         self.descriptors = descriptors
         self.readable = readable
         self.connects = connects
         self.allowed = allowed
         self.opening = opening
+        self.refused = refused
         self.deadly = deadly
     }
 }

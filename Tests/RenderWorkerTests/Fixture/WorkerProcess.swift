@@ -27,10 +27,14 @@ final class WorkerProcess: Sendable {
             [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
-        guard case .hello(let hello) = try channel.receive(WorkerMessage.self)?.message else {
-            throw Unexpected("no hello")
+        while true {
+            switch try channel.receive(WorkerMessage.self)?.message {
+            case .loading: continue
+            case .hello(let hello): self.hello = hello
+            case let other: throw Unexpected("no hello: \(String(describing: other))")
+            }
+            break
         }
-        self.hello = hello
     }
 
     deinit {
