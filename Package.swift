@@ -11,7 +11,8 @@ let strict: [SwiftSetting] = [
 
 /// A filter is a folder under Sources/Plugins and one word here.
 let filters = [
-    "Autolevels", "Blur", "Border", "Chrome", "Crop", "Duotone", "Fade", "Grain", "Instant", "Mono", "Noir", "Sepia", "Sharpen",
+    "Autolevels", "Blur", "Border", "Chrome", "Crop", "Duotone", "Fade", "Grain", "Instant", "Mono", "Noir", "Sepia",
+    "Sharpen",
     "TiltShift", "Vignette", "Watermark",
 ]
 

@@ -128,11 +128,13 @@ extension Supervisor {
 extension StageDescription {
     var shown: Control.Stage {
         Control.Stage(
-            name: name, summary: summary, version: version, author: author, file: file, traits: traits.map(\.rawValue).sorted(),
+            name: name, summary: summary, version: version, author: author, file: file,
+            traits: traits.map(\.rawValue).sorted(),
             parameters: parameters.map {
                 Control.Parameter(
                     name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
-                    default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help)
+                    default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help
+                )
             })
     }
 }

@@ -308,7 +308,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     maxPixels: settings.maxPixels, maxResult: settings.maxResult,
-                    onTruncated: record.order.onTruncated, filterLines: settings.plugins.lines, timeout: settings.jobTimeout,
+                    onTruncated: record.order.onTruncated, filterLines: settings.plugins.lines,
+                    timeout: settings.jobTimeout,
                     cancelGrace: settings.cancelGrace),
                 suspect: record.crashes > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },

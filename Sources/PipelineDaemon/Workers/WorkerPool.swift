@@ -385,7 +385,7 @@ final class WorkerPool: @unchecked Sendable {
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
-            let failure: RenderTask.Failure = 
+            let failure: RenderTask.Failure =
                 end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:

@@ -139,6 +139,7 @@ static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
 /* Lays the mark over a premultiplied picture whose largest sample is `most`. */
 static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int left, int top, VipsImage **out) {
     PIPELINE_OWNED VipsImage *bands = NULL, *samples = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
+    PIPELINE_OWNED VipsImage *marked = NULL;
     VipsImage *thrice[] = {mark->colours, mark->colours, mark->colours};
     int times = mark->colours->Bands < pipeline_colour_bands(under) ? 3 : 1;
     return vips_bandjoin(thrice, &bands, times, NULL)
@@ -148,7 +149,8 @@ static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int
         || vips_embed(opaque, &over, left, top, under->Xsize, under->Ysize, NULL)
         || vips_linear1(mark->mask, &mask, opacity, 0, "uchar", TRUE, NULL)
         || vips_embed(mask, &shown, left, top, under->Xsize, under->Ysize, NULL)
-        || vips_ifthenelse(shown, over, under, out, "blend", TRUE, NULL);
+        || vips_ifthenelse(shown, over, under, &marked, "blend", TRUE, NULL)
+        || vips_copy(marked, out, "interpretation", under->Type, NULL);
 }
 
 static int stamp(const PipelineValue *values, VipsImage *input, const Mark *mark, int left, int top, VipsImage **output) {

@@ -7,27 +7,27 @@ extension Walls {
     /// Descriptors alone, no network, and of paths nothing but what filters may read.
     static func render(readable: [String]) -> Walls {
         Walls(
-        // The files of a job of the most outputs, and what libraries duplicate or hold open.
-        descriptors: WorkerChannel.mostDescriptors + 32,
-        readable: readable,
-        allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
-            + [
-                // Sources and targets of libvips, TurboJPEG's file.
-                "pread64", "lseek", "dup",
-                // Mapped sources. Pages may become executable: orc, in libvips, makes vector code at run time. Without such code a
-                // resize costs 1.7 times as much, a blur 3 times; forbidden to make it, orc aborts.
-                "mmap", "mprotect",
-                // orc, around the temporary file that it tries for before it takes anonymous memory.
-                "umask",
-                // dav1d counts processors.
-                "sched_getaffinity",
-                // glibc's qsort, by which libtiff sorts its tags, asks how much memory there is.
-                "sysinfo",
-            ].map { CallRule($0) },
-        opening: readable.isEmpty ? [] : CallRule.ofReaders,
-        refused: readable.isEmpty ? [] : CallRule.ofFontconfig,
-        // No codec and no filter has any business with sockets.
-        deadly: CallRule.deadly + ["socket", "socketpair", "connect", "bind"].map { CallRule($0) })
+            // The files of a job of the most outputs, and what libraries duplicate or hold open.
+            descriptors: WorkerChannel.mostDescriptors + 32,
+            readable: readable,
+            allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
+                + [
+                    // Sources and targets of libvips, TurboJPEG's file.
+                    "pread64", "lseek", "dup",
+                    // Mapped sources. Pages may become executable: orc, in libvips, makes vector code at run time. Without such code a
+                    // resize costs 1.7 times as much, a blur 3 times; forbidden to make it, orc aborts.
+                    "mmap", "mprotect",
+                    // orc, around the temporary file that it tries for before it takes anonymous memory.
+                    "umask",
+                    // dav1d counts processors.
+                    "sched_getaffinity",
+                    // glibc's qsort, by which libtiff sorts its tags, asks how much memory there is.
+                    "sysinfo",
+                ].map { CallRule($0) },
+            opening: readable.isEmpty ? [] : CallRule.ofReaders,
+            refused: readable.isEmpty ? [] : CallRule.ofFontconfig,
+            // No codec and no filter has any business with sockets.
+            deadly: CallRule.deadly + ["socket", "socketpair", "connect", "bind"].map { CallRule($0) })
     }
 
     /// Where fontconfig finds fonts, and how it is to choose.

@@ -55,7 +55,8 @@ struct FilterLibrary {
         let length = TableRun.length(
             stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }
-        return FilterTable(stages: stages.prefix(length).compactMap { stage in filters[stage.name].map { (stage, $0) } })
+        return FilterTable(
+            stages: stages.prefix(length).compactMap { stage in filters[stage.name].map { (stage, $0) } })
     }
 
     private mutating func files(in folder: String) -> [String] {
@@ -81,7 +82,9 @@ struct FilterLibrary {
                 throw PluginError("the filter '\(name)' is in \(first.description.file ?? "another file") already")
             }
             room -= (try? JSONEncoder().encode(plugin.description).count) ?? 0
-            guard room >= 0 else { throw PluginError("all filters together say too much of themselves; shorten its help") }
+            guard room >= 0 else {
+                throw PluginError("all filters together say too much of themselves; shorten its help")
+            }
             filters[name] = Filter(
                 plugin.filter, description: plugin.description,
                 resources: resources.map { FileSystem.join($0, name) }.first(where: FileSystem.isFolder))

@@ -18,7 +18,8 @@ struct StageManual {
         ])
         for parameter in stage.parameters {
             table.add(
-                Text(parameter.name, .strong), Text(values(of: parameter)), Text(parameter.default ?? (parameter.required ? "required" : "")),
+                Text(parameter.name, .strong), Text(values(of: parameter)),
+                Text(parameter.default ?? (parameter.required ? "required" : "")),
                 Text(parameter.help))
         }
         return lines + [""] + table.lines(width: nil)

@@ -34,6 +34,19 @@ struct Golden {
         }
         return worst
     }
+
+    /// How near the result is to the formula on the whole, in dB.
+    func likeness(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
+        var squares = 0.0
+        for y in 0..<result.height {
+            for x in 0..<result.width {
+                for (sample, value) in zip(result[x, y], formula(x, y)) {
+                    squares += pow(Double(sample) / most - value, 2)
+                }
+            }
+        }
+        return -10 * log10(squares / Double(result.samples.count))
+    }
 }
 
 /// Rec. 601, of one band or three.
