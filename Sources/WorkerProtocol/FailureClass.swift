@@ -14,6 +14,8 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
     case timeout
     /// Something that the recipe needs is not there, or not permitted: a filter, an outbox.
     case configuration
+    /// What it comes after has failed, or was cancelled.
+    case dependency
 
     public enum Remedy: Sendable {
         /// The job fails.
@@ -30,7 +32,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
 
     public var remedy: Remedy {
         switch self {
-        case .input, .timeout: .none
+        case .input, .timeout, .dependency: .none
         case .transient: .later
         case .room: .room
         case .crash: .alone

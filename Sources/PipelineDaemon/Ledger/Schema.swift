@@ -139,5 +139,8 @@ enum Schema {
         CREATE INDEX needs_by_after ON needs(after);
         CREATE INDEX needs_open ON needs(job) WHERE met = 0
         """,
+
+        // The last of its barriers that a batch has been announced at.
+        "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
     ]
 }

@@ -66,6 +66,7 @@ struct StoryPage {
             case "crash": "its worker ended by itself"
             case "timeout": "it took too long"
             case "configuration": "something that the recipe needs is missing, or not permitted"
+            case "dependency": "what it comes after has failed, or was cancelled"
             default: ""
             }
         return meaning.isEmpty ? failure : "\(failure): \(meaning)"
