@@ -40,6 +40,9 @@ struct Filter {
         var made: UnsafeMutablePointer<VipsImage>?
         var status: Int32 = 0
         RefusedCall.forget()
+        // One more than it has, so that a filter that lets go of it does not end it at once.
+        g_object_ref(input.image)
+        defer { g_object_unref(input.image) }
         let references = input.references
         let complaint = FilterHost.complaint {
             // One that has no parameters may still look at the first.

@@ -130,6 +130,11 @@ final class WorkerProcess: Sendable {
         throw Unexpected("it went well")
     }
 
+    /// As the daemon does, by the header's estimate.
+    func limitMemory(_ bytes: UInt64) {
+        #expect(clinux_limit(process, Int32(RLIMIT_DATA.rawValue), bytes) == 0)
+    }
+
     /// Waits for the process to end, and says how.
     func ended() -> Int32 {
         var status: Int32 = 0

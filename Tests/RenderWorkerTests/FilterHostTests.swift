@@ -1,0 +1,133 @@
+import Foundation
+import PipelineModel
+import TestTools
+import Testing
+import WorkerProtocol
+
+/// What a filter says to its host, and how its mistakes end.
+struct FilterHostTests {
+    private func worker(_ body: String, changes: String = "", loading: String = "") throws -> WorkerProcess {
+        let folder = try TemporaryFolder()
+        try Plugin(name: "odd", body: body, changes: changes, loading: loading).compile(to: folder.path + "/odd.so")
+        return try WorkerProcess(plugins: [folder.path])
+    }
+
+    private func source() throws -> TemporaryFile { try Pixels.colourful(40, 30).file(.png) }
+
+    @Test("What it logs is told with its name; beyond the lines that are allowed it is counted", arguments: [0, 3])
+    func log(lines: Int) throws {
+        let worker = try worker(
+            """
+            host->log(host, PIPELINE_LOG_WARNING, "the moon is full");
+            char *long_one = malloc(100001);
+            memset(long_one, 'x', 100000);
+            long_one[100000] = 0;
+            host->log(host, PIPELINE_LOG_NOTICE, long_one);
+            for (int i = 0; i < 1000; i++) host->log(host, PIPELINE_LOG_NOTICE, "again");
+            return vips_copy(in, out, NULL);
+            """)
+        for _ in 1...2 {
+            let before = worker.lines.count
+            let output = RenderOutput(name: nil, stages: try worker.chain("odd"))
+            let request = OpenRequest(name: "a", outputs: [output], maxPixels: .max, filterLines: lines)
+            _ = try worker.ask(.open(request), [source().reopened()])
+            _ = try worker.render(into: TemporaryFile())
+            let told = Array(worker.lines[before...])
+            #expect(told.last == FilterLine(filter: nil, isWarning: false, text: "and \(1002 - lines) lines more"))
+            guard lines > 0 else { continue }
+            #expect(told.first == FilterLine(filter: "odd", isWarning: true, text: "the moon is full"))
+            #expect(told[1].text == String(repeating: "x", count: 400) + "…" && !told[1].isWarning)
+            #expect(told.count == lines + 1)
+        }
+    }
+
+    @Test("It hears of a cancel while it works, and the worker goes on")
+    func cancelled() throws {
+        let worker = try worker(
+            """
+            host->log(host, PIPELINE_LOG_NOTICE, "begun");
+            while (!host->cancelled(host)) usleep(1000);
+            return -1;
+            """)
+        _ = try worker.open(source(), "odd")
+        try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(.init(2))])
+        while let message = try worker.channel.receive(WorkerMessage.self)?.message {
+            if case .said = message { break }
+        }
+        try worker.channel.send(SupervisorMessage.cancel)
+        guard case .cancelled = try worker.answer() else { throw Unexpected("not cancelled") }
+        _ = try worker.render(source(), "resize scale=0.5")
+    }
+
+    @Test("A filter that keeps the host's table for later reads no freed memory, and is not heard")
+    func late() throws {
+        let worker = try worker(
+            """
+            static const PipelineHost *kept;
+            if (kept) kept->log(kept, PIPELINE_LOG_NOTICE, kept == host ? "the same" : "another");
+            kept = host;
+            return vips_copy(in, out, NULL);
+            """)
+        for _ in 1...3 { _ = try worker.render(source(), "odd") }
+        #expect(worker.lines.map(\.text) == ["the same", "the same"])
+    }
+
+    @Test(
+        "What is no picture costs the picture alone, in words that name the filter",
+        arguments: [
+            ("*out = in; return 0;", "without a reference of its own"),
+            ("g_object_unref(in); return vips_copy(in, out, NULL);", "let go of its input"),
+            ("return vips_real(in, out, NULL) || vips_complexform(in, in, out, NULL);", "not plain numbers"),
+            ("return vips_replicate(in, out, 5000, 5000, NULL);", "more than MaxPixels"),
+            ("return vips_bandjoin2(in, in, out, NULL);", "6 bands"),
+            ("*out = (VipsImage *)vips_interpolate_new(\"bilinear\"); return 0;", "no picture"),
+        ])
+    func nonsense(body: String, message: String) throws {
+        let worker = try worker(body, changes: ".traits = PIPELINE_CHANGES_SIZE")
+        for _ in 1...3 {
+            let failure = try worker.failure(source(), "odd")
+            #expect(failure.stage == "odd" && failure.filter == "odd", "\(failure)")
+            #expect(failure.message.contains(message), "\(failure)")
+        }
+        _ = try worker.render(source(), "resize scale=0.5")
+    }
+
+    /// Long after `apply`, in a thread of libvips.
+    private static func lazily(_ body: String) -> String {
+        """
+        *out = vips_image_new();
+        return vips_image_pipelinev(*out, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL)
+            || vips_image_generate(*out, vips_start_one, generate, vips_stop_one, g_object_ref(in), NULL);
+        }
+        static int crash(void) { \(body) return 0; }
+        static int generate(VipsRegion *region, void *sequence, void *a, void *b, gboolean *stop) { return crash();
+        """
+    }
+
+    private static let segfault = "*(volatile int *)8 = 1;"
+
+    @Test(
+        "A crash in its code is put down to it, when it is applied and long after",
+        arguments: [
+            (segfault, false, SIGSEGV), ("abort();", false, SIGABRT), ("__builtin_trap();", false, SIGILL),
+            (lazily(segfault), false, SIGSEGV), (lazily("abort();"), false, SIGABRT),
+            // libvips crashes for it.
+            ("vips_image_get_width((VipsImage *)8); memset((void *)8, 1, 99);", false, SIGSEGV),
+            (lazily("for (;;) memset(g_malloc(1 << 24), 1, 1 << 24);"), true, SIGTRAP),
+        ])
+    func crashes(body: String, isOutOfMemory: Bool, signal: Int32) throws {
+        let folder = try TemporaryFolder()
+        let declaration =
+            "#include <vips/vips.h>\nstatic int generate(VipsRegion *, void *, void *, void *, gboolean *);\n"
+        let plugin = Plugin(name: "odd", body: body)
+        try Plugin.compile(
+            (body.contains("generate") ? declaration : "") + plugin.source, to: folder.path + "/odd.so")
+        let worker = try WorkerProcess(plugins: [folder.path])
+        _ = try worker.open(source(), "odd")
+        if isOutOfMemory { worker.limitMemory(1 << 30) }
+        try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(.init(2))])
+        #expect(throws: (any Error).self) { try worker.answer() }
+        #expect(worker.ended() & 0x7f == signal)
+        #expect(worker.crash == CrashNote(filter: "odd", isOutOfMemory: isOutOfMemory))
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import PipelineModel
+import TestTools
+import Testing
+import WorkerProtocol
+
+/// Curves that follow one another are one table, and nobody sees a difference.
+struct FilterTableTests {
+    /// Four filters: two curves of each band, one of luma, and one that mixes the bands.
+    private static let folder = Result {
+        let folder = try TemporaryFolder()
+        let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
+        func make(_ name: String, _ body: String, _ changes: String) throws {
+            try Plugin(name: name, body: body, changes: changes).compile(to: "\(folder.path)/\(name).so")
+        }
+        // As a curve may: of whatever is there, alpha too, which the host has taken off.
+        try make("lift", "return vips_linear1(in, out, 0.83, 21.3, NULL);", curve)
+        try make("bend", "return vips_gamma(in, out, \"exponent\", 1.4, NULL);", curve)
+        try make("lamp", "return vips_linear1(in, out, 1.2, -9.7, NULL);", "\(curve) | PIPELINE_LUMA_ONLY")
+        try make(
+            "tint",
+            """
+            int alpha = vips_image_hasalpha(in), colours = in->Bands - alpha, failed;
+            double weights[] = {0.9, 0.1, 0.05, 0.2, 0.7, 0.05, 0.1, 0.1, 0.6}, grey[] = {1, 0.9, 0.7};
+            VipsImage *matrix = vips_image_new_matrix_from_array(colours, 3, colours == 1 ? grey : weights, 3 * colours);
+            VipsImage *bands = NULL, *mixed = NULL, *whole = NULL, *last = NULL;
+            failed = vips_extract_band(in, &bands, 0, "n", colours, NULL) || vips_recomb(bands, &mixed, matrix, NULL);
+            if (!failed && alpha)
+                failed = vips_extract_band(in, &last, in->Bands - 1, NULL) || vips_bandjoin2(mixed, last, &whole, NULL);
+            failed = failed || vips_copy(alpha ? whole : mixed, out, "interpretation",
+                in->BandFmt == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB, NULL);
+            g_object_unref(matrix);
+            VIPS_UNREF(bands); VIPS_UNREF(mixed); VIPS_UNREF(whole); VIPS_UNREF(last);
+            return failed;
+            """, ".traits = PIPELINE_POINTWISE")
+        return folder
+    }
+
+    private func workers() throws -> (joining: WorkerProcess, apart: WorkerProcess) {
+        let folder = try Self.folder.get().path
+        return (try WorkerProcess(plugins: [folder]), try WorkerProcess(plugins: [folder], "--apart"))
+    }
+
+    /// A picture of so many bands in which every value is, and all of them beside each other.
+    private func source(_ bands: Int, is16Bit: Bool) throws -> TemporaryFile {
+        let step = is16Bit ? 257 : 1
+        return try Pixels(256, 64) { x, y in
+            [x * step, (x * 3 + y * 5) % 256 * step, (255 - x + y) % 256 * step, (y * 4 + x) % 256 * step]
+                .suffix(bands).map { $0 }
+        }.file(.png, is16Bit: is16Bit)
+    }
+
+    @Test(
+        "Filters in a row make what they make one by one, and in one table",
+        arguments: [
+            ("lift | bend", [["lift", "bend"]]),
+            ("lift | bend | lift | bend | lift", [["lift", "bend", "lift", "bend", "lift"]]),
+            ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
+            // Luma is made of what came before.
+            ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
+            // Of one band any pointwise filter is a table, into three, too, and goes on being one.
+            ("lamp | tint | lift | lamp", [["lamp", "tint", "lift", "lamp"]]),
+            ("tint | lift", [["tint"], ["lift"]]),
+            ("lift | resize scale=1 | bend", [["lift"], ["bend"]]),
+        ])
+    func likeOneByOne(chain: String, tables: [[String]]) throws {
+        let (joining, apart) = try workers()
+        for is16Bit in [false, true] {
+            let file = try source(3, is16Bit: is16Bit)
+            let one = try Pixels(joining.render(file, "\(chain) | save format=png"))
+            let other = try Pixels(apart.render(file, "\(chain) | save format=png"))
+            #expect(one == other)
+        }
+        #expect(joining.applied == tables + tables)
+        #expect(apart.applied.allSatisfy { $0.count == 1 })
+    }
+
+    @Test("Grey pictures likewise, and there luma is what it was")
+    func grey() throws {
+        let (joining, apart) = try workers()
+        for is16Bit in [false, true] {
+            let file = try source(1, is16Bit: is16Bit)
+            let one = try Pixels(joining.render(file, "lift | lamp | tint | bend | save format=png"))
+            #expect(one == (try Pixels(apart.render(file, "lift | lamp | tint | bend | save format=png"))))
+            #expect(one.bands == 3)
+        }
+        #expect(joining.applied == [["lift", "lamp", "tint", "bend"], ["lift", "lamp", "tint", "bend"]])
+    }
+
+    @Test("Alpha passes by the tables untouched; what may look at it is no table then", arguments: [2, 4])
+    func alpha(bands: Int) throws {
+        let (joining, _) = try workers()
+        for is16Bit in [false, true] {
+            let file = try source(bands, is16Bit: is16Bit)
+            let before = try Pixels(file)
+            let after = try Pixels(joining.render(file, "lift | bend | save format=png"))
+            let toned = try Pixels(joining.render(file, "lamp | tint | save format=png"))
+            #expect(after.bands == bands && toned.bands == 4)
+            for place in 0..<before.width * before.height {
+                #expect(after.samples[place * bands + bands - 1] == before.samples[place * bands + bands - 1])
+                #expect(toned.samples[place * 4 + 3] == before.samples[place * bands + bands - 1])
+            }
+            // The colours are what they are without it.
+            let opaque = try Pixels(
+                joining.render(source(bands - 1, is16Bit: is16Bit), "lift | bend | save format=png"))
+            #expect(opaque.bands == bands - 1)
+        }
+        #expect(joining.applied.contains(["lamp"]) && joining.applied.contains(["tint"]))
+    }
+
+    @Test("A JPEG's own luma goes through the same tables")
+    func greyDecoded() throws {
+        let (joining, apart) = try workers()
+        let file = try Pixels.colourful(400, 300).file(.jpeg)
+        let chain = "resize scale=0.5 | lamp | lift | bend | save format=png"
+        #expect(try joining.open(file, chain).decoderPaths == ["grey at 1/2"])
+        #expect(try Pixels(joining.render(file, chain)) == Pixels(apart.render(file, chain)))
+        #expect(joining.applied == [["lamp", "lift", "bend"]])
+    }
+}
