@@ -11,9 +11,22 @@ let strict: [SwiftSetting] = [
 
 /// A filter is a folder under Sources/Plugins and one word here.
 let filters = [
-    "Autolevels", "Blur", "Border", "Chrome", "Crop", "Duotone", "Fade", "Grain", "Instant", "Mono", "Noir", "Sepia",
+    "Autolevels",
+    "Blur",
+    "Border",
+    "Chrome",
+    "Crop",
+    "Duotone",
+    "Fade",
+    "Grain",
+    "Instant",
+    "Mono",
+    "Noir",
+    "Sepia",
     "Sharpen",
-    "TiltShift", "Vignette", "Watermark",
+    "TiltShift",
+    "Vignette",
+    "Watermark",
 ]
 
 /// The name of a filter in a chain, and of its file: `TiltShift` is `tilt-shift`.

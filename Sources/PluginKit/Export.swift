@@ -17,8 +17,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
             abi: UInt32(PIPELINE_PLUGIN_ABI), filter_size: UInt32(MemoryLayout<PipelineFilter>.size),
             parameter_size: UInt32(MemoryLayout<PipelineParameter>.stride), traits: type.traits.rawValue,
             name: lasting(type.name), version: lasting(type.version), summary: lasting(type.summary),
-            author: type.author.map(lasting), parameter_count: parameters.count, parameters: lasting(parameters),
-            apply: { Exports.apply($0, $1, $2, $3) }))
+            parameter_count: parameters.count, parameters: lasting(parameters),
+            apply: { Exports.apply($0, $1, $2, $3) }, author: type.author.map(lasting)))
     return UnsafePointer(filter)
 }
 

@@ -53,6 +53,8 @@ public struct Traits: OptionSet, Sendable {
     /// Each band depends on the same band alone: a table (`Image.curve`).
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
+    /// The input is read more than once, or not from top to bottom: it comes in memory.
+    public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
 /// Why a filter can't do its work: one line, for whoever dropped the picture.
