@@ -6,7 +6,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
     case input
     /// What may pass: the network, a disk's error, a machine that is short of something, a worker that was ended from outside.
     case transient
-    /// No space in the outbox.
+    /// No space in the outbox, or for the download.
     case room
     /// Its worker ended by itself.
     case crash
