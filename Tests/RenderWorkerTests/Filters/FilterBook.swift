@@ -12,10 +12,11 @@ enum FilterBook {
     private static let examples = [
         "autolevels": Example(stage: "autolevels", after: "fade"),
         "blur": Example(stage: "blur radius=2"),
+        "border": Example(stage: "border colour=#3a2a20"),
         "crop": Example(stage: "crop ratio=1:1 position=attention"),
-        "grain": Example(stage: "grain amount=0.1"),
+        "grain": Example(stage: "grain amount=0.06"),
         "sharpen": Example(stage: "sharpen amount=2"),
-        "tilt-shift": Example(stage: "tilt-shift position=0.7 width=0.2 blur=1.5"),
+        "tilt-shift": Example(stage: "tilt-shift position=0.55 width=0.2 blur=2"),
         "vignette": Example(stage: "vignette strength=0.8 radius=0"),
         "watermark": Example(stage: "watermark text=\"© Ada Lovelace\" size=40"),
     ]

@@ -33,10 +33,10 @@ struct FilterBookTests {
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
         let sample = try TemporaryFile(
-            [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/poplars-upright.jpg"))))
+            [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/sunset-at-sea.jpg"))))
         // The same for all of them, before any of the filters.
-        let start = "resize width=320 kernel=lanczos3 | crop ratio=4:3 position=centre"
-        let save = "save format=webp quality=70 metadata=strip"
+        let start = "resize width=360 kernel=lanczos3"
+        let save = "save format=webp quality=80 metadata=strip"
         func draw(_ picture: String, _ stages: String?...) throws {
             let chain = ([start] + stages.compactMap(\.self) + [save]).joined(separator: " | ")
             let file = docs.appendingPathComponent(picture)
