@@ -53,7 +53,7 @@ public struct Traits: OptionSet, Sendable {
     /// Each band depends on the same band alone: a table (`Image.curve`).
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
-    /// Pixels are read in another order than from top to bottom, or more than once.
+    /// The input is read more than once, or not from top to bottom: it comes in memory.
     public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
