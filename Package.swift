@@ -10,7 +10,29 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A filter is a folder under Sources/Plugins and one word here.
-let filters = ["Noir"]
+let filters = [
+    "Autolevels",
+    "Blur",
+    "Border",
+    "Chrome",
+    "Crop",
+    "Duotone",
+    "Fade",
+    "Grain",
+    "Instant",
+    "Mono",
+    "Noir",
+    "Sepia",
+    "Sharpen",
+    "TiltShift",
+    "Vignette",
+    "Watermark",
+]
+
+/// The name of a filter in a chain, and of its file: `TiltShift` is `tilt-shift`.
+func stage(_ filter: String) -> String {
+    filter.reduce("") { $0 + ($1.isUppercase && !$0.isEmpty ? "-" : "") + $1.lowercased() }
+}
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -32,7 +54,7 @@ let package = Package(
         .executable(name: "pipelined-fetch", targets: ["FetchWorker"]),
         .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
         .executable(name: "pipectl", targets: ["pipectl"]),
-    ] + filters.map { .library(name: $0.lowercased(), type: .dynamic, targets: [$0]) },
+    ] + filters.map { .library(name: stage($0), type: .dynamic, targets: [$0]) },
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),

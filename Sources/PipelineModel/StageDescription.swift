@@ -31,6 +31,7 @@ public enum StageTrait: String, Codable, Sendable, CaseIterable {
     case changesSize = "changes size"
     case curve
     case drawsText = "draws text"
+    case wholePicture = "whole picture"
 }
 
 public enum ParameterType: String, Codable, Sendable, CaseIterable {

@@ -45,7 +45,7 @@ public struct Traits: OptionSet, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
 
-    /// The result depends on luma alone (`Image.luma`).
+    /// The result depends on luma alone, which is what comes in: one band of colour.
     public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
     /// Each pixel depends on the same pixel alone.
     public static let pointwise = Traits(PIPELINE_POINTWISE)
@@ -53,6 +53,8 @@ public struct Traits: OptionSet, Sendable {
     /// Each band depends on the same band alone: a table (`Image.curve`).
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
+    /// The input is read more than once, or not from top to bottom: it comes in memory.
+    public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
 /// Why a filter can't do its work: one line, for whoever dropped the picture.

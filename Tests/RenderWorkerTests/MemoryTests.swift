@@ -38,6 +38,13 @@ struct MemoryTests {
         Case(make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"]),
         Case(make: "jpegsave", chain: "save format=webp"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
+        Case(make: "jpegsave", chain: "autolevels"),
+        Case(make: "jpegsave", chain: "crop ratio=1:1 position=attention"),
+        Case(make: "jpegsave", chain: "tilt-shift"),
+        Case(make: "jpegsave", chain: "blur radius=5"),
+        Case(make: "jpegsave", chain: "sharpen | grain | vignette"),
+        Case(make: "pngsave", options: ["--compression", "1"], chain: "blur", hasAlpha: true),
+        Case(make: "pngsave", options: ["--compression", "1"], chain: "watermark text=Ada", has16Bit: true),
     ]
 
     /// 3200 × 2400 of soft colours; made large by libvips, since a test's build is slow.

@@ -19,6 +19,8 @@ final class Conformance {
     let arguments: Arguments
     private var joining: FilterProcess?
     private var apart: FilterProcess?
+    /// 6000 × 4000.
+    private(set) lazy var hugePicture = Result { try Specimen(500, 400).file(across: 12, down: 10) }
 
     init(plugin: String, arguments: Arguments, chain: FilterChain, process: FilterProcess) {
         (self.plugin, self.arguments, self.chain, joining) = (plugin, arguments, chain, process)
@@ -59,5 +61,12 @@ final class Conformance {
         let target = try Descriptor.memory([])
         _ = try (process ?? self.process()).render(source, try chain.stages(changes, times: times), into: target)
         return try Specimen(target)
+    }
+
+    /// The file that becomes of it.
+    func bytes(_ source: Descriptor, in process: FilterProcess) throws -> [UInt8] {
+        let target = try Descriptor.memory([])
+        _ = try process.render(source, try chain.stages(), into: target)
+        return try SourceFile(target, name: "result").bytes()
     }
 }

@@ -20,16 +20,8 @@ final class FilterProcess {
     private static let patience = Duration.seconds(60)
 
     init(_ plugin: String, _ arguments: Arguments, joins: Bool = true) throws {
-        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
-        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         let options = arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
-        // Swift's own backtrace of a crash would start a program from inside the confinement.
-        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-        process = try ChildProgram.start(
-            [FileSystem.resolved("/proc/self/exe")] + options + [plugin],
-            environment: environment.map { "\($0)=\($1)" },
-            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
-        channel = WorkerChannel(ours)
+        (process, channel) = try Self.start(options + [plugin])
         do {
             let hello = try Self.hello(channel)
             guard let filter = hello.filters.first else {
@@ -46,6 +38,18 @@ final class FilterProcess {
 
     deinit {
         if status == nil { end() }
+    }
+
+    /// Its end of the channel is its own: when it is gone, so is that.
+    private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let process = try ChildProgram.start(
+            [FileSystem.resolved("/proc/self/exe")] + words, environment: environment.map { "\($0)=\($1)" },
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
+        return (process, WorkerChannel(ours))
     }
 
     private static func hello(_ channel: WorkerChannel) throws -> Hello {
@@ -83,17 +87,23 @@ final class FilterProcess {
         }
     }
 
-    /// Begins to render, and stops it when the filter has been applied; how long that took.
-    func cancel(_ source: Descriptor, _ stages: [Stage], into target: Descriptor) throws -> Duration {
+    /// When a job is cancelled.
+    enum Moment { case applying, applied }
+
+    /// Begins to render, and stops that; how long it took.
+    func cancel(
+        _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
+    ) throws -> Duration {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         var begun = ContinuousClock.now
         while true {
-            guard let message = try next() else { throw FilterTrouble("the worker is gone") }
+            guard let message = try next() else { throw lost() }
             switch message {
-            case .applying([]):
+            case .applying(let filters):
+                guard filters.isEmpty == (moment == .applied) else { continue }
                 begun = .now
-                try channel.send(SupervisorMessage.cancel)
+                try? channel.send(SupervisorMessage.cancel)
             case .cancelled, .rendered: return .now - begun
             case .failed(let failure): throw FilterTrouble(failure)
             default: continue
@@ -123,10 +133,15 @@ final class FilterProcess {
             default: return message
             }
         }
+        throw lost()
+    }
+
+    /// The process has ended.
+    private func lost() -> FilterTrouble {
         end()
         let signal = (status ?? 0) & 0x7f
         let memory = crash?.isOutOfMemory == true ? ", when it had used all the memory that it may have" : ""
-        throw FilterTrouble(
+        return FilterTrouble(
             signal == SIGSYS
                 ? "it tried what a worker may not, and the kernel ended that"
                 : "it took its worker down: \(String(cString: strsignal(signal)))\(memory)")

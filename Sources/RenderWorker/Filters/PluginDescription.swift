@@ -47,6 +47,7 @@ struct PluginDescription {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),
             (PIPELINE_CURVE, .curve), (PIPELINE_DRAWS_TEXT, .drawsText),
+            (PIPELINE_WHOLE_PICTURE, .wholePicture),
         ]
         let traits = Set(all.filter { layout.filter.traits & $0.0.rawValue != 0 }.map(\.1))
         guard !traits.isSuperset(of: [.pointwise, .changesSize]) else {

@@ -7,6 +7,7 @@ struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
     let isProgressive: Bool
+    let traits: (String) -> Set<StageTrait>
 
     /// A worker that has rendered something small.
     private static let worker = 58 << 20
@@ -15,6 +16,7 @@ struct MemoryEstimate {
         let result = ResultSize(of: picture, stages)
         return Int64(
             Self.worker + streaming(path, stages, result) + decoding(path) + turning(path, result)
+                + holding(path, stages)
                 + encoding(stages, result))
     }
 
@@ -65,6 +67,14 @@ struct MemoryEstimate {
         guard picture.orientation > 2 else { return 0 }
         if case .grey = path { return result.pixels }
         return result.pixels * bytesPerPixel
+    }
+
+    /// What lies in memory as a whole, for the filters that ask for it.
+    private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
+        var bytes = bytesPerPixel
+        if case .grey = path { bytes = 1 }
+        return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
+            .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {

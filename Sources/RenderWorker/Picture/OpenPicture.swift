@@ -50,7 +50,8 @@ struct OpenPicture {
             DecoderPath.choose(facts, output.stages, filters.traits)
         }
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
-        let estimate = MemoryEstimate(picture: picture, source: source, isProgressive: isProgressive)
+        let estimate = MemoryEstimate(
+            picture: picture, source: source, isProgressive: isProgressive, traits: filters.traits)
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
@@ -84,6 +85,9 @@ struct OpenPicture {
                 stages = stages.dropFirst(table.stages.count - 1)
                 picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
             } else if let filter = filters.filters[stage.name] {
+                if filters.traits(stage.name).contains(.wholePicture) {
+                    picture = try source.reading { try picture.inMemory(cancellation) }
+                }
                 picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
             } else if stage.name == SaveStage.name {
                 let save = SaveStage(stage)

@@ -1,0 +1,199 @@
+/* pipeline_vips.h: what most filters in C or C++ need of libvips, so that each is little more than its idea. Nobody has to use it.
+ *
+ *     static double negative(const void *values, int band, double x) { return 1 - x; }
+ *
+ *     static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+ *         PIPELINE_OWNED VipsImage *colours = NULL, *toned = NULL;
+ *         return pipeline_colours(input, &colours) || pipeline_tone(colours, 3, negative, values, &toned)
+ *             || pipeline_join(toned, input, output);
+ *     }
+ *
+ * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does. What `apply` gets is
+ * taken apart into its colours (1 or 3 bands) and alpha; `pipeline_join` puts both together again.
+ */
+#ifndef PIPELINE_VIPS_H
+#define PIPELINE_VIPS_H
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <vips/vips.h>
+
+#include "pipeline_plugin.h"
+
+static inline void pipeline_release(VipsImage **picture) {
+    if (*picture)
+        g_object_unref(*picture);
+}
+
+/* Before the declaration of pictures that are of no more use at the end of the block: `PIPELINE_OWNED VipsImage *a = NULL, *b = NULL;`.
+ * What libvips has made of them keeps what it needs. */
+#define PIPELINE_OWNED __attribute__((cleanup(pipeline_release)))
+
+/* ---- The picture as it came ---- */
+
+/* Its largest sample: 255 or 65535. */
+static inline int pipeline_most(VipsImage *in) {
+    return in->BandFmt == VIPS_FORMAT_USHORT ? UINT16_MAX : UINT8_MAX;
+}
+
+static inline int pipeline_colour_bands(VipsImage *in) {
+    return vips_image_hasalpha(in) ? in->Bands - 1 : in->Bands;
+}
+
+/* Its bands without alpha. */
+static inline int pipeline_colours(VipsImage *in, VipsImage **out) {
+    return vips_extract_band(in, out, 0, "n", pipeline_colour_bands(in), NULL);
+}
+
+/* Rec. 601 luma of the gamma-encoded values, one band in the input's format: what a JPEG stores as Y. */
+static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
+    static const double weights[] = {0.299, 0.587, 0.114};
+    if (pipeline_colour_bands(in) == 1)
+        return vips_extract_band(in, out, 0, NULL);
+    PIPELINE_OWNED VipsImage *matrix = vips_image_new_matrix_from_array(3, 1, weights, 3);
+    PIPELINE_OWNED VipsImage *colours = NULL, *luma = NULL, *whole = NULL;
+    return matrix == NULL || pipeline_colours(in, &colours) || vips_recomb(colours, &luma, matrix, NULL)
+        || vips_rint(luma, &whole, NULL) || vips_cast(whole, out, in->BandFmt, NULL);
+}
+
+/* A length that a person gave with its unit, "px" or "%": as it is, or in hundredths of the picture's short side. */
+static inline double pipeline_length(double length, const char *unit, VipsImage *in) {
+    return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(in->Xsize, in->Ysize) : length;
+}
+
+/* A colour, `#rrggbb`, as samples from 0 to `most`. */
+static inline void pipeline_colour(const char *text, double most, double rgb[3]) {
+    unsigned parts[3] = {0, 0, 0};
+    sscanf(text, "#%2x%2x%2x", &parts[0], &parts[1], &parts[2]);
+    for (int band = 0; band < 3; band++)
+        rgb[band] = parts[band] * most / 255;
+}
+
+/* The choices of a parameter that says where in a picture something is, and which part of the room there it leaves to its left and above. */
+#define PIPELINE_PLACES \
+    "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
+
+static inline void pipeline_place(const char *place, double *x, double *y) {
+    *x = strstr(place, "left") ? 0 : strstr(place, "right") ? 1 : 0.5;
+    *y = strstr(place, "top") ? 0 : strstr(place, "bottom") ? 1 : 0.5;
+}
+
+/* ---- The picture as it goes ---- */
+
+/* These colours, of whatever format, rounded to that of `like`, with the alpha that `like` has: what `apply` returns. */
+static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *whole = NULL, *samples = NULL, *alpha = NULL, *joined = NULL;
+    gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT;
+    VipsInterpretation grey = is_wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
+    VipsInterpretation rgb = is_wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;
+    if (vips_rint(colours, &whole, NULL) || vips_cast(whole, &samples, like->BandFmt, NULL))
+        return -1;
+    if (vips_image_hasalpha(like)
+        && (vips_extract_band(like, &alpha, like->Bands - 1, NULL) || vips_bandjoin2(samples, alpha, &joined, NULL)))
+        return -1;
+    return vips_copy(
+        joined ? joined : samples, out, "interpretation", colours->Bands == 1 ? grey : rgb, NULL);
+}
+
+/* The same picture as red, green and blue, if it was grey; alpha stays. */
+static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *colours = NULL, *three = NULL;
+    if (pipeline_colours(in, &colours))
+        return -1;
+    VipsImage *bands[] = {colours, colours, colours};
+    return vips_bandjoin(bands, &three, colours->Bands == 1 ? 3 : 1, NULL) || pipeline_join(three, in, out);
+}
+
+/* Says why the filter can't do its work, and returns what `apply` returns then. */
+static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) {
+    char message[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    host->fail(host, message);
+    return -1;
+}
+
+/* ---- Tones ---- */
+
+/* What becomes of a sample: from 0 to 1, in and out, for each of the result's bands. */
+typedef double (*PipelineTone)(const void *context, int band, double x);
+
+/* Colours through a table that `tone` fills: of one band, into `bands`; of three, each through its own. */
+static inline int pipeline_tone(
+    VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
+    int most = pipeline_most(colours);
+    PIPELINE_OWNED VipsImage *table = vips_image_new_memory();
+    vips_image_init_fields(
+        table, most + 1, 1, bands, colours->BandFmt, VIPS_CODING_NONE, VIPS_INTERPRETATION_HISTOGRAM, 1, 1);
+    if (vips_image_write_prepare(table))
+        return -1;
+    for (int i = 0; i < (most + 1) * bands; i++) {
+        double y = VIPS_CLIP(0, tone(context, i % bands, (double)(i / bands) / most), 1);
+        if (most == UINT16_MAX)
+            ((uint16_t *)table->data)[i] = (uint16_t)lround(y * most);
+        else
+            ((uint8_t *)table->data)[i] = (uint8_t)lround(y * most);
+    }
+    return vips_maplut(colours, out, table, NULL);
+}
+
+/* An S through (0, 0), (½, ½) and (1, 1): the straight line when `contrast` is 0, noir's when it is 1. */
+static inline double pipeline_s_curve(double x, double contrast) {
+    double steepness = 6 * contrast;
+    if (steepness < 1e-6)
+        return x;
+    double low = 1 / (1 + exp(steepness / 2)), y = 1 / (1 + exp(-steepness * (x - 0.5)));
+    return (y - low) / (1 - 2 * low);
+}
+
+/* Each colour `saturation` times as far from its luma: 0 is grey, 1 as it was. One band stays as it is. */
+static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsImage **out) {
+    if (colours->Bands == 1)
+        return vips_copy(colours, out, NULL);
+    double rest = 1 - saturation, red = 0.299 * rest, green = 0.587 * rest, blue = 0.114 * rest;
+    double rows[] = {
+        red + saturation, green, blue, red, green + saturation, blue, red, green, blue + saturation,
+    };
+    PIPELINE_OWNED VipsImage *matrix = vips_image_new_matrix_from_array(3, 3, rows, 9);
+    PIPELINE_OWNED VipsImage *mixed = NULL, *whole = NULL;
+    return matrix == NULL || vips_recomb(colours, &mixed, matrix, NULL) || vips_rint(mixed, &whole, NULL)
+        || vips_cast(whole, out, colours->BandFmt, NULL);
+}
+
+/* ---- Neighbourhoods ---- */
+
+/* A picture in which the colours of what is transparent have no weight, so that a blur does not spread them. Without alpha it is the same. */
+static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
+    return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
+}
+
+/* The way back, in the format of `like`: what `apply` returns. */
+static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
+    return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
+        || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
+}
+
+/* A Gaussian of `sigma` pixels over a premultiplied picture; at its edges it goes on as it is there. A wide one is made of a smaller picture:
+ * that is as good to the eye, and costs less instead of more. */
+static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
+    int shrink = (int)(sigma / 4);
+    if (shrink < 2)
+        return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, NULL);
+    double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
+    /* Shrinking by this kernel is a blur itself. */
+    double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
+    PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
+    return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)
+        || vips_gaussblur(small, &soft, rest, "min_ampl", 0.02, NULL)
+        || vips_tilecache(soft, &once, "tile_width", soft->Xsize, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)
+        || vips_resize(once, out, in->Xsize / width, "vscale", in->Ysize / height, "kernel", VIPS_KERNEL_CUBIC, NULL);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* crop: a part of the picture.
+ *
+ * As large as `ratio` allows, or `width` by `height` pixels, as far as the picture has them. Where it is cut out, `position` says; `attention` and
+ * `entropy` are libvips' smartcrop: where the eye goes first, or where there is most to see. */
+#include <pipeline_vips.h>
+
+enum { RATIO, WIDTH, HEIGHT, POSITION, PARAMETER_COUNT };
+
+static const char *const positions[] = {"attention", "entropy", PIPELINE_PLACES, NULL};
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [RATIO] =
+        {.name = "ratio",
+         .type = PIPELINE_TEXT,
+         .default_value = "",
+         .help = "the shape, as 3:2; or else give width, height, or both"},
+    [WIDTH] =
+        {.name = "width",
+         .type = PIPELINE_INTEGER,
+         .minimum = 0,
+         .maximum = 10000000,
+         .default_value = "0",
+         .unit = "px",
+         .help = "how wide at most; 0 is as wide as the picture"},
+    [HEIGHT] =
+        {.name = "height",
+         .type = PIPELINE_INTEGER,
+         .minimum = 0,
+         .maximum = 10000000,
+         .default_value = "0",
+         .unit = "px",
+         .help = "how high at most; 0 is as high as the picture"},
+    [POSITION] =
+        {.name = "position",
+         .type = PIPELINE_CHOICE,
+         .default_value = "centre",
+         .choices = positions,
+         .help = "the part that stays: where the eye goes first, where most is to see, the middle, a side or a corner"},
+};
+
+/* The size that is asked for; 0 if it is said wrongly. */
+static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
+    double across = 0, down = 0;
+    int end = 0;
+    *width = values[WIDTH].number > 0 ? (int)VIPS_MIN(values[WIDTH].number, input->Xsize) : input->Xsize;
+    *height = values[HEIGHT].number > 0 ? (int)VIPS_MIN(values[HEIGHT].number, input->Ysize) : input->Ysize;
+    gboolean has_size = values[WIDTH].number > 0 || values[HEIGHT].number > 0;
+    const char *ratio = values[RATIO].text;
+    if (*ratio == 0)
+        return has_size ? 0 : pipeline_refuse(host, "how large? write ratio=3:2, or width and height in pixels");
+    if (has_size)
+        return pipeline_refuse(host, "a ratio and a size are given; keep one of them");
+    if (sscanf(ratio, "%lf:%lf%n", &across, &down, &end) != 2 || ratio[end] || !(across > 0 && down > 0)
+        || !(across / down > 0.001 && across / down < 1000))
+        return pipeline_refuse(host, "'%s' is no ratio; write it as 3:2", ratio);
+    *width = VIPS_CLIP(1, (int)lround(input->Ysize * across / down), input->Xsize);
+    *height = VIPS_CLIP(1, (int)lround(input->Xsize * down / across), input->Ysize);
+    return 0;
+}
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    const char *position = values[POSITION].text;
+    int width, height;
+    if (size(host, values, input, &width, &height))
+        return -1;
+    if (strcmp(position, "attention") == 0)
+        return vips_smartcrop(input, output, width, height, "interesting", VIPS_INTERESTING_ATTENTION, NULL);
+    if (strcmp(position, "entropy") == 0)
+        return vips_smartcrop(input, output, width, height, "interesting", VIPS_INTERESTING_ENTROPY, NULL);
+    double x, y;
+    pipeline_place(position, &x, &y);
+    int left = (int)lround(x * (input->Xsize - width)), top = (int)lround(y * (input->Ysize - height));
+    return vips_crop(input, output, left, top, width, height, NULL);
+}
+
+static const PipelineFilter crop = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "crop",
+    .version = "1.0.0",
+    .summary = "a part of the picture: by shape or size, at a place or where the eye goes",
+    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE,
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &crop;
+}

@@ -1,0 +1,94 @@
+/* grain: the grain of film.
+ *
+ * Gaussian noise, the same for all bands of a pixel, as strong as `amount` where luma is in the middle, and less towards black and white. Of one
+ * seed it is the same every time. It repeats after 512 pixels, which nobody sees. */
+#include <pipeline_vips.h>
+
+enum { AMOUNT, SIZE, SEED, PARAMETER_COUNT };
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [AMOUNT] =
+        {.name = "amount",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 1,
+         .default_value = "0.04",
+         .help = "how strong: the noise's standard deviation, as a part of white"},
+    [SIZE] =
+        {.name = "size",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0.5,
+         .maximum = 20,
+         .default_value = "1.5",
+         .unit = "px",
+         .help = "how large a grain is"},
+    [SEED] =
+        {.name = "seed",
+         .type = PIPELINE_INTEGER,
+         .minimum = 0,
+         .maximum = 1000000,
+         .default_value = "1",
+         .help = "another number makes another grain"},
+};
+
+enum { TILE = 512 };
+
+/* How much weaker noise becomes by a blur: the sum of the kernel's squares, in both directions. */
+static double weakening(double sigma) {
+    double sum = 0, squares = 0;
+    for (int x = -100; x <= 100; x++) {
+        double weight = exp(-x * x / (2 * sigma * sigma));
+        sum += weight;
+        squares += weight * weight;
+    }
+    return squares / (sum * sum);
+}
+
+/* A tile of noise, in memory, of standard deviation 1, whose edges fit together. A blur makes its grains larger. */
+static int tile(double size, int seed, VipsImage **out) {
+    double sigma = size / 2;
+    int margin = (int)ceil(4 * sigma);
+    PIPELINE_OWNED VipsImage *fine = NULL, *around = NULL, *soft = NULL, *cut = NULL, *even = NULL;
+    if (vips_gaussnoise(&fine, TILE, TILE, "mean", 0.0, "sigma", 1.0, "seed", seed, NULL)
+        || vips_embed(
+            fine, &around, margin, margin, TILE + 2 * margin, TILE + 2 * margin, "extend", VIPS_EXTEND_REPEAT, NULL)
+        || vips_gaussblur(around, &soft, sigma, "min_ampl", 0.01, "precision", VIPS_PRECISION_FLOAT, NULL)
+        || vips_crop(soft, &cut, margin, margin, TILE, TILE, NULL)
+        || vips_linear1(cut, &even, 1 / weakening(sigma), 0, NULL))
+        return -1;
+    *out = vips_image_copy_memory(even);
+    return *out == NULL;
+}
+
+static double weight(const void *context, int band, double x) {
+    (void)context;
+    (void)band;
+    return sqrt(4 * x * (1 - x));
+}
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    (void)host;
+    PIPELINE_OWNED VipsImage *noise = NULL, *many = NULL, *all = NULL, *luma = NULL, *weights = NULL;
+    PIPELINE_OWNED VipsImage *grain = NULL, *strong = NULL, *colours = NULL, *grainy = NULL;
+    int across = input->Xsize / TILE + 1, down = input->Ysize / TILE + 1;
+    return tile(values[SIZE].number, (int)values[SEED].number, &noise)
+        || vips_replicate(noise, &many, across, down, NULL)
+        || vips_crop(many, &all, 0, 0, input->Xsize, input->Ysize, NULL) || pipeline_luma(input, &luma)
+        || pipeline_tone(luma, 1, weight, NULL, &weights) || vips_multiply(weights, all, &grain, NULL)
+        || vips_linear1(grain, &strong, values[AMOUNT].number, 0, NULL) || pipeline_colours(input, &colours)
+        || vips_add(colours, strong, &grainy, NULL) || pipeline_join(grainy, input, output);
+}
+
+static const PipelineFilter grain = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "grain",
+    .version = "1.0.0",
+    .summary = "the grain of film",
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &grain;
+}

@@ -1,0 +1,65 @@
+/* vignette: darker corners, as old lenses have them.
+ *
+ * Within `radius` of the way from the middle to the corners nothing changes; from there it gets darker, in a smooth step, until the
+ * corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in it. */
+#include <pipeline_vips.h>
+
+enum { STRENGTH, RADIUS, PARAMETER_COUNT };
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [STRENGTH] =
+        {.name = "strength",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 1,
+         .default_value = "0.5",
+         .help = "how dark the corners are: 0 changes nothing, 1 makes them black"},
+    [RADIUS] =
+        {.name = "radius",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 0.95,
+         .default_value = "0.3",
+         .help = "where it begins, on the way from the middle (0) to the corners (1)"},
+};
+
+/* How much light is left at a place `x` on the way to the corners. */
+static double light(const void *context, int band, double x) {
+    (void)band;
+    const PipelineValue *values = context;
+    double t = VIPS_CLIP(0, (x - values[RADIUS].number) / (1 - values[RADIUS].number), 1);
+    return 1 - values[STRENGTH].number * t * t * (3 - 2 * t);
+}
+
+/* How far each pixel is on the way to the corners: 0 to 65535. */
+static int distance(VipsImage *like, VipsImage **out) {
+    double width = like->Xsize, height = like->Ysize;
+    double scale[] = {2 / width, 2 / height}, offset[] = {1 / width - 1, 1 / height - 1};
+    PIPELINE_OWNED VipsImage *place = NULL, *way = NULL, *square = NULL, *mean = NULL, *root = NULL, *index = NULL;
+    return vips_xyz(&place, like->Xsize, like->Ysize, NULL) || vips_linear(place, &way, scale, offset, 2, NULL)
+        || vips_multiply(way, way, &square, NULL) || vips_bandmean(square, &mean, NULL)
+        || vips_math2_const1(mean, &root, VIPS_OPERATION_MATH2_POW, 0.5, NULL)
+        || vips_linear1(root, &index, UINT16_MAX, 0.5, NULL) || vips_cast(index, out, VIPS_FORMAT_USHORT, NULL);
+}
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    (void)host;
+    PIPELINE_OWNED VipsImage *away = NULL, *lit = NULL, *colours = NULL, *bright = NULL, *dark = NULL;
+    return distance(input, &away) || pipeline_tone(away, 1, light, values, &lit) || pipeline_colours(input, &colours)
+        || vips_multiply(colours, lit, &bright, NULL) || vips_linear1(bright, &dark, 1.0 / UINT16_MAX, 0, NULL)
+        || pipeline_join(dark, input, output);
+}
+
+static const PipelineFilter vignette = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "vignette",
+    .version = "1.0.0",
+    .summary = "darker corners",
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &vignette;
+}

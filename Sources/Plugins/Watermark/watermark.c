@@ -1,0 +1,210 @@
+/* watermark: a text or a picture, laid over a corner.
+ *
+ * As wide as `size` says, or less where the picture has no room for it. A text has a soft shadow, dark under a light colour and light under a dark
+ * one, so that it can be read anywhere. A grey picture stays grey if what is laid over it is grey.
+ * What was transparent is, beneath it, as opaque as the mark is. */
+#include <pipeline_vips.h>
+
+enum { TEXT, PICTURE, POSITION, OPACITY, SIZE, MARGIN, COLOUR, FONT, SHADOW, PARAMETER_COUNT };
+
+static const char *const places[] = {PIPELINE_PLACES, NULL};
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [TEXT] =
+        {.name = "text",
+         .type = PIPELINE_TEXT,
+         .default_value = "",
+         .help = "what to write; or else give a picture"},
+    [PICTURE] =
+        {.name = "picture",
+         .type = PIPELINE_TEXT,
+         .default_value = "",
+         .help = "the name of a file in the filter's folder, such as logo.png"},
+    [POSITION] =
+        {.name = "position",
+         .type = PIPELINE_CHOICE,
+         .default_value = "bottom-right",
+         .choices = places,
+         .help = "where it is"},
+    [OPACITY] =
+        {.name = "opacity",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 1,
+         .default_value = "0.6",
+         .help = "how opaque it is"},
+    [SIZE] =
+        {.name = "size",
+         .type = PIPELINE_NUMBER,
+         .minimum = 1,
+         .maximum = 100,
+         .default_value = "25",
+         .unit = "%",
+         .help = "how wide it is, in hundredths of the picture's width"},
+    [MARGIN] =
+        {.name = "margin",
+         .type = PIPELINE_NUMBER,
+         .minimum = 0,
+         .maximum = 50,
+         .default_value = "3",
+         .unit = "%",
+         .help = "how far from the edges, in hundredths of the short side"},
+    [COLOUR] =
+        {.name = "colour",
+         .type = PIPELINE_COLOUR,
+         .default_value = "#ffffff",
+         .help = "the text's colour"},
+    [FONT] =
+        {.name = "font",
+         .type = PIPELINE_TEXT,
+         .default_value = "sans bold",
+         .help = "the text's font, as Pango names it"},
+    [SHADOW] =
+        {.name = "shadow",
+         .type = PIPELINE_BOOLEAN,
+         .default_value = "yes",
+         .help = "whether the text has a shadow"},
+};
+
+/* What is laid over the picture: colours of one band or three, and how opaque they are, 0 to 255. */
+typedef struct Mark {
+    VipsImage *colours, *mask;
+} Mark;
+
+static void release(Mark *mark) {
+    pipeline_release(&mark->colours);
+    pipeline_release(&mark->mask);
+}
+
+static int letters(const PipelineValue *values, double dpi, VipsImage **out) {
+    /* Pango reads markup. */
+    char *text = g_markup_escape_text(values[TEXT].text, -1), *font = g_strdup_printf("%s 20", values[FONT].text);
+    int failed = vips_text(out, text, "font", font, "dpi", VIPS_MAX(1, (int)dpi), NULL);
+    g_free(text);
+    g_free(font);
+    return failed;
+}
+
+static int write_text(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
+    PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
+    if (letters(values, 144, &measure) || letters(values, 288, &twice))
+        return -1;
+    /* What Pango draws for want of a font does not grow. */
+    if (measure->Xsize == twice->Xsize)
+        return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
+    double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);
+    if (letters(values, 144 * scale, &mark->mask))
+        return -1;
+    double rgb[3];
+    pipeline_colour(values[COLOUR].text, UINT8_MAX, rgb);
+    mark->colours = vips_image_new_from_image(mark->mask, rgb, rgb[0] == rgb[1] && rgb[1] == rgb[2] ? 1 : 3);
+    return mark->colours == NULL;
+}
+
+static int read_picture(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
+    const char *name = values[PICTURE].text;
+    if (host->resources == NULL)
+        return pipeline_refuse(
+            host, "there is no folder to find '%s' in; make one named watermark in the plugin folder", name);
+    if (strchr(name, '/'))
+        return pipeline_refuse(host, "'%s' is no name of a file in %s; write it without a folder", name, host->resources);
+    char *path = g_build_filename(host->resources, name, NULL);
+    gboolean is_there = g_file_test(path, G_FILE_TEST_EXISTS);
+    PIPELINE_OWNED VipsImage *small = NULL, *samples = NULL, *whole = NULL, *memory = NULL;
+    int failed = is_there && vips_thumbnail(path, &small, width, "height", height, NULL);
+    g_free(path);
+    if (!is_there)
+        return pipeline_refuse(host, "there is no picture '%s' in %s; put it there", name, host->resources);
+    return failed || vips_cast(small, &samples, VIPS_FORMAT_UCHAR, "shift", TRUE, NULL)
+        || (vips_image_hasalpha(samples) ? vips_copy(samples, &whole, NULL) : vips_addalpha(samples, &whole, NULL))
+        || !(memory = vips_image_copy_memory(whole)) || pipeline_colours(memory, &mark->colours)
+        || vips_extract_band(memory, &mark->mask, memory->Bands - 1, NULL);
+}
+
+/* The text's shadow: wider, softer, a little to the right and below. `reach` is how far it goes beyond the text. */
+static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
+    int size = VIPS_MAX(1, text->mask->Ysize / 20);
+    double bright = 0;
+    *reach = 3 * size;
+    PIPELINE_OWNED VipsImage *around = NULL;
+    if (vips_embed(
+            text->mask, &around, *reach + size, *reach + size, text->mask->Xsize + 2 * *reach,
+            text->mask->Ysize + 2 * *reach, NULL)
+        || vips_gaussblur(around, &shadow->mask, size, NULL) || vips_avg(text->colours, &bright, NULL))
+        return -1;
+    shadow->colours = vips_image_new_from_image1(shadow->mask, bright < 128 ? UINT8_MAX : 0);
+    return shadow->colours == NULL;
+}
+
+/* Lays the mark over a premultiplied picture whose largest sample is `most`. */
+static int lay(VipsImage *under, int most, const Mark *mark, double opacity, int left, int top, VipsImage **out) {
+    PIPELINE_OWNED VipsImage *bands = NULL, *samples = NULL, *opaque = NULL, *over = NULL, *mask = NULL, *shown = NULL;
+    PIPELINE_OWNED VipsImage *marked = NULL;
+    VipsImage *thrice[] = {mark->colours, mark->colours, mark->colours};
+    int times = mark->colours->Bands < pipeline_colour_bands(under) ? 3 : 1;
+    return vips_bandjoin(thrice, &bands, times, NULL)
+        || vips_linear1(bands, &samples, (double)most / UINT8_MAX, 0, NULL)
+        || (vips_image_hasalpha(under) ? vips_bandjoin_const1(samples, &opaque, most, NULL)
+                                       : vips_copy(samples, &opaque, NULL))
+        || vips_embed(opaque, &over, left, top, under->Xsize, under->Ysize, NULL)
+        || vips_linear1(mark->mask, &mask, opacity, 0, "uchar", TRUE, NULL)
+        || vips_embed(mask, &shown, left, top, under->Xsize, under->Ysize, NULL)
+        || vips_ifthenelse(shown, over, under, &marked, "blend", TRUE, NULL)
+        || vips_copy(marked, out, "interpretation", under->Type, NULL);
+}
+
+static int stamp(const PipelineValue *values, VipsImage *input, const Mark *mark, int left, int top, VipsImage **output) {
+    PIPELINE_OWNED VipsImage *picture = NULL, *plain = NULL, *shaded = NULL, *marked = NULL;
+    double opacity = values[OPACITY].number;
+    int most = pipeline_most(input);
+    if ((mark->colours->Bands == 3 ? pipeline_rgb(input, &picture) : vips_copy(input, &picture, NULL))
+        || pipeline_premultiply(picture, &plain))
+        return -1;
+    if (*values[TEXT].text && values[SHADOW].number != 0) {
+        Mark shadow = {NULL, NULL};
+        int reach = 0;
+        int failed = cast_shadow(mark, &reach, &shadow)
+            || lay(plain, most, &shadow, 0.8 * opacity, left - reach, top - reach, &shaded);
+        release(&shadow);
+        if (failed)
+            return -1;
+    }
+    return lay(shaded ? shaded : plain, most, mark, opacity, left, top, &marked)
+        || pipeline_unpremultiply(marked, input, output);
+}
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    gboolean is_text = *values[TEXT].text != 0;
+    if (is_text == (*values[PICTURE].text != 0))
+        return is_text ? pipeline_refuse(host, "a text and a picture are given; keep one of them")
+                       : pipeline_refuse(host, "with what? write text=\"© Name\" or picture=logo.png");
+    int margin = (int)lround(pipeline_length(values[MARGIN].number, "%", input));
+    int across = VIPS_MAX(1, input->Xsize - 2 * margin), down = VIPS_MAX(1, input->Ysize - 2 * margin);
+    int width = VIPS_CLIP(1, (int)lround(values[SIZE].number / 100 * input->Xsize), across);
+    Mark mark = {NULL, NULL};
+    double x, y;
+    pipeline_place(values[POSITION].text, &x, &y);
+    int failed = is_text ? write_text(host, values, width, down, &mark) : read_picture(host, values, width, down, &mark);
+    if (!failed) {
+        int left = margin + (int)lround(x * (across - mark.mask->Xsize));
+        int top = margin + (int)lround(y * (down - mark.mask->Ysize));
+        failed = stamp(values, input, &mark, left, top, output);
+    }
+    release(&mark);
+    return failed;
+}
+
+static const PipelineFilter watermark = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "watermark",
+    .version = "1.0.0",
+    .summary = "a text or a picture in a corner",
+    .traits = PIPELINE_DRAWS_TEXT,
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &watermark;
+}

@@ -1,0 +1,82 @@
+import Foundation
+import PipelineModel
+
+/// docs/filters.md: what the program says of its filters, in Markdown.
+enum FilterBook {
+    /// What is shown of a filter: its stage in a chain, and the stages before it, that make a picture in need of it.
+    struct Example {
+        var stage: String
+        var after: String?
+    }
+
+    private static let examples = [
+        "autolevels": Example(stage: "autolevels", after: "fade"),
+        "blur": Example(stage: "blur radius=2"),
+        "border": Example(stage: "border colour=#3a2a20"),
+        "crop": Example(stage: "crop ratio=1:1 position=attention"),
+        "grain": Example(stage: "grain amount=0.06"),
+        "sharpen": Example(stage: "sharpen amount=2"),
+        "tilt-shift": Example(stage: "tilt-shift position=0.55 width=0.2 blur=2"),
+        "vignette": Example(stage: "vignette strength=0.8 radius=0"),
+        "watermark": Example(stage: "watermark text=\"© Ada Lovelace\" size=40"),
+    ]
+
+    static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
+
+    /// The picture of a filter, or of what it is laid upon; below docs/.
+    static func picture(_ stages: String?) -> String {
+        "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
+    }
+
+    static func text(_ filters: [StageDescription]) -> String {
+        let list = filters.map { "[\($0.name)](#\($0.name))" }.joined(separator: " · ")
+        return ([introduction, list] + filters.map(section)).joined(separator: "\n\n") + "\n"
+    }
+
+    private static let introduction = """
+        # The filters
+
+        Written by `./run docs` from what the filters say of themselves; `pipectl plugins show NAME` says the same.
+
+        A filter is a stage of a chain: `resize width=1600 | chrome | vignette strength=0.3 | save format=jpeg`. Several curves in a row cost as
+        much as one. 16 bit stay 16 bit. A grey picture stays grey wherever the result is; sepia, duotone, instant, and a coloured border or
+        mark make it a coloured one. Alpha stays as it is, but blur and tilt-shift blur it, too, with colours weighed by it; a border is opaque,
+        and so is a watermark as far as it covers. Filters of the kind *whole picture* hold it in memory.
+        """
+
+    private static func section(_ filter: StageDescription) -> String {
+        let example = example(filter.name)
+        let traits = filter.traits.map(\.rawValue).sorted().joined(separator: ", ")
+        let before = example.after.map { "`\($0)`" } ?? "before"
+        return """
+            ## \(filter.name)
+
+            \(filter.summary.first?.uppercased() ?? "")\(filter.summary.dropFirst()).\(traits.isEmpty ? "" : " *\(traits)*")
+
+            | \(before) | `\(example.stage)` |
+            |---|---|
+            | ![\(before)](\(picture(example.after))) | ![\(filter.name)](\(picture(filter.name))) |
+
+            | parameter | may be | if left out | |
+            |---|---|---|---|
+            \(filter.parameters.map(row).joined(separator: "\n"))
+            """
+    }
+
+    private static func row(_ parameter: ParameterDescription) -> String {
+        let left = parameter.defaultValue.map { $0.isEmpty ? "nothing" : "`\($0)`" } ?? "must be given"
+        return "| `\(parameter.name)` | \(values(parameter)) | \(left) | \(parameter.help) |"
+    }
+
+    private static func values(_ parameter: ParameterDescription) -> String {
+        let unit = parameter.unit.map { " \($0)" } ?? ""
+        func plain(_ number: Double?) -> String { number.map { String(format: "%g", $0) } ?? "" }
+        switch parameter.type {
+        case .number, .integer: return "\(plain(parameter.minimum)) to \(plain(parameter.maximum))\(unit)"
+        case .boolean: return "`yes`, `no`"
+        case .choice: return parameter.choices.map { "`\($0)`" }.joined(separator: ", ")
+        case .colour: return "a colour, `#rrggbb`"
+        case .text: return "a text"
+        }
+    }
+}

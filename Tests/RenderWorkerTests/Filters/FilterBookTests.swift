@@ -1,0 +1,53 @@
+import Foundation
+import PipelineModel
+import Testing
+import WorkerProtocol
+
+/// The manual of the filters is what they say of themselves. `./run docs` writes it by this test: `PIPELINED_DOCS` names a folder of the
+/// project's sample pictures then.
+@Suite("docs/filters.md")
+struct FilterBookTests {
+    private static let docs = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../docs").standardized
+    private static let samples = ProcessInfo.processInfo.environment["PIPELINED_DOCS"]
+
+    @Test("It says what the program says; ./run docs writes it anew")
+    func text() throws {
+        let text = FilterBook.text(try WorkerProcess().hello.filters)
+        let file = Self.docs.appendingPathComponent("filters.md")
+        if Self.samples != nil { try Data(text.utf8).write(to: file) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == text)
+    }
+
+    @Test("Each filter has its picture, of at most 25 KB")
+    func pictures() throws {
+        let worker = try WorkerProcess()
+        if let samples = Self.samples { try Self.draw(worker, samples) }
+        let wanted = worker.hello.filters.flatMap { filter in
+            [FilterBook.picture(filter.name), FilterBook.picture(FilterBook.example(filter.name).after)]
+        }
+        for picture in Set(wanted) {
+            let bytes = try Data(contentsOf: Self.docs.appendingPathComponent(picture))
+            #expect(bytes.count > 500 && bytes.count <= 25 << 10, "\(picture): \(bytes.count) bytes")
+        }
+    }
+
+    private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
+        let sample = try TemporaryFile(
+            [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/sunset-at-sea.jpg"))))
+        // The same for all of them, before any of the filters.
+        let start = "resize width=360 kernel=lanczos3"
+        let save = "save format=webp quality=80 metadata=strip"
+        func draw(_ picture: String, _ stages: String?...) throws {
+            let chain = ([start] + stages.compactMap(\.self) + [save]).joined(separator: " | ")
+            let file = docs.appendingPathComponent(picture)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(worker.render(sample, chain).bytes).write(to: file)
+        }
+        try draw(FilterBook.picture(nil))
+        for filter in worker.hello.filters {
+            let example = FilterBook.example(filter.name)
+            try draw(FilterBook.picture(filter.name), example.after, example.stage)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import PipelineModel
+import Testing
+import WorkerProtocol
+
+/// All filters of the set, over every kind of picture that a filter may get.
+struct FilterSetTests {
+    /// What becomes of a picture's bands.
+    enum Colour { case stays, becomesGrey, becomesColour }
+
+    struct Case: CustomTestStringConvertible {
+        var chain: String
+        var colour = Colour.stays
+        /// The size of the result, where it is another.
+        var size: @Sendable (_ width: Int, _ height: Int) -> (Int, Int) = { ($0, $1) }
+        /// Whether it leaves alpha as it is.
+        var keepsAlpha = true
+
+        var name: String { String(chain.prefix { $0 != " " }) }
+        var testDescription: String { chain }
+    }
+
+    static let cases = [
+        Case(chain: "autolevels"), Case(chain: "autolevels balance=yes clip=5"),
+        Case(chain: "blur radius=3 unit=px", keepsAlpha: false), Case(chain: "blur radius=30", keepsAlpha: false),
+        Case(
+            chain: "border width=3 unit=px", size: { ($0 + 6, $1 + 6) }, keepsAlpha: false),
+        Case(
+            chain: "border width=2 unit=px colour=#203040", colour: .becomesColour, size: { ($0 + 4, $1 + 4) },
+            keepsAlpha: false),
+        Case(chain: "chrome"),
+        Case(
+            chain: "crop ratio=1:1", size: { (min($0, $1), min($0, $1)) }, keepsAlpha: false),
+        Case(
+            chain: "crop ratio=1:1 position=attention", size: { (min($0, $1), min($0, $1)) }, keepsAlpha: false),
+        Case(
+            chain: "crop width=20 height=10 position=entropy", size: { (min($0, 20), min($1, 10)) }, keepsAlpha: false),
+        Case(chain: "crop width=7 position=right", size: { (min($0, 7), $1) }, keepsAlpha: false),
+        Case(chain: "duotone", colour: .becomesColour), Case(chain: "fade"), Case(chain: "grain"),
+        Case(chain: "instant", colour: .becomesColour), Case(chain: "mono", colour: .becomesGrey),
+        Case(chain: "noir", colour: .becomesGrey), Case(chain: "sepia", colour: .becomesColour),
+        Case(chain: "sharpen"), Case(chain: "tilt-shift", keepsAlpha: false),
+        Case(chain: "tilt-shift width=0 blur=20", keepsAlpha: false), Case(chain: "vignette"),
+        Case(chain: "watermark text=Ada", keepsAlpha: false),
+        Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
+    ]
+
+    /// Width and height: nothing to look around in, odd ones, and one larger than what libvips reads at a time.
+    private static let sizes = [(1, 1), (3, 1), (1, 7), (31, 17), (700, 151)]
+
+    @Test("Of every kind and size it makes what it says", arguments: cases)
+    func kinds(example: Case) throws {
+        let worker = try WorkerProcess()
+        for (width, height) in Self.sizes {
+            for bands in 1...4 {
+                for is16Bit in [false, true] where bands != 3 || is16Bit || width < 700 {
+                    try check(example, width, height, bands, is16Bit, worker)
+                }
+            }
+        }
+    }
+
+    private func check(
+        _ example: Case, _ width: Int, _ height: Int, _ bands: Int, _ is16Bit: Bool, _ worker: WorkerProcess
+    ) throws {
+        let what = Comment(rawValue: "\(width) × \(height), \(bands) bands, \(is16Bit ? 16 : 8) bit")
+        let most = is16Bit ? 65535 : 255
+        let source = Pixels(width, height) { x, y in
+            [x * 37 + y * 11, x * 5 + y * 101, x * y * 3, x * 29 + y * 53].prefix(bands).map { $0 * most / 255 % most }
+        }
+        let made = try VipsPicture(
+            worker.render(source.file(.png, is16Bit: is16Bit), "\(example.chain) | save format=png"))
+        let result = try made.pixels()
+        let alpha = bands % 2 == 0 ? 1 : 0
+        let colours = [.stays: bands - alpha, .becomesGrey: 1, .becomesColour: 3][example.colour]
+        #expect((result.width, result.height) == example.size(width, height), what)
+        #expect(result.bands == (colours ?? 0) + alpha, what)
+        #expect(made.is16Bit == is16Bit, what)
+        guard alpha == 1, example.keepsAlpha, result.samples.count / result.bands == width * height else { return }
+        let isSame = (0..<width * height).allSatisfy {
+            result.samples[($0 + 1) * result.bands - 1] == source.samples[($0 + 1) * bands - 1]
+        }
+        #expect(isSame, "alpha of \(what)")
+    }
+
+    @Test("Each filter of the list in Package.swift is there, described, and among these cases")
+    func complete() throws {
+        let hello = try WorkerProcess().hello
+        let names = hello.filters.map(\.name)
+        #expect(names == (try Self.listed()))
+        #expect(Set(Self.cases.map(\.name)) == Set(names))
+        #expect(hello.skipped.isEmpty)
+        for filter in hello.filters {
+            #expect(!filter.parameters.isEmpty && filter.parameters.allSatisfy { !$0.isRequired }, "\(filter.name)")
+        }
+    }
+
+    /// `TiltShift` in the list is `tilt-shift`.
+    private static func listed() throws -> [String] {
+        let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Package.swift").standardized
+        let text = try String(contentsOf: package, encoding: .utf8)
+        let list = try #require(text.firstMatch(of: /let filters = \[([^\]]*)\]/)?.1)
+        return list.matches(of: /"(\w+)"/).map { match in
+            match.1.reduce("") { $0 + ($1.isUppercase && !$0.isEmpty ? "-" : "") + $1.lowercased() }
+        }.sorted()
+    }
+}
