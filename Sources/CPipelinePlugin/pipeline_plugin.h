@@ -39,6 +39,8 @@
  *
  *   - It is sRGB or grey, gamma-encoded, with 8 or 16 bits a sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT): 1 or 3 bands, and perhaps an
  *     alpha band as the last, not premultiplied (vips_image_hasalpha tells). It may be as small as 1 × 1.
+ *   - It may be read once, from top to bottom, as it comes out of its decoder; a neighbourhood is no matter. PIPELINE_WHOLE_PICTURE asks for
+ *     more.
  *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host rounds them, and brings them back to the input's. Its
  *     interpretation says what it is; alpha that came in goes out.
  *   - Metadata (EXIF, ICC profile and the like) stay with the picture if it is made from the input by libvips' operations.
@@ -131,8 +133,8 @@ typedef enum PipelineTrait {
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
-    /* The filter reads its input more than once, or not from top to bottom: the host hands over a picture that lies in memory, and makes room
-     * for it. Without this trait a picture may come from its file row by row. */
+    /* The filter reads pixels in another order than from top to bottom (it turns or mirrors), more than once, or in `apply` (it measures): the
+     * host hands over a picture that is in memory. That costs memory, and time. */
     PIPELINE_WHOLE_PICTURE = 1 << 5
 } PipelineTrait;
 

@@ -144,6 +144,10 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     return status;
 }
 
+static inline int cvips_replicate(VipsImage *in, VipsImage **out, int across, int down) {
+    return vips_replicate(in, out, across, down, NULL);
+}
+
 static inline int cvips_identity(VipsImage **out, int bands, gboolean is_wide) {
     return vips_identity(out, "bands", bands, "ushort", is_wide, NULL);
 }

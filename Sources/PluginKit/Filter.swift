@@ -45,7 +45,7 @@ public struct Traits: OptionSet, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
 
-    /// The result depends on luma alone (`Image.luma`).
+    /// The result depends on luma alone, which is what comes in: one band of colour.
     public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
     /// Each pixel depends on the same pixel alone.
     public static let pointwise = Traits(PIPELINE_POINTWISE)

@@ -157,6 +157,15 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     }
 }
 
+extension PictureHeader {
+    /// The most that a worker may allocate for a picture that needs about so much. A decoder that takes far more than its header made us
+    /// expect has gone wild.
+    public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
+
+    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
+    private static let ownMemory: Int64 = 1 << 30
+}
+
 public struct RenderedOutput: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int

@@ -55,7 +55,10 @@ extension Suspicion {
 
     fileprivate var culprit: String? { isCertain && filters.count == 1 ? filters.first?.name : nil }
 
-    fileprivate var orMend: String { filters.isEmpty ? "" : "; or look at \(words)" }
+    fileprivate var orMend: String {
+        if isCertain { return "; or leave it out of the chain" }
+        return filters.isEmpty ? "" : "; or look at \(words)"
+    }
 
     fileprivate var andMemory: String { isOutOfMemory ? ", when it had used all the memory that it may have" : "" }
 }

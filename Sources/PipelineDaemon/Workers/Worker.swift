@@ -52,11 +52,7 @@ final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
 
     override func ended(_ end: WorkerEnd) { self.end(self, end) }
 
-    /// A decoder that takes far more than its header made us expect has gone wild.
-    func allow(memory: Int64) { limitMemory(to: Self.ownMemory + 4 * memory) }
-
-    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
-    private static let ownMemory: Int64 = 1 << 30
+    func allow(memory: Int64) { limitMemory(to: PictureHeader.memoryLimit(memory)) }
 
     override func leave() {
         state = .leaving

@@ -22,7 +22,7 @@ struct FilterLibrary {
     init(
         _ paths: [String], resources: [String] = [], joins: Bool = true, loading: (String) -> Void = { _ in }
     ) {
-        self.resources = resources + paths
+        self.resources = resources + paths.map { FileSystem.isFolder($0) ? $0 : FileSystem.folder(of: $0) }
         self.joins = joins
         let own = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         for path in paths {

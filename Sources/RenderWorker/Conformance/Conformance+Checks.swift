@@ -1,0 +1,194 @@
+import PipelineModel
+import SystemCalls
+
+/// One list shows the whole suite.
+extension Conformance {
+    static let checks = [
+        Check(name: "one pixel") { try $0.sizes([(1, 1)]) },
+        Check(name: "odd sizes") { try $0.sizes([(7, 5), (1, 99), (333, 1), (2, 3)]) },
+        Check(name: "one band") { try $0.kinds(bands: 1) },
+        Check(name: "alpha") { try $0.alpha() },
+        Check(name: "16 bit") { try $0.wide() },
+        Check(name: "CMYK") { try $0.inks() },
+        Check(name: "every parameter's ends") { try $0.parameters() },
+        Check(name: "twice in a chain") { try $0.twice() },
+        Check(name: "again and again") { try $0.again() },
+        Check(name: "a huge picture") { try $0.huge() },
+        Check(name: "cancelled in the middle") { try $0.cancelled() },
+        Check(name: "pointwise, as it says") { try $0.pointwise() },
+        Check(name: "a curve, as it says") { try $0.curve() },
+    ]
+
+    private func sizes(_ sizes: [(Int, Int)]) throws -> String {
+        for (width, height) in sizes {
+            for bands in 1...4 {
+                do {
+                    _ = try render(Specimen(width, height, bands: bands).file())
+                } catch {
+                    throw FilterTrouble("\(width) × \(height) of \(bands) bands: \(error)")
+                }
+            }
+        }
+        return sizes.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")
+    }
+
+    private func kinds(bands: Int) throws -> String {
+        let result = try render(Specimen(64, 48, bands: bands).file())
+        return "becomes \(result.bands)"
+    }
+
+    private func alpha() throws -> String {
+        for bands in [2, 4] {
+            let result = try render(Specimen(64, 48, bands: bands).file())
+            guard result.hasAlpha else {
+                throw FilterTrouble("of \(bands) bands came \(result.bands): alpha that comes in must go out")
+            }
+        }
+        return "stays"
+    }
+
+    private func wide() throws -> String {
+        let narrow = try render(Specimen(64, 48).file())
+        let wide = try render(Specimen(64, 48, is16Bit: true).file())
+        guard wide.is16Bit else { throw FilterTrouble("the result has 8 bits a sample") }
+        guard abs(wide.mean - narrow.mean) <= 3 else {
+            throw FilterTrouble(
+                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: what counts in "
+                    + "samples must count in 65535ths, too")
+        }
+        return "as with 8"
+    }
+
+    private func inks() throws -> String {
+        _ = try render(Specimen(64, 48, bands: 4).fileOfInks())
+        return "comes as sRGB"
+    }
+
+    private func parameters() throws -> String {
+        let source = try Specimen(64, 48).file()
+        var count = 0
+        for parameter in filter.parameters {
+            for value in parameter.ends {
+                do {
+                    _ = try render(source, [parameter.name: value])
+                } catch {
+                    throw FilterTrouble("\(parameter.name)=\(value): \(error)")
+                }
+                count += 1
+            }
+        }
+        guard count > 0 else { throw LeftOut(reason: "it has none that has any") }
+        return "\(count) values"
+    }
+
+    private func twice() throws -> String {
+        _ = try render(Specimen(64, 48).file(), times: 2)
+        return "two stages"
+    }
+
+    // MARK: - Over time
+
+    private static let rounds = 40
+    /// What a worker may keep of so many pictures: about half of one of them each.
+    private static let mostGrowth = 10 << 20
+
+    private func again() throws -> String {
+        let source = try Specimen(500, 400).file()
+        let process = try process()
+        let first = try bytes(source, in: process)
+        var (memory, descriptors) = (0, 0)
+        for round in 1...Self.rounds {
+            guard try bytes(source, in: process) == first else {
+                throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
+            }
+            // By then it has what it needs.
+            if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
+        }
+        let growth = process.memory.now - memory
+        guard growth < Self.mostGrowth else {
+            throw FilterTrouble(
+                "its worker grew by \(growth >> 20) MB over \(Self.rounds * 3 / 4) pictures of 500 × 400: something is not "
+                    + "let go of")
+        }
+        guard process.descriptors <= descriptors else {
+            throw FilterTrouble("\(process.descriptors - descriptors) more files are open than before")
+        }
+        return "\(Self.rounds) times the same, and \(max(0, growth >> 20)) MB more"
+    }
+
+    private func huge() throws -> String {
+        // Its own, whose peak is this picture's.
+        let process = try FilterProcess(plugin, arguments)
+        let begun = ContinuousClock.now
+        let target = try Descriptor.memory([])
+        _ = try process.render(try hugePicture.get(), try chain.stages(format: "jpeg"), into: target)
+        let time = ContinuousClock.now - begun
+        return "6000 × 4000, \(Int(time / .milliseconds(1))) ms, at most \(process.memory.most >> 20) MB"
+    }
+
+    private static let grace = Duration.seconds(5)
+
+    private func cancelled() throws -> String {
+        let process = try process()
+        var times: [Int] = []
+        for moment in [FilterProcess.Moment.applying, .applied] {
+            let time = try process.cancel(
+                try hugePicture.get(), try chain.stages(format: "jpeg"), into: Descriptor.memory([]), when: moment)
+            guard time < Self.grace else {
+                throw FilterTrouble(
+                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in what takes long")
+            }
+            times.append(Int(time / .milliseconds(1)))
+        }
+        _ = try render(Specimen(64, 48).file(), in: process)
+        return "after \(times[0]) ms in apply, after \(times[1]) ms behind it"
+    }
+
+    // MARK: - Traits
+
+    private func pointwise() throws -> String {
+        guard filter.traits.contains(.pointwise) else { throw LeftOut(reason: "it does not say so") }
+        let process = try processApart()
+        for bands in 1...4 {
+            let specimen = Specimen(96, 64, bands: bands)
+            let straight = try render(specimen.file(), in: process)
+            let shuffled = try render(specimen.shuffled.file(), in: process)
+            guard straight.shuffled == shuffled else {
+                throw FilterTrouble(
+                    "pixels of \(bands) bands become others in other places, or beside others: it is not pointwise")
+            }
+        }
+        return "wherever pixels lie"
+    }
+
+    private func curve() throws -> String {
+        guard filter.traits.contains(.curve) else { throw LeftOut(reason: "it does not say so") }
+        for is16Bit in [false, true] {
+            for bands in 1...4 {
+                let source = try Specimen(256, 64, bands: bands, is16Bit: is16Bit).file()
+                let table = try render(source)
+                let direct = try render(source, in: processApart())
+                guard let difference = table.difference(direct), difference <= 1 else {
+                    throw FilterTrouble(
+                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes "
+                            + "\(table.difference(direct).map { "\($0) levels else" } ?? "another form") "
+                            + "as a table than by itself: it is no curve")
+                }
+            }
+        }
+        return "the same as a table"
+    }
+}
+
+extension ParameterDescription {
+    /// The values at which mistakes hide.
+    fileprivate var ends: [String] {
+        switch type {
+        case .number, .integer: [minimum, maximum].compactMap(\.self).map { type == .integer ? "\(Int($0))" : "\($0)" }
+        case .boolean: ["no", "yes"]
+        case .choice: choices
+        case .colour: ["#000000", "#ffffff", "#12ab9f"]
+        case .text: []
+        }
+    }
+}

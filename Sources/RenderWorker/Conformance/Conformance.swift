@@ -1,0 +1,72 @@
+import PipelineModel
+import SystemCalls
+
+/// A filter, and the workers in which it is checked: another when it has taken one down.
+final class Conformance {
+    struct Check: Sendable {
+        var name: String
+        /// Returns what was seen, throws what is wrong, or that it does not apply.
+        var run: @Sendable (Conformance) throws -> String
+    }
+
+    /// The check asks for nothing that this filter promises.
+    struct LeftOut: Error {
+        var reason: String
+    }
+
+    let chain: FilterChain
+    let plugin: String
+    let arguments: Arguments
+    private var joining: FilterProcess?
+    private var apart: FilterProcess?
+    /// 6000 × 4000.
+    private(set) lazy var hugePicture = Result { try Specimen(500, 400).file(across: 12, down: 10) }
+
+    init(plugin: String, arguments: Arguments, chain: FilterChain, process: FilterProcess) {
+        (self.plugin, self.arguments, self.chain, joining) = (plugin, arguments, chain, process)
+    }
+
+    var filter: StageDescription { chain.filter }
+
+    func result(of check: Check) -> ConformanceReport.Result {
+        do {
+            return .init(check: check.name, outcome: .passed, note: try check.run(self))
+        } catch let leftOut as LeftOut {
+            return .init(check: check.name, outcome: .leftOut, note: leftOut.reason)
+        } catch {
+            return .init(check: check.name, outcome: .failed, note: "\(error)")
+        }
+    }
+
+    /// A worker as in service.
+    func process() throws -> FilterProcess {
+        if let joining, joining.isAlive { return joining }
+        let new = try FilterProcess(plugin, arguments)
+        joining = new
+        return new
+    }
+
+    /// A worker that knows no tables.
+    func processApart() throws -> FilterProcess {
+        if let apart, apart.isAlive { return apart }
+        let new = try FilterProcess(plugin, arguments, joins: false)
+        apart = new
+        return new
+    }
+
+    /// What becomes of a picture.
+    func render(
+        _ source: Descriptor, _ changes: [String: String] = [:], times: Int = 1, in process: FilterProcess? = nil
+    ) throws -> Specimen {
+        let target = try Descriptor.memory([])
+        _ = try (process ?? self.process()).render(source, try chain.stages(changes, times: times), into: target)
+        return try Specimen(target)
+    }
+
+    /// The file that becomes of it.
+    func bytes(_ source: Descriptor, in process: FilterProcess) throws -> [UInt8] {
+        let target = try Descriptor.memory([])
+        _ = try process.render(source, try chain.stages(), into: target)
+        return try SourceFile(target, name: "result").bytes()
+    }
+}

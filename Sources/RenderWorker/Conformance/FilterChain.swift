@@ -1,0 +1,40 @@
+import PipelineModel
+
+/// Chains of one filter, from what is written on the command line.
+struct FilterChain {
+    let filter: StageDescription
+    /// `name=value`, as given.
+    let assignments: [String]
+
+    /// The filter, so many times, with these values beside those that were given, and `save`.
+    func stages(_ changes: [String: String] = [:], times: Int = 1, format: String = "png") throws -> [Stage] {
+        var words = [filter.name] + changes.sorted { $0.key < $1.key }.map { Self.word($0.key, $0.value) }
+        for assignment in assignments {
+            guard let equals = assignment.firstIndex(of: "=") else { continue }
+            let name = String(assignment[..<equals])
+            if changes[name] == nil {
+                words.append(Self.word(name, String(assignment[assignment.index(after: equals)...])))
+            }
+        }
+        let stage = words.joined(separator: " ")
+        let text = (Array(repeating: stage, count: times) + ["save format=\(format)"]).joined(separator: " | ")
+        do throws(ChainProblem) {
+            return try Chain(parsing: text, catalog: StageCatalog(filters: [filter])).stages
+        } catch {
+            throw FilterTrouble("\(error.message), in: \(text)")
+        }
+    }
+
+    /// The same with something for each parameter that must be given, and was not.
+    var completed: FilterChain {
+        let given = assignments.map { $0.prefix { $0 != "=" } }
+        let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }
+            .map { "\($0.name)=\($0.example)" }
+        return FilterChain(filter: filter, assignments: assignments + examples)
+    }
+
+    private static func word(_ name: String, _ value: String) -> String {
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\(name)=\"\(escaped)\""
+    }
+}

@@ -1,0 +1,210 @@
+import CLinux
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// A worker as the daemon has it, with one plugin, for who writes that.
+final class FilterProcess {
+    let filter: StageDescription
+    let missing: [String]
+    /// What the filter has logged.
+    private(set) var lines: [FilterLine] = []
+    private let channel: WorkerChannel
+    private let process: pid_t
+    private var status: Int32?
+    private var crash: CrashNote?
+
+    /// For one picture, or for loading.
+    private static let patience = Duration.seconds(60)
+
+    init(_ plugin: String, _ arguments: Arguments, joins: Bool = true) throws {
+        let options = arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
+        (process, channel) = try Self.start(options + [plugin])
+        do {
+            let hello = try Self.hello(channel)
+            guard let filter = hello.filters.first else {
+                throw FilterTrouble(hello.skipped.first?.reason ?? "there is no filter in it")
+            }
+            (self.filter, missing) = (filter, hello.missing)
+        } catch {
+            kill(process, SIGKILL)
+            var status: Int32 = 0
+            waitpid(process, &status, 0)
+            throw (error as? FilterTrouble).map { FilterTrouble("\(plugin) is no filter: \($0.description)") } ?? error
+        }
+    }
+
+    deinit {
+        if status == nil { end() }
+    }
+
+    /// Its end of the channel is its own: when it is gone, so is that.
+    private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let process = try ChildProgram.start(
+            [FileSystem.resolved("/proc/self/exe")] + words, environment: environment.map { "\($0)=\($1)" },
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
+        return (process, WorkerChannel(ours))
+    }
+
+    private static func hello(_ channel: WorkerChannel) throws -> Hello {
+        while true {
+            guard channel.isReady(within: patience) else {
+                throw FilterTrouble("it had not loaded after \(patience.text)")
+            }
+            switch try channel.receive(WorkerMessage.self)?.message {
+            case .hello(let hello): return hello
+            case nil: throw FilterTrouble("the process that loads it ends")
+            default: continue
+            }
+        }
+    }
+
+    // MARK: - Pictures
+
+    struct Made {
+        var header: PictureHeader
+        var output: RenderedOutput
+    }
+
+    /// Sends a picture through stages, of which the last is `save`, into `target`.
+    func render(
+        _ source: Descriptor, name: String = "picture", _ stages: [Stage], into target: Descriptor
+    ) throws -> Made {
+        let header = try open(source, name: name, stages)
+        try channel.send(SupervisorMessage.render, descriptors: [target])
+        switch try answer() {
+        case .rendered(let outputs):
+            guard let output = outputs.first else { throw FilterTrouble("nothing was made") }
+            return Made(header: header, output: output)
+        case .failed(let failure): throw FilterTrouble(failure)
+        default: throw FilterTrouble("the worker answered something else")
+        }
+    }
+
+    /// When a job is cancelled.
+    enum Moment { case applying, applied }
+
+    /// Begins to render, and stops that; how long it took.
+    func cancel(
+        _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
+    ) throws -> Duration {
+        _ = try open(source, name: "picture", stages)
+        try channel.send(SupervisorMessage.render, descriptors: [target])
+        var begun = ContinuousClock.now
+        while true {
+            guard let message = try next() else { throw lost() }
+            switch message {
+            case .applying(let filters):
+                guard filters.isEmpty == (moment == .applied) else { continue }
+                begun = .now
+                try? channel.send(SupervisorMessage.cancel)
+            case .cancelled, .rendered: return .now - begun
+            case .failed(let failure): throw FilterTrouble(failure)
+            default: continue
+            }
+        }
+    }
+
+    private func open(_ source: Descriptor, name: String, _ stages: [Stage]) throws -> PictureHeader {
+        let output = RenderOutput(name: nil, stages: stages)
+        try channel.send(
+            SupervisorMessage.open(OpenRequest(name: name, outputs: [output], maxPixels: Settings().maxPixels)),
+            descriptors: [source])
+        switch try answer() {
+        case .opened(let header):
+            _ = clinux_limit(
+                process, Int32(RLIMIT_DATA.rawValue), UInt64(PictureHeader.memoryLimit(header.memory)))
+            return header
+        case .failed(let failure): throw FilterTrouble(failure)
+        default: throw FilterTrouble("the worker answered something else")
+        }
+    }
+
+    private func answer() throws -> WorkerMessage {
+        while let message = try next() {
+            switch message {
+            case .applying: continue
+            default: return message
+            }
+        }
+        throw lost()
+    }
+
+    /// The process has ended.
+    private func lost() -> FilterTrouble {
+        end()
+        let signal = (status ?? 0) & 0x7f
+        let memory = crash?.isOutOfMemory == true ? ", when it had used all the memory that it may have" : ""
+        return FilterTrouble(
+            signal == SIGSYS
+                ? "it tried what a worker may not, and the kernel ended that"
+                : "it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
+    }
+
+    /// The next message that is not said beside the work; nil when the process has ended.
+    private func next() throws -> WorkerMessage? {
+        while true {
+            guard channel.isReady(within: Self.patience) else {
+                kill(process, SIGKILL)
+                end()
+                throw FilterTrouble("it does not come to an end: it was given up after \(Self.patience.text)")
+            }
+            switch try? channel.receive(WorkerMessage.self)?.message {
+            case .said(let line): lines.append(line)
+            case .crashed(let note): crash = note
+            case let message: return message
+            }
+        }
+    }
+
+    private func end() {
+        guard status == nil else { return }
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        self.status = status
+    }
+
+    /// It can render another picture.
+    var isAlive: Bool { status == nil }
+
+    // MARK: - What it uses
+
+    var descriptors: Int { ((try? FileSystem.names(in: "/proc/\(process)/fd"))?.count ?? 0) }
+
+    /// Bytes, now and at most.
+    var memory: (now: Int, most: Int) {
+        let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        func bytes(_ key: String) -> Int {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+            return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+        }
+        return (bytes("VmRSS:"), bytes("VmHWM:"))
+    }
+}
+
+/// What is the matter with a filter, in words for who writes it.
+struct FilterTrouble: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    init(_ failure: WorkerFailure) {
+        let advice = failure.stage == WorkerFailure.confinement ? failure.advice.map { " (\($0))" } ?? "" : ""
+        description = "\(failure.stage): \(failure.message)\(advice)"
+    }
+}
+
+extension WorkerChannel {
+    /// Whether a message, or the end, comes within this time.
+    fileprivate func isReady(within patience: Duration) -> Bool {
+        var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0
+    }
+}

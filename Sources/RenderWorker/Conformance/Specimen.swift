@@ -1,0 +1,111 @@
+import CVips
+import Foundation
+import SystemCalls
+
+/// A small picture whose every sample is known, as a file for a worker, and what comes back.
+struct Specimen: Equatable {
+    var width: Int
+    var height: Int
+    var bands: Int
+    var is16Bit = false
+    var samples: [UInt16]
+
+    var hasAlpha: Bool { bands == 2 || bands == 4 }
+
+    /// Colours of all kinds, soft here and hard there; alpha, if there is any, from none to all.
+    init(_ width: Int, _ height: Int, bands: Int = 3, is16Bit: Bool = false) {
+        (self.width, self.height, self.bands, self.is16Bit) = (width, height, bands, is16Bit)
+        samples = []
+        for y in 0..<height {
+            for x in 0..<width {
+                let colours = [x * 255 / max(1, width - 1), (x * 37 + y * 11) % 256, y * 255 / max(1, height - 1)]
+                let last = (x + 2 * y) % 256
+                let values = bands < 3 ? [colours[1], last] : colours + [last]
+                samples += values.prefix(bands).map { UInt16(is16Bit ? $0 * 257 : $0) }
+            }
+        }
+    }
+
+    /// Of a picture that was made.
+    init(_ file: Descriptor) throws {
+        let picture = try SourceFile(file, name: "result").picture()
+        let whole = try picture.inMemory()
+        (width, height, bands) = (whole.width, whole.height, whole.bands)
+        is16Bit = whole.format == VIPS_FORMAT_USHORT
+        let count = width * height * bands
+        guard let data = whole.image.pointee.data else { throw VipsError.take() }
+        samples =
+            is16Bit
+            ? data.withMemoryRebound(to: UInt16.self, capacity: count) {
+                Array(UnsafeBufferPointer(start: $0, count: count))
+            }
+            : data.withMemoryRebound(to: UInt8.self, capacity: count) {
+                UnsafeBufferPointer(start: $0, count: count).map { UInt16($0) }
+            }
+    }
+
+    /// The same pixels in another order, laid out in rows of another length.
+    var shuffled: Specimen {
+        var other = self
+        (other.width, other.height) = (height, width)
+        let pixels = stride(from: 0, to: samples.count, by: bands).reversed()
+        other.samples = pixels.flatMap { samples[$0..<$0 + bands] }
+        return other
+    }
+
+    /// From 0 to 255, over all bands.
+    var mean: Double {
+        samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
+    }
+
+    /// By how much samples differ at most, in levels; nil of pictures of another form.
+    func difference(_ other: Specimen) -> Int? {
+        guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
+            return nil
+        }
+        return zip(samples, other.samples).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
+    }
+
+    // MARK: - Files
+
+    func file() throws -> Descriptor {
+        try Self.file(picture(is16Bit ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)) {
+            cvips_pngsave($0, $1, 0)
+        }
+    }
+
+    /// As inks: cyan, magenta, yellow, black.
+    func fileOfInks() throws -> Descriptor {
+        try Self.file(picture(VIPS_INTERPRETATION_CMYK)) {
+            cvips_tiffsave($0, $1, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, 0)
+        }
+    }
+
+    /// A JPEG of so many of these, side by side and one below the other.
+    func file(across: Int, down: Int) throws -> Descriptor {
+        let many = try picture(VIPS_INTERPRETATION_sRGB).then { cvips_replicate($0, $1, Int32(across), Int32(down)) }
+        return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0) }
+    }
+
+    private func picture(_ interpretation: VipsInterpretation) throws -> Picture {
+        let bytes =
+            is16Bit ? samples.withUnsafeBytes { Array($0) } : samples.map { UInt8(truncatingIfNeeded: $0) }
+        let format = is16Bit ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR
+        guard
+            let image = vips_image_new_from_memory_copy(
+                bytes, bytes.count, Int32(width), Int32(height), Int32(bands), format)
+        else { throw VipsError.take() }
+        let grey = is16Bit ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W
+        return try Picture(owning: image).interpreted(bands < 3 ? grey : interpretation)
+    }
+
+    private static func file(
+        _ picture: Picture, _ save: (UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<VipsTarget>) -> Int32
+    ) throws -> Descriptor {
+        let file = try Descriptor.memory([])
+        guard let target = vips_target_new_to_descriptor(file.number) else { throw VipsError.take() }
+        defer { g_object_unref(target) }
+        guard save(picture.image, target) == 0 else { throw VipsError.take() }
+        return file
+    }
+}

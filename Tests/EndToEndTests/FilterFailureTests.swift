@@ -1,0 +1,136 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Filters that go wrong cost their own job, and the message names filter and file")
+struct FilterFailureTests {
+    /// A daemon with a filter, `odd`, whose recipe has an inbox of the same name.
+    private func with(
+        _ body: String, changes: String = "", settings: String = "", chain: String = "odd",
+        _ test: (DaemonFixture) async throws -> Void
+    ) async throws {
+        let files = [
+            "etc/recipes.d/odd.recipe": "[Recipe]\nInbox=odd\n[Output]\nChain=\(chain) | save format=png\n",
+            "etc/pipelined.conf": "[Daemon]\n\(settings)\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try FileManager.default.createDirectory(atPath: daemon.path("plugins"), withIntermediateDirectories: true)
+            try Plugin(name: "odd", body: body, changes: changes).compile(to: daemon.path("plugins/odd.so"))
+            try await daemon.start()
+            try await test(daemon)
+        }
+    }
+
+    private static func late(_ body: String) -> String {
+        """
+        int generate(VipsRegion *region, void *sequence, void *a, void *b, gboolean *stop) { \(body) return 0; }
+        *out = vips_image_new();
+        return vips_image_pipelinev(*out, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL)
+            || vips_image_generate(*out, vips_start_one, generate, vips_stop_one, g_object_ref(in), NULL);
+        """
+    }
+
+    @Test(
+        "what it returns, and what it does in between",
+        arguments: [
+            ("return 0;", "odd: it returned no picture"),
+            ("return vips_extract_area(in, out, 0, 0, 1, 1, NULL);", "odd: it made 1 × 1 of"),
+            ("vips_copy(in, out, NULL); g_object_unref(*out); return 0;", "odd"),
+            ("host->fail(host, \"the moon is full\"); return -1;", "odd: the moon is full"),
+            ("abort();", "took its worker down twice; the second was ended by signal 6 (Aborted)"),
+            ("for (;;) memset(g_malloc(1 << 26), 1, 1 << 26);", "when it had used all the memory that it may have"),
+            ("for (;;) usleep(1000);", "took longer than JobTimeout"),
+        ])
+    func mistakes(body: String, message: String) async throws {
+        let settings = message.contains("JobTimeout") ? "JobTimeout=2s" : ""
+        try await with(body, settings: settings) { daemon in
+            try daemon.drop(as: "bad.png", inbox: "inbox/odd")
+            try await daemon.job("bad.png", becomes: "failed")
+            try daemon.drop(as: "good.png")
+            try await daemon.job("good.png", becomes: "done")
+            let job = try #require(try daemon.list().first { $0.input == "bad.png" })
+            let story = try daemon.call(Call.Show(id: job.id)).story
+            let whole = [job.error, story.advice].compactMap(\.self).joined(separator: "; ")
+            #expect(whole.contains(message), "\(whole)")
+            #expect(whole.contains("odd") && whole.contains(daemon.path("plugins/odd.so")), "\(whole)")
+        }
+    }
+
+    @Test("one that hangs long after it was applied is named as what is in the chain")
+    func hangsLate() async throws {
+        try await with(
+            "return vips_gaussblur(in, out, 1, NULL);", settings: "JobTimeout=1s", chain: "odd | resize scale=16"
+        ) { daemon in
+            try daemon.drop(Picture.tiff(width: 6000, height: 4000), as: "bad.tif", inbox: "inbox/odd")
+            try await daemon.job("bad.tif", becomes: "failed")
+            let job = try #require(try daemon.list().first)
+            #expect(job.error == "rendering took longer than JobTimeout")
+            let advice = try daemon.call(Call.Show(id: job.id)).story.advice ?? ""
+            #expect(advice.hasSuffix("; or look at the filter 'odd' (\(daemon.path("plugins/odd.so")))"), "\(advice)")
+        }
+    }
+
+    @Test("what it logs is a line with picture, filter and file; the rest is counted")
+    func log() async throws {
+        try await with(
+            "for (int i = 1; i <= 40; i++) host->log(host, PIPELINE_LOG_WARNING, \"the \\033[1mmoon\");"
+                + " return vips_copy(in, out, NULL);",
+            settings: "FilterLines=2"
+        ) { daemon in
+            try daemon.drop(as: "a.png", inbox: "inbox/odd")
+            try await daemon.job("a.png", becomes: "done")
+            try await daemon.says("a.png: and 38 lines more")
+            let lines = daemon.log.split(separator: "\n").filter { $0.contains("moon") }
+            let said = #"a.png: the filter 'odd' says: the \u{1b}[1mmoon (\#(daemon.path("plugins/odd.so")))"#
+            #expect(lines.count == 2 && lines.allSatisfy { $0.hasSuffix(said) }, "\(lines)")
+        }
+    }
+
+    @Test("chains are checked against what it says of itself, in recipes and on the command line")
+    func chains() async throws {
+        let parameters = """
+            .parameters = (const PipelineParameter[]) {
+                {.name = "words", .type = PIPELINE_TEXT, .help = "what to write"},
+                {.name = "contrast", .type = PIPELINE_NUMBER, .maximum = 3, .default_value = "1", .help = "how much"}},
+            .parameter_count = 2, .author = "Ada"
+            """
+        try await with("return vips_copy(in, out, NULL);", changes: parameters, chain: "odd words=a") { daemon in
+            let manual = try await daemon.pipectl("plugins", "show", "odd")
+            #expect(manual.output.contains("version 1, by Ada"), "\(manual.output)")
+            #expect(manual.output.contains("in a chain: odd words=… [contrast=…]"), "\(manual.output)")
+            #expect(manual.output.contains("required"))
+            for (chain, message) in [
+                ("odd contrast=9 words=a", "contrast=9 is out of range at column 5; it may be 0 to 3"),
+                ("odd words=a contrast=abc", "contrast=abc is not a number at column 13; it may be 0 to 3"),
+                (
+                    "odd words=a contrats=1",
+                    "unknown parameter 'contrats' of odd at column 13; did you mean 'contrast'?"
+                ),
+                ("resize scale=0.5 | odd", "'odd' without 'words', which it needs at column 20; write odd words=text"),
+                ("odd words=a | nior", "unknown stage 'nior' at column 15; did you mean 'noir'?"),
+            ] {
+                let add = try await daemon.pipectl("add", "--chain", chain, daemon.path("etc/pipelined.conf"))
+                #expect(add.status == 2 && add.errors.contains(message), "\(add.errors)")
+                try daemon.write(
+                    "[Recipe]\nInbox=odd\n[Output]\nChain=\(chain)\n", to: "etc/recipes.d/odd.recipe")
+                let reload = try await daemon.pipectl("reload")
+                // There the column counts from the line's beginning.
+                let problem = "odd.recipe:4: \(message.components(separatedBy: " at column")[0]) at column"
+                #expect(reload.status != 0 && reload.errors.contains(problem), "\(reload.errors)")
+            }
+            #expect(try daemon.list().isEmpty)
+        }
+    }
+
+    @Test("explain shows which filters go through one table")
+    func explain() async throws {
+        let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
+        try await with("return vips_invert(in, out, NULL);", changes: curve) { daemon in
+            let explained = try await daemon.pipectl("explain", "resize scale=0.5 | noir | odd | odd | save format=png")
+            #expect(
+                explained.output.contains("decode, resize, noir + odd + odd: one table, encode png"),
+                "\(explained.output)")
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import PipelineModel
+import TestTools
+import Testing
+
+/// `pipelined-render --try` and `--conform`, as who writes a filter runs them.
+struct ConformanceTests {
+    private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
+
+    private func run(_ words: String...) async throws -> Outcome {
+        try await ChildProcess(Self.program, words).outcome()
+    }
+
+    private struct Report: Decodable {
+        struct Check: Decodable {
+            var check: String
+            var outcome: String
+            var note: String
+        }
+
+        var passed: Bool
+        var checks: [Check]
+    }
+
+    private func conform(_ plugin: String) async throws -> (report: Report, status: Int32) {
+        let outcome = try await run("--conform", "--json", plugin)
+        return (try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8)), outcome.status)
+    }
+
+    /// The list in Package.swift.
+    static let filters: [String] = {
+        let package = URL(fileURLWithPath: Plugin.contract).appendingPathComponent("../../Package.swift")
+        let text = (try? String(contentsOf: package, encoding: .utf8)) ?? ""
+        let list = text.components(separatedBy: "let filters = [").dropFirst().first?.prefix { $0 != "]" } ?? ""
+        return list.split(separator: "\"", omittingEmptySubsequences: false).enumerated().filter {
+            !$0.offset.isMultiple(of: 2)
+        }.map {
+            "\($0.element)".lowercased()
+        }
+    }()
+
+    @Test("There are filters to check")
+    func list() { #expect(Self.filters.contains("noir")) }
+
+    @Test("Every filter of this project conforms", arguments: filters)
+    func own(filter: String) async throws {
+        let file = WorkerProcess.programs.appendingPathComponent("lib\(filter).so").path
+        let (report, status) = try await conform(file)
+        #expect(report.passed && status == 0, "\(report.checks.filter { $0.outcome == "failed" })")
+        #expect(report.checks.count >= 13)
+    }
+
+    private static let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
+
+    @Test(
+        "One that does not conform is told what is wrong, and the rest is checked all the same",
+        arguments: [
+            (
+                "return vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
+                ["pointwise, as it says": "it is not pointwise"]
+            ),
+            (
+                """
+                VipsImage *bands[3];
+                if (in->Bands != 3) return vips_copy(in, out, NULL);
+                for (int i = 0; i < 3; i++) vips_extract_band(in, &bands[i], 2 - i, NULL);
+                return vips_bandjoin(bands, out, 3, NULL);
+                """, curve, ["a curve, as it says": "it is no curve"]
+            ),
+            ("return vips_linear1(in, out, 0.2, 100, NULL);", "", ["16 bit": "65535ths"]),
+            (
+                "return vips_image_hasalpha(in) ? vips_extract_band(in, out, 0, \"n\", in->Bands - 1, NULL) : vips_copy(in, out, NULL);",
+                "", ["alpha": "alpha that comes in must go out"]
+            ),
+            (
+                "memset(malloc(600000), 1, 600000); return vips_copy(in, out, NULL);", "",
+                ["again and again": "not let go of"]
+            ),
+            (
+                "static int n = 0; double most = in->BandFmt == VIPS_FORMAT_USHORT ? 65535 : 255; return vips_linear1(in, out, 1, (n++ % 5) * most / 500, NULL);",
+                "", ["again and again": "became another"]
+            ),
+            (
+                "if (in->Xsize == 1) abort(); return vips_copy(in, out, NULL);", "",
+                ["one pixel": "took its worker down: Aborted", "odd sizes": "1 × 99 of 1 bands"]
+            ),
+            (
+                "if (in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
+                ["cancelled in the middle": "ask host->cancelled"]
+            ),
+            (
+                "if (values[0].number == 3) { host->fail(host, \"too much\"); return -1; } return vips_copy(in, out, NULL);",
+                ".parameters = good, .parameter_count = 1", ["every parameter's ends": "amount=3.0: odd: too much"]
+            ),
+            (
+                "while (in->Xsize > 5000) memset(g_malloc(1 << 24), 1, 1 << 24); return vips_copy(in, out, NULL);", "",
+                [
+                    "a huge picture": "when it had used all the memory that it may have",
+                    "cancelled in the middle": "took its worker down",
+                ]
+            ),
+        ])
+    func wrong(body: String, changes: String, expected: [String: String]) async throws {
+        let folder = try TemporaryFolder()
+        try Plugin(name: "odd", body: body, changes: changes).compile(to: folder.path + "/odd.so")
+        let (report, status) = try await conform(folder.path + "/odd.so")
+        #expect(!report.passed && status == 1)
+        let failed = report.checks.filter { $0.outcome == "failed" }
+        #expect(Set(failed.map(\.check)) == Set(expected.keys), "\(failed)")
+        for check in failed { #expect(check.note.contains(expected[check.check] ?? ""), "\(check)") }
+    }
+
+    @Test("The report is for people, a line a check, and ends with what it came to")
+    func report() async throws {
+        let folder = try TemporaryFolder()
+        try Plugin(
+            name: "odd", body: "system(\"true\"); fopen(\"/etc/passwd\", \"r\"); return vips_copy(in, out, NULL);",
+            changes: ".author = \"Ada\""
+        ).compile(to: folder.path + "/odd.so")
+        let outcome = try await run("--conform", folder.path + "/odd.so")
+        #expect(outcome.status == 1)
+        #expect(outcome.lines.first == "odd 1: a test" && outcome.output.contains("by Ada; traits: none"))
+        #expect(outcome.output.contains("✗ one pixel                 1 × 1 of 1 bands: "), "\(outcome.output)")
+        #expect(outcome.output.contains("– a curve, as it says       it does not say so"), "\(outcome.output)")
+        #expect(outcome.lines.last?.hasPrefix("odd does not conform: ") == true)
+    }
+
+    @Test("What is no filter is told in a sentence, and nothing is checked", arguments: ["--conform", "--try"])
+    func noFilter(task: String) async throws {
+        let folder = try TemporaryFolder()
+        for (name, loading, reason) in [
+            ("text", nil, "can't be loaded"), ("abi", ".abi = 4", "version 4"), ("crash", "abort();", "ends"),
+        ] {
+            let file = "\(folder.path)/\(name).so"
+            switch name {
+            case "text": try Data("text".utf8).write(to: URL(fileURLWithPath: file))
+            case "abi": try Plugin(name: "odd", body: "return 0;", changes: loading ?? "").compile(to: file)
+            default: try Plugin(name: "odd", body: "return 0;", loading: loading ?? "").compile(to: file)
+            }
+            let outcome = try await run(task, file, "in.png", "out.png")
+            // Of `--conform` those are no values of parameters.
+            let isUsage = task == "--conform"
+            #expect(outcome.status == (isUsage ? 64 : 1), "\(outcome)")
+            let alone = isUsage ? try await run(task, file) : outcome
+            #expect(alone.status == 1 && alone.errors.contains("\(file) is no filter: "), "\(alone)")
+            #expect(alone.errors.contains(reason), "\(alone)")
+        }
+    }
+
+    @Test("One picture is tried; what goes wrong leaves no file behind")
+    func trying() async throws {
+        let folder = try TemporaryFolder()
+        let body = """
+            host->log(host, PIPELINE_LOG_NOTICE, values[1].text);
+            if (values[0].number > 2) { host->fail(host, "the moon is full"); return -1; }
+            return vips_linear1(in, out, 0, values[0].number * 10, NULL);
+            """
+        let parameters =
+            ".parameters = (const PipelineParameter[]) {{.name = \"amount\", .maximum = 3, .default_value = \"1\", .help = \"h\"}, "
+            + "{.name = \"words\", .type = PIPELINE_TEXT, .help = \"h\"}}, .parameter_count = 2"
+        let plugin = folder.path + "/odd.so"
+        try Plugin(name: "odd", body: body, changes: parameters).compile(to: plugin)
+        let source = try Pixels.colourful(40, 30).file(.jpeg)
+        let result = folder.path + "/result.png"
+
+        let made = try await run("--try", plugin, "amount=2", #"words=full | "moon" \"#, source.path, result)
+        #expect(made.status == 0, "\(made)")
+        #expect(made.lines.first == #"odd says: full | "moon" \"#)
+        #expect(made.output.contains("\(source.path): 40 × 30, jpeg, read whole\n\(result): 40 × 30, png, "))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
+        #expect(try Pixels(TemporaryFile(Array(bytes)))[1, 1] == [20, 20, 20])
+
+        for (words, error) in [
+            (["amount=3", "words=a", source.path], "odd: the moon is full"),
+            (["amount=4", "words=a", source.path], "amount=4 is out of range"),
+            (["amuont=1", "words=a", source.path], "did you mean 'amount'?"),
+            ([source.path], "'odd' without 'words'"),
+            (["words=a", "/nowhere.jpg"], "/nowhere.jpg"), (["words=a", plugin], "open: "),
+        ] {
+            let outcome = try await ChildProcess(Self.program, ["--try", plugin] + words + [result]).outcome()
+            #expect(outcome.status == 1 && outcome.errors.contains(error), "\(outcome)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: result)) == bytes)
+        }
+        let usage = try await run("--try", plugin, source.path, folder.path + "/result.bmp")
+        #expect(usage.status == 64 && usage.errors.contains("must end in .avif"), "\(usage)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["odd.so", "result.png"])
+    }
+}
