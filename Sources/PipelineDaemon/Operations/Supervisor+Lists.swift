@@ -55,8 +55,7 @@ extension Supervisor {
 
     /// The jobs of a list. A line that is no URL is one that has failed.
     private func batch(
-        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
-        _ priority: Priority? = nil
+        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil
     ) -> (batch: BatchRecord, records: [JobRecord]) {
         let id = known ?? nextBatch
         nextBatch = max(nextBatch, id + 1)
@@ -64,12 +63,10 @@ extension Supervisor {
         let records = list.entries.map { entry in
             switch entry {
             case .address(let url):
-                var record = newRecord(
+                return newRecord(
                     order: order, path: DownloadName.name(said: nil, url: url), source: downloadPath(),
                     origin: .spooled,
                     file: .none, batch: id, url: url.text, at: now)
-                if let priority { record.priority = priority.rank }
-                return record
             case .wrong(let line, let reason):
                 var record = newRecord(
                     order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
@@ -130,6 +127,8 @@ extension Supervisor {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
         try check(adding: call.batch)
+        let after = call.after ?? []
+        try check(after)
         let wished = try call.priority.map(priority(named:))
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
@@ -138,10 +137,19 @@ extension Supervisor {
                 case .failure(let failure):
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
                 case .success(let list):
-                    let (batch, records) = batch(of: list, called: call.name, order, in: call.batch, wished)
+                    var (batch, records) = batch(of: list, called: call.name, order, in: call.batch)
+                    for index in records.indices {
+                        if let wished { records[index].priority = wished.rank }
+                        records[index].anyway = call.anyway ?? false
+                    }
                     Log.notice("add of \(records.count) URLs to '\(order.recipe)' asked for by \(peer)")
                     let reply = Call.AddList.Reply(
                         batch: batch.id, first: records.first?.id ?? 0, last: records.last?.id ?? 0)
+                    guard after.isEmpty else {
+                        return enter(records, batch: batch, after: after) { [self] answer in
+                            done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
+                        }
+                    }
                     enter(records, batch: batch) {
                         done(.success(reply))
                     } refused: {
