@@ -333,6 +333,12 @@ final class Transfer {
         }
     }
 
+    /// How the rest can be had later: of what has come now, or of what there was and nobody has touched.
+    var kept: FetchResume? {
+        if isWanted == true { return resume }
+        return [206, 416].contains(header.status) ? nil : request.resume
+    }
+
     /// How the rest can be had, if at all.
     private var resume: FetchResume? {
         guard isWanted == true, received > 0, !header.isEncoded, !header.refusesRanges,

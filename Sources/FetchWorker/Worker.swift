@@ -89,7 +89,8 @@ final class Worker {
             case .done(let file):
                 end(id)
                 send(.done(id: id, file))
-            case .failed(let failure):
+            case .failed(var failure):
+                failure.kept = transfer.kept
                 end(id)
                 send(.failed(id: id, failure))
             }
@@ -102,7 +103,8 @@ final class Worker {
         reportedAt = now
         for (id, transfer) in transfers {
             if transfer.isStalled(at: now) {
-                let failure = transfer.stalled
+                var failure = transfer.stalled
+                failure.kept = transfer.kept
                 end(id)
                 send(.failed(id: id, failure))
             } else if reported[id] != transfer.received {

@@ -108,15 +108,20 @@ public enum Call {
         @Nullable public var recipe: String?
         @Nullable public var chain: String?
         @Nullable public var batch: Int?
+        @Nullable public var after: [Int]?
+        @Nullable public var anyway: Bool?
         @Nullable public var priority: String?
 
         public init(
-            name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, priority: String? = nil
+            name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil,
+            anyway: Bool? = nil, priority: String? = nil
         ) {
             self.name = name
             self.recipe = recipe
             self.chain = chain
             self.batch = batch
+            self.after = after
+            self.anyway = anyway
             self.priority = priority
         }
 

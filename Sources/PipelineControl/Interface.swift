@@ -151,7 +151,7 @@ public enum ControlInterface {
         # The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
         # `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
         method AddList(
-          name: ?string, recipe: ?string, chain: ?string, batch: ?int, priority: ?string
+          name: ?string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool, priority: ?string
         ) -> (batch: int, first: int, last: int)
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()

@@ -106,6 +106,8 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public var retryAfter: Int?
     /// How the rest can be had.
     public var resume: FetchResume?
+    /// The same for later, though nothing has come of it now.
+    public var kept: FetchResume?
 
     public init(
         _ kind: Kind, _ message: String, advice: String? = nil, status: Int? = nil, retryAfter: Int? = nil,

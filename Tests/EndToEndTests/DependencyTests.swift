@@ -31,6 +31,41 @@ struct DependencyTests {
             .filter { $0.kind == "job" && $0.job?.state == "running" }.compactMap(\.job?.id)
     }
 
+    @Test("URLs and lists of them come after others as files do: nothing is asked for before these are done")
+    func urls() async throws {
+        let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
+        let files = ["etc/pipelined.conf": "[Download]\nAllowPrivateHosts=127.0.0.1\n"]
+        try await DaemonFixture.with(files) { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            let first = try await add(daemon, "first.png")
+            try daemon.write("\(server.url("/a.png"))\nnonsense\n", to: "list.urls")
+            let added = try await daemon.pipectl(
+                "add", server.url("/b.png"), daemon.path("list.urls"), "--after", "\(first.id)")
+            #expect(added.status == 0, "\(added.errors)")
+            let reason = "after job \(first.id)"
+            #expect(try daemon.list().map { $0.reason ?? $0.state } == ["queued", reason, reason, "failed"])
+            let unknown = try await daemon.pipectl("add", server.url("/c.png"), "--after", "99")
+            #expect(unknown.status == 4)
+            #expect(try daemon.list().count == 4)
+            #expect(server.seen.requests.isEmpty)
+
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "2"))
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["done", "done", "done", "failed"])
+            #expect(Set(server.seen.requests.map(\.path)) == ["/a.png", "/b.png"])
+
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            let second = try await add(daemon, "second.png")
+            let strict = try await daemon.pipectl("add", server.url("/d.png"), "--after", "\(second.id)", "--json")
+            let lax = try await daemon.pipectl(
+                "add", server.url("/e.png"), "--after", "\(second.id)", "--anyway", "--json")
+            _ = try daemon.call(Call.Cancel(ids: [second.id]))
+            _ = try daemon.call(Call.Resume())
+            let ids = try (strict.objects() + lax.objects()).compactMap { $0["id"] as? Int }
+            #expect(try await daemon.wait(ids).sorted { $0.id < $1.id }.map(\.state) == ["failed", "done"])
+        }
+    }
+
     @Test("a job waits for those that it comes after, says so, and begins when the last of them is done")
     func waits() async throws {
         try await DaemonFixture.with(Self.one) { daemon in

@@ -317,6 +317,45 @@ struct DownloadTests {
         }
     }
 
+    @Test(
+        "what has come of a download that is tried again later is kept, over a restart, and only the rest is asked for")
+    func kept() async throws {
+        let half = Picture.small.count / 2
+        let server = try HTTPServer { request, connection in
+            guard request.headers["range"] != nil else {
+                try connection.begin(200, ["Content-Length": "\(Picture.small.count)", "ETag": "\"one\""])
+                try connection.write(Picture.small.prefix(half))
+                return connection.close()
+            }
+            try connection.reply(
+                206,
+                [
+                    "Content-Range": "bytes \(half)-\(Picture.small.count - 1)/\(Picture.small.count)",
+                    "ETag": "\"one\"",
+                ],
+                Picture.small.dropFirst(half))
+        }
+        try await Self.withDaemon(more: "[Daemon]\nRetryDelay=1h\nRetryMost=2h") { daemon in
+            for name in ["a", "b"] {
+                _ = try await daemon.pipectl("add", server.url("/\(name).png"))
+                try await daemon.job("\(name).png", becomes: "waiting")
+            }
+            #expect(daemon.files(in: "state/spool").count == 2)
+            await daemon.stop()
+            try await daemon.start()
+            #expect(daemon.files(in: "state/spool").count == 2)
+            _ = try daemon.call(Call.Cancel(ids: [2]))
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.wait([1])
+            #expect(try daemon.list().map(\.state) == ["done", "cancelled"])
+            let asked = server.seen.requests("/a.png").map { [$0.headers["range"], $0.headers["if-range"]] }
+            #expect(asked == [[nil, nil], ["bytes=\(half)-", "\"one\""]])
+            await daemon.stop()
+            #expect(try daemon.data("archive/noir/a.png") == Picture.small)
+            #expect(daemon.files(in: "state/spool") == [])
+        }
+    }
+
     @Test("retry downloads what was never there, and takes what was there as it is")
     func retry() async throws {
         let gate = Gate()

@@ -44,6 +44,24 @@ struct ResumeTests {
         #expect(server.seen.requests.last?.headers["range"] == "bytes=\(Self.half)-")
     }
 
+    @Test(
+        "keeps what there was while the server does not answer, or is busy; not when it has nothing to go on with",
+        arguments: [(503, true), (404, true), (416, false), (200, false)])
+    func kept(status: Int, isKept: Bool) throws {
+        let server = try HTTPServer { _, connection in
+            try connection.begin(status, ["Content-Length": "10"])
+            if status == 200 { try connection.write("other") }
+            connection.close()
+        }
+        let worker = try FetchProcess()
+        let resume = FetchResume(offset: 5, validator: "\"one\"")
+        let file = try StagingFile(Data("first".utf8))
+        let failure = try worker.failure(at: server.url(), into: file, resume: resume)
+        #expect(failure.kept == (isKept ? resume : nil))
+        if isKept { #expect(try file.content == Data("first".utf8)) }
+        #expect(try worker.failure(at: "http://127.0.0.1:1/", into: file, resume: resume).kept == resume)
+    }
+
     @Test("begins again when the file there is another by now")
     func changed() throws {
         let server = try Self.server(["ETag": "\"one\""], after: ["ETag": "\"two\""])

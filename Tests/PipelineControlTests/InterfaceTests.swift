@@ -49,7 +49,8 @@ struct InterfaceTests {
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
-        try check(Call.AddList(name: "a.urls"), .init(batch: 1, first: 2, last: 9))
+        try check(
+            Call.AddList(name: "a.urls", after: [1], anyway: true, priority: "low"), .init(batch: 1, first: 2, last: 9))
         try check(Call.Cancel(ids: [1]), jobs)
         try check(Call.CancelAll(), .init(cancelled: 1))
         try check(Call.CancelMatching(batch: 1, states: ["queued"]), .init(cancelled: 1))

@@ -25,11 +25,12 @@ struct DownloadOperationTests {
         func operation(
             _ url: String, into name: String = "file",
             _ limits: DownloadOperation.Limits = DownloadOperationTests.limits(),
-            completion: DownloadOperation.Completion? = nil
+            goingOn earlier: FetchResume? = nil, completion: DownloadOperation.Completion? = nil
         ) throws -> DownloadOperation {
             try #require(
                 DownloadOperation(
-                    string: url, into: path(name), limits: limits, pool: pool, files: files, completion: completion))
+                    string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, files: files,
+                    completion: completion))
         }
 
         /// Runs it, and waits for its end.
@@ -134,7 +135,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers == [])
     }
 
-    @Test("goes on where the server broke off, Retries= times, and leaves nothing behind when that is of no use")
+    @Test("goes on where the server broke off, Retries= times; then what has come stays for another one")
     func resumes() async throws {
         let server = try HTTPServer { request, connection in
             // 50,000 bytes a time.
@@ -155,7 +156,12 @@ struct DownloadOperationTests {
         await bench.run(hasty)
         #expect(hasty.state == .failed)
         #expect(hasty.tries == 5)
-        #expect(bench.leftovers == ["file"])
+        #expect(hasty.partial == FetchResume(offset: 250_000, validator: "\"one\""))
+        #expect(bench.leftovers == ["file", "hasty"])
+        let last = try bench.operation(server.url(), into: "hasty", goingOn: hasty.partial)
+        await bench.run(last)
+        #expect((last.state, last.tries, last.partial) == (.finished, 1, nil))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("hasty"))) == Self.body)
     }
 
     @Test("is cancelled: its connection is closed, and nothing partial stays")

@@ -211,8 +211,8 @@ struct NeedsTests {
     func added() throws {
         try with(2) { (ledger) throws in
             let answers = Mutex<[Ledger.NeedsAnswer]>([])
-            ledger.insert(job(3), after: [1, 2]) { answer in answers.withLock { $0.append(answer) } }
-            ledger.insert(job(4), after: [9]) { answer in answers.withLock { $0.append(answer) } }
+            ledger.insert([job(3)], after: [1, 2]) { answer in answers.withLock { $0.append(answer) } }
+            ledger.insert([job(4), job(5)], after: [9]) { answer in answers.withLock { $0.append(answer) } }
             #expect(ledger.flush(seconds: 30))
             #expect(answers.withLock { $0 } == [.done, .unknown(9)])
             #expect(try states(ledger) == ["queued", "queued", "waiting"])

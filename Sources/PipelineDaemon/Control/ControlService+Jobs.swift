@@ -280,7 +280,7 @@ extension Supervisor {
                 done(.failure(.refused("the ledger refuses '\(record.path)'; see the daemon's log")))
             }
         }
-        enter(record, after: others) { [self] answer in
+        enter([record], after: others) { [self] answer in
             guard let error = error(answer, of: record.id) else {
                 return done(.success((try? ledger.job(record.id)) ?? record))
             }

@@ -60,6 +60,8 @@ struct JobRecord: Sendable {
     var finished: Double?
     /// What is downloaded first; then `source` is where it goes.
     var url: String?
+    /// How far the file at `source` is good, of a download that broke off.
+    var partial: FetchResume?
     /// The higher is taken first; within one, the position counts.
     var priority = 0
     var hold: Hold?

@@ -52,7 +52,7 @@ extension Ledger {
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
                         tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?,
-                        crashes = ?, failure = ?
+                        crashes = ?, failure = ?, partial = ?
                     WHERE id = ?
                     """,
                     [
@@ -63,7 +63,8 @@ extension Ledger {
                         .optional(job.started), .optional(job.finished), .optional(job.hold?.rawValue),
                         .optional(job.due), .integer(job.setbacks), .integer(job.segment),
                         .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
-                        .integer(job.crashes), .optional(job.failure?.rawValue), .integer(job.id),
+                        .integer(job.crashes), .optional(job.failure?.rawValue),
+                        .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
                     ])
                 try Self.event(database, .job(job.id, job.state, job.reason))
                 consequences.value = job.state.isFinal ? try Self.follow(job.id, database) : Consequences()
@@ -162,11 +163,11 @@ extension Ledger {
                     INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'cancelled' FROM jobs
                     WHERE id IN (SELECT id FROM ended) ORDER BY position
                     """, [.real(time)])
-                // Of what has not been downloaded there is nothing to be moved.
+                // Of what has not been downloaded there is nothing to be moved, or removed unless some of it has come.
                 try database.run(
                     """
                     UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
-                        finished = ?, disposed = disposed OR (url IS NOT NULL AND inode = 0)
+                        finished = ?, disposed = disposed OR (url IS NOT NULL AND inode = 0 AND partial IS NULL)
                     WHERE id IN (SELECT id FROM ended)
                     """, [.real(time)])
                 queued.value = database.changes - waiting.value
@@ -191,7 +192,7 @@ extension Ledger {
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
-                        segment = 0, staged = NULL, crashes = 0, failure = NULL
+                        segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL
                     WHERE id = ?
                     """,
                     [
@@ -215,7 +216,7 @@ extension Ledger {
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
         CASE j.hold WHEN 'after' THEN \(needsText) ELSE j.reason END, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
         j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway,
-        j.crashes, j.failure
+        j.crashes, j.failure, j.partial
         """
 
     static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
@@ -232,6 +233,7 @@ extension Ledger {
             story: try row.optionalText(17).map { try JSONText.decode(JobStory.self, $0) },
             tries: row.integer(18), disposed: row.integer(19) != 0, created: row.real(20),
             started: row.optionalReal(21), finished: row.optionalReal(22), url: row.optionalText(23),
+            partial: try row.optionalText(33).map { try JSONText.decode(FetchResume.self, $0) },
             priority: row.integer(24), hold: row.optionalText(25).flatMap(JobRecord.Hold.init),
             due: row.optionalReal(26), setbacks: row.integer(27), crashes: row.integer(31),
             failure: row.optionalText(32).flatMap(FailureClass.init), segment: row.integer(28),

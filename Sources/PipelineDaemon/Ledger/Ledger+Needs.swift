@@ -184,18 +184,29 @@ extension Ledger {
         case refused
     }
 
-    /// A new job, which comes after others.
-    func insert(_ job: JobRecord, after others: [Int], done: @escaping @Sendable (NeedsAnswer) -> Void) {
+    /// New jobs, each of which comes after others; all of them, with the batch that they are, or none.
+    func insert(
+        _ jobs: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        done: @escaping @Sendable (NeedsAnswer) -> Void
+    ) {
         answering(done) { database, orders, consequences in
-            if let problem = try Self.problem(job.id, after: others, anyway: job.anyway, database) { return problem }
-            try Self.insert(job, database, orders)
-            try Self.event(database, .job(job.id, job.state, job.reason))
-            consequences.counts[job.state] = 1
-            try Self.need(job.id, others, anyway: job.anyway, database)
-            for (state, count) in try Self.holdBack(job.id, database).counts {
-                consequences.counts[state, default: 0] += count
+            // Others are there already, so that what holds for one new job holds for all.
+            if let job = jobs.first, let problem = try Self.problem(job.id, after: others, anyway: job.anyway, database)
+            {
+                return problem
             }
-            consequences.released = Priority(rank: job.priority)
+            if let batch { try Self.insert(batch, database) }
+            for job in jobs {
+                try Self.insert(job, database, orders)
+                try Self.event(database, .job(job.id, job.state, job.reason))
+                consequences.counts[job.state, default: 0] += 1
+                guard !job.state.isFinal else { continue }
+                try Self.need(job.id, others, anyway: job.anyway, database)
+                for (state, count) in try Self.holdBack(job.id, database).counts {
+                    consequences.counts[state, default: 0] += count
+                }
+            }
+            consequences.released = jobs.map { Priority(rank: $0.priority) }.max()
             return .done
         }
     }

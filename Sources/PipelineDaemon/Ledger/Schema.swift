@@ -144,5 +144,8 @@ enum Schema {
 
         // The last of its barriers that a batch has been announced at.
         "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
+
+        // What has come of a download that is to be gone on with.
+        "ALTER TABLE jobs ADD COLUMN partial TEXT",
     ]
 }

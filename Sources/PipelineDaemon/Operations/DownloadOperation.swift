@@ -38,21 +38,26 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var total: Int64?
         var tries = 0
         var interrupted = false
+        var partial: FetchResume?
     }
 
     let url: WebAddress
     private let path: String
+    /// What an earlier one has left at `path`.
+    private let earlier: FetchResume?
     private let limits: Limits
     private let pool: FetchPool
     private let files: DispatchQueue
     private let completion: Completion?
     private let box = Mutex(Box())
 
-    /// Downloads into the file at `path`, which is made, and with a completion removed again. `files` runs what may wait for a disk.
+    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says, and with a completion removed again. `files` runs
+    /// what may wait for a disk.
     init(
-        url: WebAddress, into path: String, limits: Limits = Limits(), pool: FetchPool, files: DispatchQueue,
-        completion: Completion? = nil
+        url: WebAddress, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
+        pool: FetchPool, files: DispatchQueue, completion: Completion? = nil
     ) {
+        self.earlier = earlier
         self.url = url
         self.path = path
         self.limits = limits
@@ -63,11 +68,12 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
 
     /// Nil when `string` is no http or https URL.
     convenience init?(
-        string: String, into path: String, limits: Limits = Limits(), pool: FetchPool, files: DispatchQueue,
-        completion: Completion? = nil
+        string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
+        pool: FetchPool, files: DispatchQueue, completion: Completion? = nil
     ) {
         guard let url = try? WebAddress(string) else { return nil }
-        self.init(url: url, into: path, limits: limits, pool: pool, files: files, completion: completion)
+        self.init(
+            url: url, into: path, goingOn: earlier, limits: limits, pool: pool, files: files, completion: completion)
     }
 
     /// With a completion the bytes have gone there.
@@ -78,6 +84,8 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
+    /// What lies in the file, of one that has failed and may be gone on with later.
+    var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.received > 0 ? Int($0.received) : nil) }
     }
@@ -88,7 +96,9 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         files.async { [self] in
             do {
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
-                begin(try open(O_CREAT | O_TRUNC), resume: nil)
+                let there = try FileSystem.status(path)?.size ?? 0
+                let resume = earlier.flatMap { there >= $0.offset ? $0 : nil }
+                begin(try open(resume == nil ? O_CREAT | O_TRUNC : 0), resume: resume)
             } catch {
                 end(JobFailure(error, during: "making the file to download into"))
             }
@@ -132,7 +142,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         case .success(let file): arrived(file)
         case .failure(.transfer(let failure)):
             guard let resume = failure.resume, tries <= limits.retries, !interrupted else {
-                return end(JobFailure(failure))
+                return end(JobFailure(failure), keeping: interrupted ? nil : failure.kept)
             }
             // It had begun to come: the rest may come as well.
             do { begin(try open(), resume: resume) } catch {
@@ -183,13 +193,16 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         }
     }
 
-    /// Nothing partial stays behind, and nobody hears of the end before that is so. Without a failure it was cancelled.
-    private func end(_ failure: JobFailure?) {
+    /// Nothing partial stays behind, but what is gone on with later, and nobody hears of the end before that is so. Without a failure it was
+    /// cancelled.
+    private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = "download"
         failure?.written = (try? FileSystem.status(path))?.size ?? 0
-        try? FileSystem.remove(path)
+        let partial = failure?.class == .transient && completion == nil ? kept : nil
+        if partial == nil || (try? FileSystem.sync(path)) == nil { try? FileSystem.remove(path) }
         box.withLock { [failure] box in
+            box.partial = partial
             box.failure = failure
             box.response = nil
         }

@@ -14,7 +14,8 @@ extension Supervisor {
     func downloadOperation(_ record: JobRecord) -> DownloadOperation? {
         guard record.needsDownload, let url = record.url else { return nil }
         return DownloadOperation(
-            string: url, into: record.source, limits: DownloadOperation.Limits(settings.downloads), pool: fetch,
+            string: url, into: record.source, goingOn: record.partial,
+            limits: DownloadOperation.Limits(settings.downloads), pool: fetch,
             files: files)
     }
 
@@ -36,6 +37,7 @@ extension Supervisor {
             settleCancelling(job)
         case .failed:
             job.end("DownloadOperation", job.download?.failure, job.download?.account)
+            job.record.partial = job.download?.partial
             job.cancelOperations()
             if job.cancelRequested || job.returning { return settleCancelling(job) }
             fail(job, job.download?.failure ?? JobFailure("the download failed"))
@@ -49,6 +51,7 @@ extension Supervisor {
     private func came(_ job: Job, _ response: DownloadOperation.Response) {
         job.record.path = response.name
         job.record.file = response.file
+        job.record.partial = nil
         let from = response.url == job.record.url ? "" : " from \(response.url)"
         job.end("DownloadOperation", .finished, "\(response.bytes) bytes\(from)", job.download?.account)
         ledger.recordDownload(of: job.record)

@@ -117,6 +117,8 @@ extension Supervisor {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
         try check(adding: call.batch)
+        let after = call.after ?? []
+        try check(after)
         let wished = try call.priority.map(priority(named:))
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
@@ -129,6 +131,16 @@ extension Supervisor {
                     Log.notice("add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)")
                     let reply = Call.AddList.Reply(
                         batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
+                    guard after.isEmpty else {
+                        let records = (0..<listed.count).map { index in
+                            var record = listed.record(index)
+                            record.anyway = call.anyway ?? false
+                            return record
+                        }
+                        return enter(records, batch: listed.batch, after: after) { [self] answer in
+                            done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
+                        }
+                    }
                     enter([], listed, batch: listed.batch) {
                         done(.success(reply))
                     } refused: {

@@ -61,10 +61,11 @@ extension Supervisor {
         }
     }
 
-    /// Records a new job that comes after others; on the supervisor's queue.
+    /// Records new jobs that come after others; on the supervisor's queue.
     func enter(
-        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
+        _ records: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
-        ledger.insert(record, after: others) { [self] answer in queue.async { done(answer) } }
+        ledger.insert(records, batch: batch, after: others) { [self] answer in queue.async { done(answer) } }
     }
 }

@@ -40,10 +40,6 @@ extension Verb {
                 throw Failure.usage("--anyway speaks of the jobs of --after, and there are none")
             }
             let additions = Addition.all(invocation.arguments)
-            if !after.isEmpty, let list = additions.first(where: { !$0.isPicture }) {
-                throw Failure.usage(
-                    "--after speaks of files; add \(list.name) first, then `pipectl depend ID --after …`")
-            }
             let batch = additions.count > 1 ? try context.call(Call.NewBatch()).batch : nil
             var added: [Int] = []
             var code = ExitCode.done
@@ -96,8 +92,6 @@ private enum Addition {
         ["http://", "https://"].contains { argument.lowercased().hasPrefix($0) }
     }
 
-    var isPicture: Bool { if case .picture = self { true } else { false } }
-
     var name: String {
         switch self {
         case .picture(let file), .list(let file): file
@@ -147,14 +141,16 @@ extension Context {
     /// Returns the jobs' IDs, and prints the jobs unless they are waited for.
     fileprivate func add(_ addition: Addition, to batch: Int?) throws -> [Int] {
         let (recipe, chain) = (invocation.value(.recipe), invocation.value(.chain))
+        let after = try invocation.ids(.after)
+        let anyway = invocation.has(.anyway) ? true : nil
+        let priority = invocation.value(.priority)
         let isWaiting = invocation.has(.wait)
         let name = addition.name.split(separator: "/").last.map(String.init) ?? addition.name
         if case .picture = addition {
-            let after = try invocation.ids(.after)
             let job = try call(
                 Call.Add(
                     name: name, recipe: recipe, chain: chain, batch: batch, after: after.isEmpty ? nil : after,
-                    anyway: invocation.has(.anyway) ? true : nil, priority: invocation.value(.priority)),
+                    anyway: anyway, priority: priority),
                 descriptors: [addition.opened()]
             ).job
             if !isWaiting { try print(job) }
@@ -164,7 +160,8 @@ extension Context {
         if case .list = addition { listName = name }
         let reply = try call(
             Call.AddList(
-                name: listName, recipe: recipe, chain: chain, batch: batch, priority: invocation.value(.priority)),
+                name: listName, recipe: recipe, chain: chain, batch: batch, after: after.isEmpty ? nil : after,
+                anyway: anyway, priority: priority),
             descriptors: [addition.opened()])
         let ids = Array(reply.first...reply.last)
         guard !isWaiting else { return ids }
