@@ -47,6 +47,15 @@ final class WorkerProcess: Sendable {
     }
 
     func answer() throws -> WorkerMessage {
+        while true {
+            let next = try message()
+            if case .progress = next { continue }
+            return next
+        }
+    }
+
+    /// What it says next, which need not be an answer.
+    func message() throws -> WorkerMessage {
         guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
         return message
     }

@@ -1,0 +1,154 @@
+import Dispatch
+import Foundation
+import PipelineControl
+import PipelineModel
+
+/// How far the work is. Operations keep their figures themselves; here they are put together, when somebody asks.
+extension Supervisor {
+    /// A job has come into the window.
+    func entered(_ job: Job) {
+        let batch = batchProgress[job.record.batch] ?? BatchProgress()
+        batchProgress[job.record.batch] = batch
+        batch.entered(job)
+    }
+
+    /// A job has left the window, and that is recorded.
+    func left(_ record: JobRecord) {
+        guard let batch = batchProgress[record.batch] else { return }
+        batch.left(record)
+        if batch.inWindow == 0 { batchProgress[record.batch] = nil }
+    }
+
+    /// The progress of one batch, or of all that is going on.
+    func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
+        let now = Timestamp.now()
+        let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
+            .sorted { $0.record.id < $1.record.id }
+        let jobs = working.map { job in shown(job, at: now) }
+        do {
+            let unfinished = try ledger.unfinishedBatches(limit: ControlInterface.mostProgress)
+            let ids = batch.map { [$0] } ?? chosen(unfinished.ids)
+            let records = try ledger.batches(Set(ids))
+            if let batch, records[batch] == nil {
+                throw ControlError.badValue("there is no batch \(batch); `pipectl list` shows a job's batch")
+            }
+            let shownBatches = ids.compactMap { id in
+                records[id].map {
+                    Control.BatchProgress(batch: $0.shown, progress: shown($0, working, at: now))
+                }
+            }
+            return Call.Progress.Reply(
+                batches: shownBatches, others: others(than: unfinished.jobs, working, at: now),
+                jobs: Array(jobs.prefix(ControlInterface.mostProgress)),
+                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.isOver },
+                running: jobs.count)
+        } catch let error as ControlError {
+            throw error
+        } catch {
+            throw .refused("\(error)")
+        }
+    }
+
+    /// The batches with something in the window first, then the oldest.
+    private func chosen(_ unfinished: [Int]) -> [Int] {
+        let present = batchProgress.keys.compactMap(\.self).sorted()
+        let known = Set(present)
+        return Array((present + unfinished.filter { !known.contains($0) }).prefix(ControlInterface.mostProgress))
+    }
+
+    /// The figures of the operation of this job that works now.
+    func current(of id: Int) -> Control.Progress? {
+        window[id].flatMap { $0.isInWork ? shown($0, at: Timestamp.now()).progress : nil }
+    }
+
+    private func shown(_ job: Job, at now: Double) -> Control.JobProgress {
+        let tree = (batchProgress[job.record.batch] ?? BatchProgress()).tree(of: job, at: now)
+        let current = tree.current
+        let figures = (current?.operation as? any Measured)?.figures
+        let shown = shown(job.record)
+        return Control.JobProgress(
+            job: shown, fraction: tree.whole.fractionCompleted.figure, operation: current.map { $0.operation.word },
+            progress: figures.flatMap { figures in
+                current.map { $0.progress.shown(figures.unit, isHeld: job.record.state == .waiting) }
+            })
+    }
+
+    private func shown(_ record: BatchRecord, _ working: [Job], at now: Double) -> Control.Progress {
+        let batch = batchProgress[record.id] ?? BatchProgress()
+        batch.update(record)
+        let isGoingOn = working.contains { $0.record.batch == record.id && $0.record.state == .running }
+        let goesOn = isGoingOn && !isPaused(for: batch)
+        let all = record.ended + record.unended
+        // What waits for something else than the others of its batch is not done by going on.
+        let left = Double(all) * (1 - batch.fraction) - Double(record.held)
+        return Control.Progress(
+            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: batch.fraction.figure,
+            rate: goesOn ? batch.pace.rate(at: now)?.figure : nil,
+            remaining: goesOn && !record.isOpen ? batch.pace.remaining(left, at: now)?.figure : nil)
+    }
+
+    /// The jobs that are in no batch.
+    private func others(than ofBatches: Int, _ working: [Job], at now: Double) -> Control.Progress {
+        let batch = batchProgress[nil] ?? BatchProgress()
+        let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + (counts[$1] ?? 0) }
+        let (open, done) = (max(0, unended - ofBatches), Int(batch.pace.done))
+        let goesOn =
+            working.contains { $0.record.batch == nil && $0.record.state == .running } && !isPaused(for: batch)
+        return Control.Progress(
+            unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
+            fraction: open + done == 0 ? nil : (Double(done) / Double(done + open)).figure,
+            rate: goesOn ? batch.pace.rate(at: now)?.figure : nil,
+            remaining: goesOn ? batch.pace.remaining(Double(open), at: now)?.figure : nil)
+    }
+
+    private func isPaused(for batch: BatchProgress) -> Bool {
+        stopping || render.report.paused || publish.report.paused || (batch.downloads && download.report.paused)
+    }
+
+    // MARK: - Who watches
+
+    /// Tells the watcher of each change from now on. There is a timer only while somebody watches.
+    func add(_ watcher: ProgressWatcher) {
+        progressWatchers.append(watcher)
+        if progressWatchers.count == 1 { tellProgress() }
+    }
+
+    private func tellProgress() {
+        progressWatchers.removeAll { !$0.isWanted }
+        guard !progressWatchers.isEmpty else { return }
+        var known: [Int?: Result<Call.Progress.Reply, ControlError>] = [:]
+        for watcher in progressWatchers {
+            let news = known[watcher.batch] ?? Result { () throws(ControlError) in try progress(of: watcher.batch) }
+            known[watcher.batch] = news
+            watcher.tell(news)
+        }
+        queue.asyncAfter(deadline: .now() + .milliseconds(1000 / ControlInterface.progressRate)) {
+            self.tellProgress()
+        }
+    }
+}
+
+extension Job {
+    /// Some operation of it has begun.
+    fileprivate var isInWork: Bool { !ended && (download ?? render).hasBegun }
+}
+
+extension AsyncOperation {
+    /// The name of the queue it is in: `download`, `render`, ….
+    fileprivate var word: String { gate?.name ?? "" }
+}
+
+extension Progress {
+    fileprivate func shown(_ unit: Figures.Unit, isHeld: Bool) -> Control.Progress {
+        let (rate, remaining) = (userInfo[.throughputKey] as? Double, userInfo[.estimatedTimeRemainingKey] as? Double)
+        return Control.Progress(
+            unit: unit.rawValue, done: Int(completedUnitCount), total: isIndeterminate ? nil : Int(totalUnitCount),
+            fraction: isIndeterminate ? nil : fractionCompleted.figure, rate: isHeld ? nil : rate?.figure,
+            remaining: isHeld ? nil : remaining?.figure)
+    }
+}
+
+extension Double {
+    /// No more digits than say something.
+    fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
+}

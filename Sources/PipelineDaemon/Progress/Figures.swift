@@ -1,0 +1,34 @@
+import Foundation
+import PipelineModel
+
+/// How far an operation is, as its worker tells it, and how fast it has been of late.
+struct Figures: Sendable {
+    enum Unit: String, Sendable {
+        case bytes, pixels, jobs
+    }
+
+    let unit: Unit
+    private(set) var done: Int64 = 0
+    /// Nil as long as nobody knows: a server need not say.
+    private(set) var total: Int64?
+    private var pace = Pace(.flow)
+
+    init(_ unit: Unit) { self.unit = unit }
+
+    /// It begins, at `done` when something is there from before.
+    mutating func begin(done: Int64 = 0, total: Int64? = nil, at time: Double = Timestamp.now()) {
+        (self.done, self.total) = (done, total)
+        pace.begin(at: time, done: done)
+    }
+
+    mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
+        (self.done, self.total) = (done, total)
+        pace.take(done, at: time)
+    }
+
+    func rate(at time: Double) -> Double? { pace.rate(at: time) }
+
+    func remaining(at time: Double) -> Double? {
+        total.flatMap { pace.remaining(Double($0 - done), at: time) }
+    }
+}
