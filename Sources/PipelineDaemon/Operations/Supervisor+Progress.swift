@@ -34,11 +34,11 @@ extension Supervisor {
             }
             let shownBatches = ids.compactMap { id in
                 records[id].map {
-                    Control.BatchProgress(batch: $0.shown, progress: shown($0, working, at: now))
+                    Control.BatchProgress(batch: $0.shown, progress: shown($0, jobs, at: now))
                 }
             }
             return Call.Progress.Reply(
-                batches: shownBatches, others: others(than: unfinished.jobs, working, at: now),
+                batches: shownBatches, others: others(than: unfinished.jobs, jobs, at: now),
                 jobs: Array(jobs.prefix(ControlInterface.mostProgress)),
                 unfinished: batch == nil ? unfinished.count : records.values.count { !$0.isOver },
                 running: jobs.count)
@@ -73,36 +73,44 @@ extension Supervisor {
             })
     }
 
-    private func shown(_ record: BatchRecord, _ working: [Job], at now: Double) -> Control.Progress {
+    private func shown(_ record: BatchRecord, _ jobs: [Control.JobProgress], at now: Double) -> Control.Progress {
         let batch = batchProgress[record.id] ?? BatchProgress()
         batch.update(record)
-        let isGoingOn = working.contains { $0.record.batch == record.id && $0.record.state == .running }
-        let goesOn = isGoingOn && !isPaused(for: batch)
         let all = record.ended + record.unended
         // What waits for something else than the others of its batch is not done by going on.
         let left = Double(all) * (1 - batch.fraction) - Double(record.held)
+        let (rate, remaining) = outlook(of: batch, left, jobs.filter { $0.job.batch == record.id }, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: batch.fraction.figure,
-            rate: goesOn ? batch.pace.rate(at: now)?.figure : nil,
-            remaining: goesOn && !record.isOpen ? batch.pace.remaining(left, at: now)?.figure : nil)
+            rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
     /// The jobs that are in no batch.
-    private func others(than ofBatches: Int, _ working: [Job], at now: Double) -> Control.Progress {
+    private func others(than ofBatches: Int, _ jobs: [Control.JobProgress], at now: Double) -> Control.Progress {
         let batch = batchProgress[nil] ?? BatchProgress()
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + (counts[$1] ?? 0) }
         let (open, done) = (max(0, unended - ofBatches), Int(batch.pace.done))
-        let goesOn =
-            working.contains { $0.record.batch == nil && $0.record.state == .running } && !isPaused(for: batch)
+        let here = jobs.filter { $0.job.batch == nil }
+        let begun = here.reduce(0) { $0 + $1.fraction }
+        let (rate, remaining) = outlook(of: batch, Double(open) - begun, here, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
-            fraction: open + done == 0 ? nil : (Double(done) / Double(done + open)).figure,
-            rate: goesOn ? batch.pace.rate(at: now)?.figure : nil,
-            remaining: goesOn ? batch.pace.remaining(Double(open), at: now)?.figure : nil)
+            fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).figure,
+            rate: rate, remaining: remaining)
     }
 
-    private func isPaused(for batch: BatchProgress) -> Bool {
-        stopping || render.report.paused || publish.report.paused || (batch.downloads && download.report.paused)
+    /// Nothing is foretold while nothing goes on. What is left takes no less than any of the jobs in work does.
+    private func outlook(
+        of batch: BatchProgress, _ left: Double, _ jobs: [Control.JobProgress], at now: Double
+    ) -> (rate: Double?, remaining: Double?) {
+        let isPaused = stopping || render.report.paused || publish.report.paused
+        guard !isPaused, !(batch.downloads && download.report.paused),
+            jobs.contains(where: { $0.job.state == JobState.running.rawValue })
+        else { return (nil, nil) }
+        let longest = jobs.compactMap { $0.progress?.remaining }.max() ?? 0
+        return (
+            batch.pace.rate(at: now)?.figure, batch.pace.remaining(left, at: now).map { max($0, longest).figure }
+        )
     }
 
     // MARK: - Who watches
