@@ -23,8 +23,9 @@ extension Supervisor {
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
         let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
-            .sorted { $0.record.id < $1.record.id }
+        // Those that wait for their next operation come last, where they are left out first.
         let jobs = working.map { job in shown(job, at: now) }
+            .sorted { ($0.operation == nil ? 1 : 0, $0.job.id) < ($1.operation == nil ? 1 : 0, $1.job.id) }
         do {
             let unfinished = try ledger.unfinishedBatches(limit: ControlInterface.mostProgress)
             let ids = batch.map { [$0] } ?? chosen(unfinished.ids)

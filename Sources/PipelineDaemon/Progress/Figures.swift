@@ -16,14 +16,15 @@ struct Figures: Sendable {
     init(_ unit: Unit) { self.unit = unit }
 
     /// It begins, at `done` when something is there from before.
-    mutating func begin(done: Int64 = 0, total: Int64? = nil, at time: Double = Timestamp.now()) {
+    mutating func begin(done: Int64 = 0, total: Int64? = nil) {
         (self.done, self.total) = (done, total)
-        pace.begin(at: time, done: done)
+        pace = Pace(.flow)
     }
 
+    /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.
     mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
         (self.done, self.total) = (done, total)
-        pace.take(done, at: time)
+        if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
     }
 
     func rate(at time: Double) -> Double? { pace.rate(at: time) }

@@ -7,9 +7,20 @@ struct ProgressPage {
         var title = ""
         var batch: Control.Batch?
         var progress: Control.Progress
+        /// Those with something to tell; the others are ready for their next operation.
         var jobs: [Control.JobProgress] = []
+        var ready = 0
 
-        var isIdle: Bool { jobs.isEmpty && progress.done == progress.total }
+        init(
+            title: String = "", batch: Control.Batch? = nil, progress: Control.Progress,
+            jobs: [Control.JobProgress] = []
+        ) {
+            self.title = title
+            self.batch = batch
+            self.progress = progress
+            self.jobs = jobs.filter { $0.operation != nil || $0.job.state != "running" }
+            ready = jobs.count - self.jobs.count
+        }
     }
 
     var notes: [Text] = []
@@ -55,12 +66,20 @@ struct ProgressPage {
 
 extension ProgressPage.Group {
     /// With so many of its jobs.
-    fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (jobs.count > most && most > 0 ? 1 : 0) }
+    fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (rest(most) == nil ? 0 : 1) }
 
     fileprivate func lines(_ most: Int, _ columns: JobColumns) -> [Text] {
-        guard most > 0 else { return [] }
-        let lines = jobs.prefix(most).map(columns.line)
-        return jobs.count > most ? lines + [Text("  … and \(jobs.count - most) more", .faint)] : lines
+        jobs.prefix(most).map(columns.line) + (rest(most).map { [Text("  … " + $0, .faint)] } ?? [])
+    }
+
+    /// Of the jobs that have no line.
+    private func rest(_ most: Int) -> String? {
+        guard most > 0 else { return nil }
+        let words = [
+            jobs.count > most ? "and \(jobs.count - most) more" : nil,
+            ready > 0 ? "\(ready) ready for their next operation" : nil,
+        ].compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
     /// `batch 3 lucerne.urls  ██████░░░░  12 of 20 · 34/min · 14 s left · 1 failed`: what matters least goes first where it is narrow.
