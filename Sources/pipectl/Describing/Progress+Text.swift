@@ -30,7 +30,7 @@ extension Control.Progress {
 extension Call.Progress.Reply {
     /// `, 12 still open`
     var stillOpen: Text {
-        let open = (batches.map(\.progress) + [others]).map { max(0, ($0.total ?? 0) - $0.done) }.sum
+        let open = (batches.map(\.progress) + [others]).map { ($0.total ?? 0).beyond($0.done) }.sum
         return open > 0 ? ", \(open) still open" : Text()
     }
 }

@@ -14,7 +14,7 @@ extension Verb {
             if context.json {
                 try context.output.document(status)
             } else {
-                let progress = try context.call(Call.Progress())
+                let progress = status.jobs.running > 0 ? try context.call(Call.Progress()) : nil
                 try context.output.lines(
                     Overview(status: status, progress: progress, width: context.output.columns).lines)
             }

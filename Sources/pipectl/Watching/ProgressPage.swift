@@ -41,8 +41,8 @@ struct ProgressPage {
             title: groups.isEmpty ? "" : "others", progress: reply.others,
             jobs: reply.jobs.filter { $0.job.batch == nil })
         if (reply.others.total ?? 0) > 0 || !others.jobs.isEmpty { groups.append(others) }
-        moreBatches = max(0, reply.unfinished - reply.batches.count)
-        moreJobs = max(0, reply.running - reply.jobs.count)
+        moreBatches = reply.unfinished.beyond(reply.batches.count)
+        moreJobs = reply.running.beyond(reply.jobs.count)
     }
 
     init(groups: [Group]) { self.groups = groups }
@@ -56,7 +56,7 @@ struct ProgressPage {
         // As many jobs of each batch as all batches leave room for; when not even that is enough, fewer batches.
         let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
         let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))
-        let hidden = moreBatches + groups.count - shown.count
+        let hidden = [moreBatches, groups.count - shown.count].sum
         let more = hidden > 0 ? [Text("… and \(hidden) more batches", .faint)] : []
         let columns = JobColumns(shown.flatMap(\.jobs), width: width)
         let bars = shown.flatMap { group in [group.bar(width: width)] + group.lines(most, columns) }
