@@ -14,8 +14,10 @@ final class Answer: Sendable {
         arrived.signal()
     }
 
-    func wait(seconds: Int) -> Trial? {
-        _ = arrived.wait(timeout: .now() + .seconds(seconds))
-        return trial.withLock { $0 }
+    func wait() -> Trial {
+        while true {
+            arrived.wait()
+            if let trial = trial.withLock({ $0 }) { return trial }
+        }
     }
 }

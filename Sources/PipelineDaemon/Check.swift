@@ -1,10 +1,14 @@
+import Foundation
 import PipelineModel
 import WorkerProtocol
 
 /// `pipelined --check`: reads what a start would read, touches nothing, and says all that is wrong.
 enum Check {
     static func run(_ places: Places) throws -> Int32 {
-        let (_, hello, _) = try Daemon.startPool(places)
+        // Copies of plugins in a place of its own.
+        let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-check-\(getpid())").path
+        defer { try? FileManager.default.removeItem(atPath: copies) }
+        let (_, hello, _) = try Daemon.startPool(with: PluginShelf(folder: copies, sources: places.plugins))
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { complain("\(problem)") }
         for plugin in hello.skipped { complain("plugin \(plugin.file) is left out: \(plugin.reason)") }

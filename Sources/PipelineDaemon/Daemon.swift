@@ -40,7 +40,8 @@ final class Daemon: @unchecked Sendable {
                 status: 1,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
-        let (pool, hello, accept) = try Self.startPool(places)
+        let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
+        let (pool, hello, accept) = try Self.startPool(with: plugins)
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         guard problems.isEmpty else {
@@ -55,7 +56,7 @@ final class Daemon: @unchecked Sendable {
                 description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
         }
         supervisor = Supervisor(
-            places: places, ledger: ledger, staging: try Staging(places), pool: pool,
+            places: places, ledger: ledger, staging: try Staging(places), pool: pool, plugins: plugins,
             fetch: FetchPool(program: fetch), current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, service: service)
@@ -81,20 +82,19 @@ final class Daemon: @unchecked Sendable {
 
     /// The pool with its first worker, which tells which filters there are.
     static func startPool(
-        _ places: Places
+        with plugins: PluginShelf
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
                 status: 1,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = WorkerPool(program: program, plugins: places.plugins)
+        let pool = WorkerPool(program: program)
         let answer = Answer()
-        pool.trial { answer.give($0) }
-        switch answer.wait(seconds: 20) {
+        plugins.trial(in: pool) { answer.give($0) }
+        switch answer.wait() {
         case .success(let (hello, accept)): return (pool, hello, accept)
         case .failure(let error): throw StartError(status: 1, description: "\(error)")
-        case nil: throw StartError(status: 1, description: "\(program) does not answer")
         }
     }
 

@@ -23,7 +23,7 @@ enum Program {
             FileHandle.standardError.write(Data("pipelined-render: libvips does not start: \(VipsError.take())\n".utf8))
             return EX_SOFTWARE
         }
-        let filters = FilterLibrary(folders: arguments)
+        let filters = FilterLibrary(folders: arguments) { try? channel.send(WorkerMessage.loading($0)) }
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render)
         Worker(channel: channel, filters: filters, missing: missing).run()

@@ -18,6 +18,7 @@ public struct FileStatus: Sendable, Hashable {
     public let changed: Int64
     public let mode: UInt32
     public let owner: UInt32
+    public let group: UInt32
 
     public init(_ raw: stat) {
         kind =
@@ -34,6 +35,7 @@ public struct FileStatus: Sendable, Hashable {
         changed = Int64(raw.st_ctim.tv_sec) * 1_000_000_000 + Int64(raw.st_ctim.tv_nsec)
         mode = UInt32(raw.st_mode)
         owner = UInt32(raw.st_uid)
+        group = UInt32(raw.st_gid)
     }
 }
 

@@ -42,7 +42,9 @@ public struct RenderOutput: Codable, Sendable, Hashable {
 
 /// What a worker says to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Once, before anything else.
+    /// Before `hello`: this plugin is loaded next. It is to blame for what the worker dies of, or hangs in.
+    case loading(String)
+    /// Once, before anything is asked of it.
     case hello(Hello)
     /// The answer to `open`.
     case opened(PictureHeader)

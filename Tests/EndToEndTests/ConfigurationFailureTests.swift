@@ -104,6 +104,9 @@ struct ConfigurationFailureTests {
             try daemon.drop(as: "first.png", inbox: "inbox/copy")
             try await daemon.job("first.png", becomes: "done")
             try FileManager.default.moveItem(atPath: plugin, toPath: away)
+            // The copy that workers load.
+            let copy = try #require(daemon.files(in: "state/plugins").first { $0.hasSuffix("copy.so") })
+            try FileManager.default.removeItem(atPath: daemon.path("state/plugins/\(copy)"))
             for worker in try daemon.workers() { kill(worker, SIGKILL) }
             try await daemon.says("an idle render worker was ended by signal 9")
 

@@ -97,8 +97,9 @@ struct ConfinementTests {
     func spoiled() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nSandbox=required\nWorkerJobs=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            // Found by every worker that starts from now on. Landlock does not hold for its thread.
-            try CuriousPlugin.compile(CuriousPlugin.thread, to: daemon.path("plugins/thread.so"))
+            // Found by every worker that starts from now on, beside the copies of plugins. Landlock does not hold for its thread.
+            let thread = daemon.path("state/plugins/1/thread.so")
+            try CuriousPlugin.compile(CuriousPlugin.thread, to: thread)
             _ = try daemon.call(Call.Pause(queue: "render"))
             for number in 1...8 { try daemon.drop(as: "\(number).png") }
             try await daemon.job("8.png", becomes: "queued")
@@ -106,7 +107,7 @@ struct ConfinementTests {
             try await daemon.says(
                 "a render worker is not confined, which Sandbox=required asks for: Landlock (2 threads")
             #expect(try daemon.list(["done"]).count < 8)
-            try FileManager.default.removeItem(atPath: daemon.path("plugins/thread.so"))
+            try FileManager.default.removeItem(atPath: thread)
             #expect(try await daemon.waitForAll().allSatisfy { $0.state == "done" })
         }
     }

@@ -5,10 +5,12 @@ public struct Plugin {
     private let name: String
     private let body: String
     private let changes: String
+    private let loading: String
 
     /// `body` is that of `apply(host, values, in, out)`; `changes` are initialisers that come after, and win over, those of a good
-    /// description.
-    public init(name: String, body: String, changes: String = "") {
+    /// description; `loading` is done while the file is loaded.
+    public init(name: String, body: String, changes: String = "", loading: String = "") {
+        self.loading = loading
         self.name = name
         self.body = body
         self.changes = changes
@@ -19,6 +21,7 @@ public struct Plugin {
         #include <signal.h>
         #include <stdlib.h>
         #include <string.h>
+        #include <unistd.h>
         #include <vips/vips.h>
         #include <pipeline_plugin.h>
         static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *in, VipsImage **out) {
@@ -31,6 +34,7 @@ public struct Plugin {
             PIPELINE_FILTER_LAYOUT, .name = "\(name)", .version = "1", .summary = "a test", .apply = apply,
             \(changes)
         };
+        __attribute__((constructor)) static void loading(void) { \(loading) }
         const void *const all[] = {good, wild, twice};
         const PipelineFilter *pipeline_filter(void) { return &filter; }
         """

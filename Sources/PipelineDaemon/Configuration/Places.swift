@@ -28,6 +28,8 @@ struct Places: Sendable, Hashable {
     var failed: String { "\(data)/failed" }
     var cancelled: String { "\(data)/cancelled" }
     var state: String { "\(data)/state" }
+    /// Private copies of the plugins.
+    var pluginCopies: String { "\(state)/plugins" }
     var spool: String { "\(state)/spool" }
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }

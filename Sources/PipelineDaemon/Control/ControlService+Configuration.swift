@@ -123,68 +123,6 @@ extension Supervisor {
                     Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does)
                 }, job: job)
     }
-
-    /// Reads configuration and plugins again: all of it counts, or, with problems, none. One after the other; those who ask while
-    /// one is under way share the next.
-    func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
-        reloads.append(done)
-        if !isReloading { reloadNext() }
-    }
-
-    private func reloadNext() {
-        let asked = reloads
-        reloads = []
-        isReloading = !asked.isEmpty
-        guard isReloading else { return }
-        reloadNow { [self] problems in
-            queue.async { [self] in
-                for done in asked { done(problems) }
-                reloadNext()
-            }
-        }
-    }
-
-    private func reloadNow(_ done: @escaping @Sendable ([Problem]) -> Void) {
-        pool.trial { [self] result in
-            switch result {
-            case .failure(let error):
-                done([Problem(file: error.program, line: nil, message: error.how)])
-            case .success(let (hello, accept)):
-                files.async { [self] in
-                    let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
-                    accept(problems.isEmpty)
-                    guard problems.isEmpty else {
-                        for problem in problems { Log.failure("\(problem)") }
-                        Log.notice("nothing was changed by the reload")
-                        return done(problems)
-                    }
-                    queue.async { [self] in
-                        adopt(loaded)
-                        done([])
-                    }
-                }
-            }
-        }
-    }
-
-    private func adopt(_ loaded: LoadedConfiguration) {
-        let before = current
-        current = loaded
-        loaded.logShortcomings(after: before)
-        for (queue, limit) in [
-            (download, settings.download), (render, settings.render), (publish, settings.publish),
-        ] {
-            queue.set(liveLimits[queue.name] ?? limit)
-        }
-        applyLimits()
-        openInboxes()
-        disposeBacklog()
-        lookForRoom()
-        forgetOld(ended: 0)
-        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
-        Log.notice("configuration and plugins were read again")
-        fill()
-    }
 }
 
 extension StageDescription {

@@ -153,28 +153,6 @@ extension Supervisor {
         }
     }
 
-    /// Whether workers have it is for one of them to say, that is started now; those from before may not.
-    private func lookForFilter(_ name: String) {
-        guard !tryingFilter, let stage = current.catalog.stages.first(where: { $0.name == name }) else { return }
-        tryingFilter = true
-        files.async { [self] in
-            guard stage.file.map(FileSystem.exists) ?? true else { return tried(name, false) }
-            pool.trial { [self] result in
-                guard case .success(let (hello, accept)) = result else { return tried(name, false) }
-                let isThere = hello.filters.contains { $0.name == name }
-                accept(isThere)
-                tried(name, isThere)
-            }
-        }
-    }
-
-    private func tried(_ filter: String, _ isThere: Bool) {
-        queue.async { [self] in
-            tryingFilter = false
-            if isThere { goOn(.filter(filter)) }
-        }
-    }
-
     func goOn(_ resource: Resource) {
         guard let shortage = shortages.removeValue(forKey: resource) else { return }
         switch shortage.need {

@@ -25,6 +25,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
+    let plugins: PluginShelf
     let fetch: FetchPool
     let publisher = Publisher()
     let hooks: Hooks
@@ -61,8 +62,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
-    /// A worker is being started to see whether a filter is there again.
-    var tryingFilter = false
     /// For what has grown too old to be remembered.
     private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] in forgetOld(ended: 0) }
     /// For the job that is the first to be tried again.
@@ -82,6 +81,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var ending: Set<Int> = []
     /// It is looked now and then whether `auto` has become another number.
     var followsProcessors = false
+    /// Plugins are being tried.
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
@@ -91,13 +91,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var retrying: Set<Int> = []
 
     init(
-        places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, fetch: FetchPool,
+        places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, plugins: PluginShelf,
+        fetch: FetchPool,
         current: LoadedConfiguration
     ) {
         self.places = places
         self.staging = staging
         self.ledger = ledger
         self.pool = pool
+        self.plugins = plugins
         self.fetch = fetch
         self.current = current
         hooks = Hooks(ledger: ledger, places: places, shown: Self.shown)

@@ -10,12 +10,13 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone.
 final class WorkerPool: @unchecked Sendable {
-    /// A plugin may hang while it is loaded.
-    private static let startTimeout = DispatchTimeInterval.seconds(15)
+    /// In seconds. A plugin may hang while it is loaded.
+    private static let startTimeout = 15
 
     private let queue = DispatchQueue(label: "pipelined.workers")
     private let program: String
-    private let plugins: [String]
+    /// The folder of the plugins of this generation.
+    private var plugins: String?
     private var workers: [Worker] = []
     private var waiting: [RenderTask] = []
     private var capacity = 0
@@ -25,16 +26,21 @@ final class WorkerPool: @unchecked Sendable {
     private var failedStarts = 0
     private var restarting = false
     private var stopped = false
-    private var trials: [Int32: (Result<Hello, WorkerStartError>) -> Void] = [:]
+    private var trials: [Int32: Trial] = [:]
     private var emptied: (@Sendable () -> Void)?
     private var room = MemoryRoom(budget: .max)
     /// Workers whose picture waits for room, as they came.
     private var held: [Worker] = []
     private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
 
-    init(program: String, plugins: [String]) {
+    /// A worker that is tried with plugins, and the one that it is loading.
+    private struct Trial {
+        var done: (Result<Hello, WorkerStartError>) -> Void
+        var loading: String?
+    }
+
+    init(program: String) {
         self.program = program
-        self.plugins = plugins
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
     }
@@ -43,31 +49,35 @@ final class WorkerPool: @unchecked Sendable {
         queue.async { [self] in for worker in workers { worker.endIfStopped() } }
     }
 
-    /// Starts one worker of a new generation and hands over what it said. `accept(true)` makes its generation the current one.
+    /// Starts one worker of a new generation, with the plugins in this folder, and hands over what it said. `accept` makes its generation the
+    /// current one, whose plugins lie in that folder from then on; with none the worker leaves.
     func trial(
-        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+        _ plugins: String,
+        _ done:
+            @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (String?) -> Void), WorkerStartError>) -> Void
     ) {
         queue.async { [self] in
             let next = generation + 1
-            guard let worker = start(generation: next) else {
+            guard let worker = start(generation: next, plugins) else {
                 return done(.failure(WorkerStartError(program: program, how: "can't be started")))
             }
             let process = worker.process
-            trials[process] = { [self] result in
+            trials[process] = Trial { [self] result in
                 done(
                     result.map { hello in
-                        (hello, { accepted in self.queue.async { self.judge(process, next, accepted) } })
+                        (hello, { folder in self.queue.async { self.judge(process, next, folder) } })
                     })
             }
         }
     }
 
-    private func judge(_ process: Int32, _ next: Int, _ accepted: Bool) {
+    private func judge(_ process: Int32, _ next: Int, _ folder: String?) {
         let worker = workers.first { $0.process == process }
-        guard accepted else {
+        guard let folder else {
             worker?.leave()
             return
         }
+        plugins = folder
         generation = max(generation, next)
         for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
         balance()
@@ -161,8 +171,8 @@ final class WorkerPool: @unchecked Sendable {
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
-        } else if generation > 0, !restarting {
-            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation) }
+        } else if let plugins, !restarting {
+            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation, plugins) }
         }
     }
 
@@ -171,14 +181,14 @@ final class WorkerPool: @unchecked Sendable {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
-    private func start(generation: Int) -> Worker? {
+    private func start(generation: Int, _ plugins: String) -> Worker? {
         do {
             let worker = try Worker(
-                program: program, plugins: plugins, generation: generation, queue: queue,
+                program: program, plugins: [plugins], generation: generation, queue: queue,
                 // As long as it lives: the pool may be let go of first, when the daemon can't start.
                 message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
             workers.append(worker)
-            queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
+            queue.asyncAfter(deadline: .now() + .seconds(Self.startTimeout)) { [weak worker] in
                 if let worker, case .starting = worker.state { worker.terminate() }
             }
             return worker
@@ -278,10 +288,12 @@ final class WorkerPool: @unchecked Sendable {
 
     private func received(_ message: WorkerMessage, from worker: Worker) {
         switch (message, worker.state) {
+        case (.loading(let plugin), .starting):
+            trials[worker.process]?.loading = plugin
         case (.hello(let hello), .starting):
             worker.state = .idle
             // Whether it will do is for the configuration to say that it is tried with.
-            if let trial = trials.removeValue(forKey: worker.process) { return trial(.success(hello)) }
+            if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
             if mustBeConfined, !hello.missing.isEmpty {
                 Log.failure(
                     "a render worker is not confined, which Sandbox=required asks for: \(hello.missing.joined(separator: ", "))"
@@ -339,10 +351,12 @@ final class WorkerPool: @unchecked Sendable {
         workers.removeAll { $0 === worker }
         switch worker.state {
         case .starting:
-            Log.failure("a render worker \(how) before it said hello")
             if let trial = trials.removeValue(forKey: worker.process) {
-                trial(.failure(WorkerStartError(program: program, how: how)))
+                let how = worker.killed ? "did not come up within \(Self.startTimeout) s" : how
+                trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
+                break
             }
+            Log.failure("a render worker \(how) before it said hello")
             startFailed()
         case .busy(let task), .held(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
@@ -363,6 +377,8 @@ final class WorkerPool: @unchecked Sendable {
 struct WorkerStartError: Error, Sendable, CustomStringConvertible {
     let program: String
     let how: String
+    /// The plugin that it was loading.
+    var loading: String?
 
     var description: String { "the render worker \(program) \(how)" }
 }

@@ -11,17 +11,18 @@ struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []
 
-    init(folders: [String]) {
+    /// `loading` hears of each file before it is loaded.
+    init(folders: [String], loading: (String) -> Void = { _ in }) {
         let own = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         for folder in folders where FileSystem.exists(folder) {
             // A build puts other libraries beside its plugins.
-            load(folder, quietlyWithoutSymbol: FileSystem.resolved(folder) == own)
+            load(folder, quietlyWithoutSymbol: FileSystem.resolved(folder) == own, loading)
         }
     }
 
     var descriptions: [StageDescription] { filters.values.map(\.description).sorted { $0.name < $1.name } }
 
-    private mutating func load(_ folder: String, quietlyWithoutSymbol: Bool) {
+    private mutating func load(_ folder: String, quietlyWithoutSymbol: Bool, _ loading: (String) -> Void) {
         let names: [String]
         do {
             names = try FileSystem.names(in: folder).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
@@ -31,6 +32,7 @@ struct FilterLibrary {
         }
         for name in names {
             let file = FileSystem.join(folder, name)
+            loading(file)
             do {
                 guard let filter = try open(file, quietlyWithoutSymbol) else { continue }
                 let name = filter.description.name

@@ -1,0 +1,98 @@
+import Dispatch
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Configuration and plugins are read again: all of it counts, or, with problems, none.
+extension Supervisor {
+    /// One after the other; those who ask while one is under way share the next.
+    func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
+        reloads.append(done)
+        if !isReloading { reloadNext() }
+    }
+
+    private func reloadNext() {
+        let asked = reloads
+        reloads = []
+        isReloading = !asked.isEmpty
+        guard isReloading else { return }
+        reloadNow { [self] problems in
+            queue.async { [self] in
+                for done in asked { done(problems) }
+                reloadNext()
+            }
+        }
+    }
+
+    private func reloadNow(_ done: @escaping @Sendable ([Problem]) -> Void) {
+        tryPlugins { [self] result in
+            guard case .success(let (hello, accept)) = result else {
+                if case .failure(let error) = result {
+                    done([Problem(file: error.program, line: nil, message: error.how)])
+                }
+                return
+            }
+            let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
+            accept(problems.isEmpty)
+            guard problems.isEmpty else {
+                for problem in problems { Log.failure("\(problem)") }
+                Log.notice("nothing was changed by the reload")
+                return done(problems)
+            }
+            queue.async { [self] in
+                adopt(loaded)
+                done([])
+            }
+        }
+    }
+
+    private func adopt(_ loaded: LoadedConfiguration) {
+        let before = current
+        current = loaded
+        loaded.logShortcomings(after: before)
+        for (queue, limit) in [
+            (download, settings.download), (render, settings.render), (publish, settings.publish),
+        ] {
+            queue.set(liveLimits[queue.name] ?? limit)
+        }
+        applyLimits()
+        openInboxes()
+        disposeBacklog()
+        lookForRoom()
+        forgetOld(ended: 0)
+        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
+        Log.notice("configuration and plugins were read again")
+        fill()
+    }
+
+    /// Makes copies of the plugins as they are now and tries them; what is handed over is on a queue of files' work. One at a time.
+    private func tryPlugins(
+        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+    ) {
+        files.async { [self] in
+            plugins.trial(in: pool) { [self] result in files.async { done(result) } }
+        }
+    }
+
+    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there.
+    func lookForFilter(_ name: String) {
+        guard !isReloading, let stage = current.catalog.stages.first(where: { $0.name == name }) else { return }
+        isReloading = true
+        files.async { [self] in
+            guard stage.file.map(FileSystem.exists) ?? true else { return tried(name, false) }
+            tryPlugins { [self] result in
+                guard case .success(let (hello, accept)) = result else { return tried(name, false) }
+                let isThere = hello.filters.contains { $0.name == name }
+                accept(isThere)
+                tried(name, isThere)
+            }
+        }
+    }
+
+    private func tried(_ filter: String, _ isThere: Bool) {
+        queue.async { [self] in
+            if isThere { goOn(.filter(filter)) }
+            reloadNext()
+        }
+    }
+}
