@@ -23,8 +23,9 @@ extension Supervisor {
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
         let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
+        let trees = working.map { JobProgress($0, at: now) }
         // Those that wait for their next operation come last, where they are left out first.
-        let jobs = working.map { job in shown(job, at: now) }
+        let jobs = zip(working, trees).map { shown($0, $1) }
             .sorted { ($0.operation == nil ? 1 : 0, $0.job.id) < ($1.operation == nil ? 1 : 0, $1.job.id) }
         do {
             let unfinished = try ledger.unfinishedBatches(limit: ControlInterface.mostProgress)
@@ -35,7 +36,7 @@ extension Supervisor {
             }
             let shownBatches = ids.compactMap { id in
                 records[id].map {
-                    Control.BatchProgress(batch: $0.shown, progress: shown($0, jobs, at: now))
+                    Control.BatchProgress(batch: $0.shown, progress: shown($0, trees, jobs, at: now))
                 }
             }
             return Call.Progress.Reply(
@@ -59,38 +60,40 @@ extension Supervisor {
 
     /// The figures of the operation of this job that works now.
     func current(of id: Int) -> Control.Progress? {
-        window[id].flatMap { $0.isInWork ? shown($0, at: Timestamp.now()).progress : nil }
+        window[id].flatMap { $0.isInWork ? shown($0, JobProgress($0, at: Timestamp.now())).progress : nil }
     }
 
-    private func shown(_ job: Job, at now: Double) -> Control.JobProgress {
-        let tree = (batchProgress[job.record.batch] ?? BatchProgress()).tree(of: job, at: now)
+    private func shown(_ job: Job, _ tree: JobProgress) -> Control.JobProgress {
         let current = tree.current
-        let figures = (current?.operation as? any Measured)?.figures
-        let shown = shown(job.record)
         return Control.JobProgress(
-            job: shown, fraction: tree.whole.fractionCompleted.figure, operation: current.map { $0.operation.word },
-            progress: figures.flatMap { figures in
-                current.map { $0.progress.shown(figures.unit, isHeld: job.record.state == .waiting) }
+            job: shown(job.record), fraction: tree.whole.fractionCompleted.figure,
+            operation: current?.operation.gate?.name,
+            progress: current.flatMap { operation, progress in
+                (operation as? any Measured).map {
+                    progress.shown($0.figures.unit, isHeld: job.record.state == .waiting)
+                }
             })
     }
 
-    private func shown(_ record: BatchRecord, _ jobs: [Control.JobProgress], at now: Double) -> Control.Progress {
-        let batch = batchProgress[record.id] ?? BatchProgress()
-        batch.update(record)
+    private func shown(
+        _ record: BatchRecord, _ trees: [JobProgress], _ jobs: [Control.JobProgress], at now: Double
+    ) -> Control.Progress {
+        let fraction = record.tree(over: trees.filter { $0.batch == record.id }).fractionCompleted
         let all = record.ended + record.unended
         // What waits for something else than the others of its batch is not done by going on.
-        let left = Double(all) * (1 - batch.fraction) - Double(record.held)
-        let (rate, remaining) = outlook(of: batch, left, jobs.filter { $0.job.batch == record.id }, at: now)
+        let left = Double(all) * (1 - fraction) - Double(record.held)
+        let own = jobs.filter { $0.job.batch == record.id }
+        let (rate, remaining) = outlook(of: batchProgress[record.id], left, own, at: now)
         return Control.Progress(
-            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: batch.fraction.figure,
+            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.figure,
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
     /// The jobs that are in no batch.
     private func others(than ofBatches: Int, _ jobs: [Control.JobProgress], at now: Double) -> Control.Progress {
-        let batch = batchProgress[nil] ?? BatchProgress()
+        let batch = batchProgress[nil]
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + (counts[$1] ?? 0) }
-        let (open, done) = (max(0, unended - ofBatches), Int(batch.pace.done))
+        let (open, done) = (max(0, unended - ofBatches), Int(batch?.pace.done ?? 0))
         let here = jobs.filter { $0.job.batch == nil }
         let begun = here.reduce(0) { $0 + $1.fraction }
         let (rate, remaining) = outlook(of: batch, Double(open) - begun, here, at: now)
@@ -102,10 +105,10 @@ extension Supervisor {
 
     /// Nothing is foretold while nothing goes on. What is left takes no less than any of the jobs in work does.
     private func outlook(
-        of batch: BatchProgress, _ left: Double, _ jobs: [Control.JobProgress], at now: Double
+        of batch: BatchProgress?, _ left: Double, _ jobs: [Control.JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {
         let isPaused = stopping || render.report.paused || publish.report.paused
-        guard !isPaused, !(batch.downloads && download.report.paused),
+        guard let batch, !isPaused, !(batch.downloads && download.report.paused),
             jobs.contains(where: { $0.job.state == JobState.running.rawValue })
         else { return (nil, nil) }
         let longest = jobs.compactMap { $0.progress?.remaining }.max() ?? 0
@@ -140,11 +143,6 @@ extension Supervisor {
 extension Job {
     /// Some operation of it has begun.
     fileprivate var isInWork: Bool { !ended && (download ?? render).hasBegun }
-}
-
-extension AsyncOperation {
-    /// The name of the queue it is in: `download`, `render`, ….
-    fileprivate var word: String { gate?.name ?? "" }
 }
 
 extension Progress {

@@ -2,7 +2,7 @@ extension Option {
     fileprivate static let since = Option(
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
     fileprivate static let batch = Option(
-        "--batch", value: "N", "this batch alone, until it has ended; exits with 1 when one of it failed or was cancelled")
+        "--batch", value: "N", "this batch alone, until it has ended; exits with 1 when one of it failed")
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
@@ -15,7 +15,7 @@ extension Verb {
         summary: "follow what happens, live",
         usage: "[--since CURSOR] [--batch N | --until-idle] [--progress]",
         discussion: [
-            "On a terminal each batch is a bar, with rate and remaining time as far as they can be told, above its jobs in work.",
+            "On a terminal each batch is a bar, with rate and remaining time when they can be told, above its jobs in work.",
             "What has ended scrolls by above, and a summary stays at the end; Ctrl-C ends it.",
             "Elsewhere, and with --json, one line an event.",
         ],

@@ -25,9 +25,10 @@ final class WorkerProcess: Sendable {
             [program] + plugins, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
-        guard case .hello(let hello) = try channel.receive(WorkerMessage.self)?.message else {
-            throw Unexpected("no hello")
-        }
+        // It names each plugin before it loads it.
+        var said = try channel.receive(WorkerMessage.self)?.message
+        while case .loading = said { said = try channel.receive(WorkerMessage.self)?.message }
+        guard case .hello(let hello) = said else { throw Unexpected("no hello") }
         self.hello = hello
     }
 
