@@ -9,7 +9,8 @@ struct ProgressTests {
     private static let picture = Picture.png(width: 400, height: 300)
 
     private static func withDaemon(_ more: String = "", _ body: (DaemonFixture) async throws -> Void) async throws {
-        let configuration = "[Download]\nAllowPrivateHosts=127.0.0.1\nPerHost=20\nRetries=0\n[Daemon]\nRetries=0\n\(more)\n"
+        let configuration =
+            "[Download]\nAllowPrivateHosts=127.0.0.1\nPerHost=20\nRetries=0\n[Daemon]\nRetries=0\n\(more)\n"
         try await DaemonFixture.with(["etc/pipelined.conf": configuration], body)
     }
 
@@ -75,7 +76,8 @@ struct ProgressTests {
         try await Self.withDaemon { daemon in
             try daemon.drop(as: "other.png")
             let (ids, batch) = try await add([server.url("/a.png"), server.url("/lost.png")], to: daemon)
-            let outcome = try await daemon.pipectl("watch", "--batch", "\(batch)", "--since", "0", "--json", "--progress")
+            let outcome = try await daemon.pipectl(
+                "watch", "--batch", "\(batch)", "--since", "0", "--json", "--progress")
             #expect(outcome.status == 1)
             let lines = try outcome.objects()
             let events = lines.filter { $0["cursor"] != nil }
@@ -150,7 +152,8 @@ struct ProgressTests {
             let urls = [server.url("/a.png"), server.url("/b.png"), server.url("/held.png")]
             let (ids, batch) = try await add(urls, to: daemon)
             let now = try #require(
-                try await daemon.progress(of: batch) { $0.batches.first?.batch.waiting == 2 && $0.jobs.count == 1 }.last)
+                try await daemon.progress(of: batch) { $0.batches.first?.batch.waiting == 2 && $0.jobs.count == 1 }.last
+            )
             #expect(now.jobs.map(\.job.id) == [ids[2]])
             #expect(abs((now.batches.first?.progress.fraction ?? 0) - 1.0 / 3) < 0.01)
             gate.open()

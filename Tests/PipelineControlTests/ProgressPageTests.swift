@@ -18,7 +18,8 @@ struct ProgressPageTests {
     }
 
     private func reply(
-        _ jobs: [Control.JobProgress], others: Control.Progress = Sample.nothing, _ change: (inout Control.Batch) -> Void = { _ in }
+        _ jobs: [Control.JobProgress], others: Control.Progress = Sample.nothing,
+        _ change: (inout Control.Batch) -> Void = { _ in }
     ) -> Call.Progress.Reply {
         var batch = Control.Batch(id: 3, name: "lucerne.urls", running: jobs.count, done: 12)
         change(&batch)
@@ -86,7 +87,9 @@ struct ProgressPageTests {
         #expect(shown.last == "… and 291 more batches")
     }
 
-    @Test("No line is broken, however narrow it is, and names stay as long as they can", arguments: [79, 59, 49, 30, 12, 1])
+    @Test(
+        "No line is broken, however narrow it is, and names stay as long as they can",
+        arguments: [79, 59, 49, 30, 12, 1])
     func narrow(_ width: Int) {
         let jobs = [download(7), download(123_456, 0.5, name: "写真の風景-とても長い名前のファイル.jpg")]
         let page = ProgressPage(reply(jobs) { $0.failed = 3 })

@@ -53,7 +53,8 @@ enum Sample {
         Call.Progress.Reply(
             batches: [], others: Control.Progress(unit: "jobs", done: total - running, total: total, fraction: 0.5),
             jobs: (0..<running).map {
-                Control.JobProgress(job: job(total - $0, "running"), fraction: 0.4, operation: "download", progress: progress)
+                Control.JobProgress(
+                    job: job(total - $0, "running"), fraction: 0.4, operation: "download", progress: progress)
             }, unfinished: 0, running: running)
     }
 

@@ -133,7 +133,8 @@ struct WatchTests {
     @Test("watch --json --progress prints each change of progress beside the events")
     func progressLines() async throws {
         batch(failed: 0)
-        let outcome = try await Pipectl.run("watch", "--batch", "3", "--since", "10", "--json", "--progress", at: daemon)
+        let outcome = try await Pipectl.run(
+            "watch", "--batch", "3", "--since", "10", "--json", "--progress", at: daemon)
         let progress = try #require(try outcome.objects().first { $0["cursor"] == nil })
         #expect(Set(progress.keys) == ["batches", "others", "jobs", "unfinished", "running"])
     }
@@ -156,7 +157,8 @@ struct WatchTests {
     }
 
     @Test(
-        "What excludes each other is told", arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])
+        "What excludes each other is told",
+        arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])
     func usage(words: [String]) async throws {
         #expect(try await Pipectl.run(["watch"] + words, at: daemon).status == 2)
     }

@@ -10,7 +10,11 @@ extension ControlService {
             guard request.more else { return request.reply(now) }
             let watcher = ProgressWatcher(batch: call.batch, connection: request.connection)
             request.connection.queue.async {
-                request.connection.follow { watcher.next() } abandoned: { watcher.abandon() }
+                request.connection.follow {
+                    watcher.next()
+                } abandoned: {
+                    watcher.abandon()
+                }
                 supervisor.queue.async { supervisor.add(watcher) }
             }
         }

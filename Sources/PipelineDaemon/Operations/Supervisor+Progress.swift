@@ -22,11 +22,10 @@ extension Supervisor {
     /// The progress of one batch, or of all that is going on.
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
-        let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
-        let trees = working.map { JobProgress($0, at: now) }
         // Those that wait for their next operation come last, where they are left out first.
-        let jobs = zip(working, trees).map { shown($0, $1) }
-            .sorted { ($0.operation == nil ? 1 : 0, $0.job.id) < ($1.operation == nil ? 1 : 0, $1.job.id) }
+        let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
+            .map { JobProgress($0, at: now) }
+            .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
         do {
             let unfinished = try ledger.unfinishedBatches(limit: ControlInterface.mostProgress)
             let ids = batch.map { [$0] } ?? chosen(unfinished.ids)
@@ -34,16 +33,16 @@ extension Supervisor {
             if let batch, records[batch] == nil {
                 throw ControlError.badValue("there is no batch \(batch); `pipectl list` shows a job's batch")
             }
-            let shownBatches = ids.compactMap { id in
-                records[id].map {
-                    Control.BatchProgress(batch: $0.shown, progress: shown($0, trees, jobs, at: now))
-                }
-            }
+            let batches = Dictionary(grouping: working, by: \.job.record.batch)
             return Call.Progress.Reply(
-                batches: shownBatches, others: others(than: unfinished.jobs, jobs, at: now),
-                jobs: Array(jobs.prefix(ControlInterface.mostProgress)),
+                batches: ids.compactMap { records[$0] }.map { record in
+                    Control.BatchProgress(
+                        batch: record.shown, progress: shown(record, batches[record.id] ?? [], at: now))
+                },
+                others: others(than: unfinished.jobs, batches[nil] ?? [], at: now),
+                jobs: working.prefix(ControlInterface.mostProgress).map(shown),
                 unfinished: batch == nil ? unfinished.count : records.values.count { !$0.isOver },
-                running: jobs.count)
+                running: working.count)
         } catch let error as ControlError {
             throw error
         } catch {
@@ -60,43 +59,36 @@ extension Supervisor {
 
     /// The figures of the operation of this job that works now.
     func current(of id: Int) -> Control.Progress? {
-        window[id].flatMap { $0.isInWork ? shown($0, JobProgress($0, at: Timestamp.now())).progress : nil }
+        window[id].flatMap { $0.isInWork ? shown(JobProgress($0, at: Timestamp.now())).progress : nil }
     }
 
-    private func shown(_ job: Job, _ tree: JobProgress) -> Control.JobProgress {
-        let current = tree.current
+    private func shown(_ working: JobProgress) -> Control.JobProgress {
+        let isHeld = working.job.record.state == .waiting
         return Control.JobProgress(
-            job: shown(job.record), fraction: tree.whole.fractionCompleted.figure,
-            operation: current?.operation.gate?.name,
-            progress: current.flatMap { operation, progress in
-                (operation as? any Measured).map {
-                    progress.shown($0.figures.unit, isHeld: job.record.state == .waiting)
-                }
+            job: shown(working.job.record), fraction: working.whole.fractionCompleted.figure,
+            operation: working.current?.operation.gate?.name,
+            progress: working.current.flatMap { operation, progress in
+                (operation as? any Measured).map { progress.shown($0.figures.unit, isHeld: isHeld) }
             })
     }
 
-    private func shown(
-        _ record: BatchRecord, _ trees: [JobProgress], _ jobs: [Control.JobProgress], at now: Double
-    ) -> Control.Progress {
-        let fraction = record.tree(over: trees.filter { $0.batch == record.id }).fractionCompleted
+    private func shown(_ record: BatchRecord, _ working: [JobProgress], at now: Double) -> Control.Progress {
+        let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
         // What waits for something else than the others of its batch is not done by going on.
         let left = Double(all) * (1 - fraction) - Double(record.held)
-        let own = jobs.filter { $0.job.batch == record.id }
-        let (rate, remaining) = outlook(of: batchProgress[record.id], left, own, at: now)
+        let (rate, remaining) = outlook(of: batchProgress[record.id], left, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.figure,
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
     /// The jobs that are in no batch.
-    private func others(than ofBatches: Int, _ jobs: [Control.JobProgress], at now: Double) -> Control.Progress {
-        let batch = batchProgress[nil]
+    private func others(than ofBatches: Int, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let unended = [JobState.waiting, .queued, .running, .cancelling].reduce(0) { $0 + (counts[$1] ?? 0) }
-        let (open, done) = (max(0, unended - ofBatches), Int(batch?.pace.done ?? 0))
-        let here = jobs.filter { $0.job.batch == nil }
-        let begun = here.reduce(0) { $0 + $1.fraction }
-        let (rate, remaining) = outlook(of: batch, Double(open) - begun, here, at: now)
+        let (open, done) = (max(0, unended - ofBatches), Int(batchProgress[nil]?.pace.done ?? 0))
+        let begun = working.reduce(0) { $0 + $1.whole.fractionCompleted }
+        let (rate, remaining) = outlook(of: batchProgress[nil], Double(open) - begun, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
             fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).figure,
@@ -105,13 +97,13 @@ extension Supervisor {
 
     /// Nothing is foretold while nothing goes on. What is left takes no less than any of the jobs in work does.
     private func outlook(
-        of batch: BatchProgress?, _ left: Double, _ jobs: [Control.JobProgress], at now: Double
+        of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {
         let isPaused = stopping || render.report.paused || publish.report.paused
         guard let batch, !isPaused, !(batch.downloads && download.report.paused),
-            jobs.contains(where: { $0.job.state == JobState.running.rawValue })
+            working.contains(where: { $0.job.record.state == .running })
         else { return (nil, nil) }
-        let longest = jobs.compactMap { $0.progress?.remaining }.max() ?? 0
+        let longest = working.compactMap { $0.current?.progress.remaining }.max() ?? 0
         return (
             batch.pace.rate(at: now)?.figure, batch.pace.remaining(left, at: now).map { max($0, longest).figure }
         )
@@ -146,8 +138,10 @@ extension Job {
 }
 
 extension Progress {
+    fileprivate var remaining: Double? { userInfo[.estimatedTimeRemainingKey] as? Double }
+
     fileprivate func shown(_ unit: Figures.Unit, isHeld: Bool) -> Control.Progress {
-        let (rate, remaining) = (userInfo[.throughputKey] as? Double, userInfo[.estimatedTimeRemainingKey] as? Double)
+        let rate = userInfo[.throughputKey] as? Double
         return Control.Progress(
             unit: unit.rawValue, done: Int(completedUnitCount), total: isIndeterminate ? nil : Int(totalUnitCount),
             fraction: isIndeterminate ? nil : fractionCompleted.figure, rate: isHeld ? nil : rate?.figure,

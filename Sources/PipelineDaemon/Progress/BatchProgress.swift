@@ -32,10 +32,10 @@ extension BatchRecord {
     func tree(over jobs: [JobProgress]) -> Progress {
         let all = ended + unended
         let tree = Progress.discreteProgress(totalUnitCount: Int64(max(1, all)) * JobProgress.units)
-        let segments = max(jobs.map(\.segments).max() ?? 1, (reached.keys.max() ?? 0) + 1)
+        let segments = max(jobs.map(\.job.segments).max() ?? 1, (reached.keys.max() ?? 0) + 1)
         var done = Int64(ended) * JobProgress.units
         for (segment, count) in reached {
-            let rows = max(0, count - jobs.count { $0.segment == segment })
+            let rows = max(0, count - jobs.count { $0.job.record.segment == segment })
             done += Int64(rows) * JobProgress.reached(segment, of: segments)
         }
         tree.completedUnitCount = min(done, Int64(max(0, all - jobs.count)) * JobProgress.units)

@@ -11,19 +11,14 @@ struct JobProgress {
     /// Of a job, and so of each job in its batch.
     static let units: Int64 = 1000
 
-    let id: Int
-    let batch: Int?
-    let segment: Int
-    let segments: Int
+    let job: Job
     let whole = Progress.discreteProgress(totalUnitCount: units)
     /// The operation that works now, and how far it is.
     private(set) var current: (operation: AsyncOperation, progress: Progress)?
 
     init(_ job: Job, at time: Double) {
-        id = job.record.id
-        batch = job.record.batch
-        segment = job.record.segment
-        segments = max(segment + 1, job.record.plan.segments.count)
+        self.job = job
+        let (segment, segments) = (job.record.segment, job.segments)
         let (begin, end) = (Self.reached(segment, of: segments), Self.reached(segment + 1, of: segments))
         whole.completedUnitCount = begin
         let work: [AsyncOperation] = [job.download, job.render].compactMap(\.self)

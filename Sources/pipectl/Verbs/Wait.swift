@@ -11,7 +11,8 @@ extension Verb {
         summary: "wait for jobs, printing each as it ends",
         usage: "[ID…|--all]",
         discussion: [
-            "On a terminal what is not done yet is shown below, as `pipectl watch` does.", "Exits with 1 when one of them failed or was cancelled.",
+            "On a terminal what is not done yet is shown below, as `pipectl watch` does.",
+            "Exits with 1 when one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
         options: [.all],
