@@ -14,8 +14,10 @@ public struct Pace: Sendable, Hashable {
         /// for so many seconds.
         var leastTime: Double
 
-        /// Bytes or pixels, told of several times a second.
-        public static let flow = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
+        /// They come as they come, and are told of several times a second.
+        public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
+        /// They flow, and stand while an encoder works on what it has.
+        public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)
         /// Jobs, of which many may end together, and then none for a while.
         public static let jobs = Measure(span: 30, step: 1, leastSteps: 8, leastDone: 3, leastTime: 2)
     }

@@ -51,7 +51,7 @@ struct PaceTests {
     func stalled() {
         let pace = jobs([1, 2, 3, 4])
         #expect((pace.rate(at: 100) ?? 1) < 0.05)
-        var flow = Pace(.flow)
+        var flow = Pace(.bytes)
         flow.begin(at: 0)
         for step in 1...10 { flow.take(Int64(step) * 1000, at: Double(step) * 0.2) }
         #expect(flow.rate(at: 2) == 5000)
@@ -71,7 +71,7 @@ struct PaceTests {
 
     @Test("what begins again, and a clock that is set back, begin the measuring again")
     func back() {
-        var flow = Pace(.flow)
+        var flow = Pace(.bytes)
         flow.begin(at: 0)
         flow.take(5000, at: 2)
         flow.take(100, at: 3)
@@ -84,7 +84,7 @@ struct PaceTests {
 
     @Test("what it keeps is bounded, and nothing is left to do when nothing is left")
     func bounded() {
-        var flow = Pace(.flow)
+        var flow = Pace(.bytes)
         flow.begin(at: 0)
         for step in 1...100_000 { flow.take(Int64(step), at: Double(step) * 0.01) }
         #expect(abs((flow.rate(at: 1000) ?? 0) - 100) < 5)

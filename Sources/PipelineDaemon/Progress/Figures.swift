@@ -11,14 +11,17 @@ struct Figures: Sendable {
     private(set) var done: Int64 = 0
     /// Nil as long as nobody knows: a server need not say.
     private(set) var total: Int64?
-    private var pace = Pace(.flow)
+    private var pace: Pace
 
-    init(_ unit: Unit) { self.unit = unit }
+    init(_ unit: Unit) {
+        self.unit = unit
+        pace = Pace(unit == .bytes ? .bytes : .pixels)
+    }
 
     /// It begins, at `done` when something is there from before.
     mutating func begin(done: Int64 = 0, total: Int64? = nil) {
+        self = Figures(unit)
         (self.done, self.total) = (done, total)
-        pace = Pace(.flow)
     }
 
     /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.

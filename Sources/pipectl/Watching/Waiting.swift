@@ -72,11 +72,17 @@ struct Waiting {
         var page = ProgressPage(latest)
         if !ids.isEmpty {
             let jobs = latest.jobs.filter { wanted.contains($0.job.id) }
-            let fraction = (Double(ended) + jobs.reduce(0) { $0 + $1.fraction }) / Double(ids.count)
-            let progress = Control.Progress(unit: "jobs", done: ended, total: ids.count, fraction: fraction)
-            page = ProgressPage(groups: [ProgressPage.Group(progress: progress, jobs: jobs)])
+            page = ProgressPage(groups: [ProgressPage.Group(progress: progress(of: jobs, latest), jobs: jobs)])
         }
         try screen.draw(above: passing, page.lines(width: screen.width, height: screen.height))
         passing = []
+    }
+
+    /// A batch as a whole knows how fast it goes.
+    private func progress(of jobs: [Control.JobProgress], _ latest: Call.Progress.Reply) -> Control.Progress {
+        let own = latest.batches.first { $0.batch.id == jobs.first?.job.batch && $0.progress.total == ids.count }
+        if let own { return own.progress }
+        let fraction = (Double(ended) + jobs.reduce(0) { $0 + $1.fraction }) / Double(ids.count)
+        return Control.Progress(unit: "jobs", done: ended, total: ids.count, fraction: fraction)
     }
 }
