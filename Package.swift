@@ -42,6 +42,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
+        .target(name: "PluginKit", dependencies: ["CVips", "CPipelinePlugin"], swiftSettings: strict),
 
         room("SystemCalls", ["CLinux"]),
         room("PipelineModel"),
@@ -80,6 +81,7 @@ let package = Package(
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/foreign_client.py"]),
+        tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("RoomTests", []),
     ]
         + filters.map {

@@ -138,4 +138,42 @@ static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
     return vips_bandjoin(in, out, count, NULL);
 }
 
+/* Operations by name, whose arguments libvips describes itself: what Swift can't spell of GObject's types. */
+
+/* The type of an operation's argument, 0 if it has none of that name. */
+static inline GType cvips_argument_type(VipsOperation *operation, const char *name) {
+    GParamSpec *argument = g_object_class_find_property(G_OBJECT_GET_CLASS(operation), name);
+    return argument ? argument->value_type : 0;
+}
+
+static inline void cvips_set_object(VipsOperation *operation, const char *name, void *object) {
+    g_object_set(operation, name, object, NULL);
+}
+
+static inline void cvips_set_integer(VipsOperation *operation, const char *name, int value) {
+    g_object_set(operation, name, value, NULL);
+}
+
+static inline void cvips_set_number(VipsOperation *operation, const char *name, double value) {
+    g_object_set(operation, name, value, NULL);
+}
+
+static inline void cvips_set_text(VipsOperation *operation, const char *name, const char *value) {
+    g_object_set(operation, name, value, NULL);
+}
+
+/* An output, with a reference of the caller's. */
+static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name) {
+    VipsImage *image = NULL;
+    g_object_get(operation, name, &image, NULL);
+    return image;
+}
+
+static inline gboolean cvips_is_integer(GType type) {
+    return type == G_TYPE_INT || type == G_TYPE_BOOLEAN;
+}
+static inline gboolean cvips_is_number(GType type) { return type == G_TYPE_DOUBLE; }
+static inline gboolean cvips_is_text(GType type) { return type == G_TYPE_STRING; }
+static inline gboolean cvips_is_enumeration(GType type) { return G_TYPE_IS_ENUM(type) || G_TYPE_IS_FLAGS(type); }
+
 #endif

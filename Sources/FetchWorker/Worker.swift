@@ -6,7 +6,7 @@ import WorkerProtocol
 /// A worker's life: says hello, then carries all transfers at once, on one thread. It ends when its socket closes.
 final class Worker {
     private let channel: WorkerChannel
-    private let all: UnsafeMutableRawPointer
+    private var all: UnsafeMutableRawPointer
     private var transfers: [Int: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
     private var reported: [Int: Int64] = [:]
@@ -16,10 +16,15 @@ final class Worker {
     private static let beat = Duration.milliseconds(200)
 
     init?(channel: WorkerChannel) {
-        guard let all = curl_multi_init() else { return nil }
+        guard let all = Self.bundle() else { return nil }
         self.channel = channel
         self.all = all
-        ccurl_multi_set_number(all, CURLMOPT_MAXCONNECTS, 64)
+    }
+
+    private static func bundle() -> UnsafeMutableRawPointer? {
+        let all = curl_multi_init()
+        if let all { ccurl_multi_set_number(all, CURLMOPT_MAXCONNECTS, 64) }
+        return all
     }
 
     func run(missing: [String]) -> Never {
@@ -41,7 +46,10 @@ final class Worker {
             guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)
-            case .cancel(let id): if end(id) { send(.cancelled(id: id)) }
+            case .cancel(let id):
+                guard end(id) else { return }
+                if transfers.isEmpty { hangUp() }
+                send(.cancelled(id: id))
             }
         } catch {
             say("a message can't be read: \(error)")
@@ -112,6 +120,13 @@ final class Worker {
         byHandle[transfer.handle] = nil
         curl_multi_remove_handle(all, transfer.handle)
         return true
+    }
+
+    /// Whoever has cancelled all there was wants no connection left, neither those that were kept for the next transfer.
+    private func hangUp() {
+        guard let fresh = Self.bundle() else { return }
+        curl_multi_cleanup(all)
+        all = fresh
     }
 
     private func send(_ message: FetchMessage) {

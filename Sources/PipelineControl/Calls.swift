@@ -81,10 +81,11 @@ public enum Call {
         @Nullable public var batch: Int?
         @Nullable public var after: [Int]?
         @Nullable public var anyway: Bool?
+        @Nullable public var priority: String?
 
         public init(
             name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil,
-            anyway: Bool? = nil
+            anyway: Bool? = nil, priority: String? = nil
         ) {
             self.name = name
             self.recipe = recipe
@@ -92,6 +93,7 @@ public enum Call {
             self.batch = batch
             self.after = after
             self.anyway = anyway
+            self.priority = priority
         }
 
         public struct Reply: Codable, Sendable {
@@ -106,12 +108,16 @@ public enum Call {
         @Nullable public var recipe: String?
         @Nullable public var chain: String?
         @Nullable public var batch: Int?
+        @Nullable public var priority: String?
 
-        public init(name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil) {
+        public init(
+            name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, priority: String? = nil
+        ) {
             self.name = name
             self.recipe = recipe
             self.chain = chain
             self.batch = batch
+            self.priority = priority
         }
 
         public struct Reply: Codable, Sendable {

@@ -158,11 +158,15 @@ public enum ControlInterface {
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
         # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
         # closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-        # `after` and `anyway` are as in Depend.
-        method Add(name: string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool) -> (job: Job)
+        # `after` and `anyway` are as in Depend, `priority` as in Prioritise; none is the recipe's.
+        method Add(
+          name: string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool, priority: ?string
+        ) -> (job: Job)
         # The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
         # `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
-        method AddList(name: ?string, recipe: ?string, chain: ?string, batch: ?int) -> (batch: int, first: int, last: int)
+        method AddList(
+          name: ?string, recipe: ?string, chain: ?string, batch: ?int, priority: ?string
+        ) -> (batch: int, first: int, last: int)
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()
 

@@ -37,7 +37,8 @@ struct Arguments {
           --help       print this
 
         Without --root the system's places are used: /etc/pipelined, /var/lib/pipelined and
-        /run/pipelined. Control it with pipectl; `pipectl help` says how.
+        /run/pipelined. Control it with pipectl; `pipectl help` says how. The log is standard error;
+        with Log=operations in [Daemon] it tells of each step of each operation, too.
 
         Exit codes: 0 stopped as asked, or nothing is wrong; 1 can't run; 64 wrong usage;
         75 another one runs on the same root; 78 the configuration is wrong.

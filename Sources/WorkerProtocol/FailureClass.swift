@@ -6,7 +6,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
     case input
     /// What may pass: the network, a disk's error, a machine that is short of something, a worker that was ended from outside.
     case transient
-    /// No space in the outbox.
+    /// No space in the outbox, or for the download.
     case room
     /// Its worker ended by itself.
     case crash
@@ -14,6 +14,8 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
     case timeout
     /// Something that the recipe needs is not there, or not permitted: a filter, an outbox.
     case configuration
+    /// What it comes after has failed, or was cancelled.
+    case dependency
 
     public enum Remedy: Sendable {
         /// The job fails.
@@ -30,7 +32,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
 
     public var remedy: Remedy {
         switch self {
-        case .input, .timeout: .none
+        case .input, .timeout, .dependency: .none
         case .transient: .later
         case .room: .room
         case .crash: .alone

@@ -104,6 +104,7 @@ struct DownloadTests {
                     "empty.urls": "the list has no URL in it", "long.urls": "the list has 4 lines",
                     "large.urls": "the list has 1025 bytes, and ListSize allows 1024",
                 ])
+            #expect(try daemon.list(["failed"]).allSatisfy { $0.failure == "input" })
             // At the limit, to the line and to the byte.
             let three = "#\n\(server.url("/b.png"))\n"
             try daemon.drop(

@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -78,10 +80,39 @@ struct PriorityTests {
             #expect(try await daemon.pipectl("priority", "1", "hihg").errors.contains("did you mean 'high'?"))
             #expect(try await daemon.pipectl("priority", "99", "high").status == 4)
             #expect(try await daemon.pipectl("priority", "--batch", "9", "high").errors.contains("no batch 9"))
+            let events = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "priority" }
+            #expect(
+                events.map { "\($0.job?.id ?? 0) \($0.text ?? "") \($0.job?.state ?? "") \($0.job?.reason ?? "")" }
+                    == ["2 high queued ", "3 high queued ", "7 high queued ", "2 normal queued ", "1 low queued "])
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
             #expect(try await order(daemon) == ["3", "7", "2", "4", "5", "6", "8", "1"].map { "\($0).png" })
             let late = try await daemon.pipectl("priority", "1", "high")
             #expect(late.status == 1 && late.errors.contains("job 1 is done"))
+        }
+    }
+
+    @Test("what is added can have a priority of its own: a file, and each URL of a list")
+    func added() async throws {
+        try await DaemonFixture.with(Self.files(window: 1024)) { daemon in
+            for queue in ["render", "download"] { _ = try daemon.call(Call.Concurrency(queue: queue, limit: "0")) }
+            try await drop(daemon, ["1.png"])
+            try daemon.write(Picture.small, to: "mine/a.png")
+            let added = try await daemon.pipectl(
+                "add", "http://127.0.0.1/b.png", daemon.path("mine/a.png"), "--priority", "high")
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(
+                try (1...3).map { try daemon.call(Call.Show(id: $0)).story.priority } == ["normal", "high", "high"])
+            #expect(
+                try await daemon.pipectl("add", "a.png", "--priority", "hihg").errors.contains("did you mean 'high'?"))
+            let refused = try RawClient(daemon).ask(
+                "Add", #"{"name":"a.png","priority":"top"}"#,
+                [
+                    try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
+                ])
+            #expect(refused.error?.hasSuffix("BadValue") == true)
+            _ = try daemon.call(Call.Cancel(ids: [2]))
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "1"))
+            #expect(try await order(daemon) == ["a.png", "1.png"])
         }
     }
 

@@ -76,7 +76,8 @@ struct TransferTests {
         #expect(try file.content == Self.body)
     }
 
-    @Test("is stopped by cancel: the connection is closed, and the others go on")
+    @Test(
+        "is stopped by cancel: the connection is closed, and the others go on; when it was the last, no kept one stays")
     func cancel() async throws {
         let server = try HTTPServer { request, connection in
             guard request.path == "/slow" else { return try connection.reply(200, [:], Self.body) }
@@ -90,7 +91,7 @@ struct TransferTests {
         _ = try worker.fetch(server.url(), into: StagingFile())
         try worker.cancel(id)
         guard case .cancelled = try worker.end(id) else { throw Unexpected("it was not cancelled") }
-        await server.until { $0.busy == 0 }
+        await server.until { $0.open == 0 }
         _ = try worker.fetch(server.url(), into: StagingFile())
     }
 

@@ -47,7 +47,7 @@ struct InterfaceTests {
         try check(Call.List(states: ["done"]), jobs)
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
-        try check(Call.Add(name: "a", after: [1], anyway: true), .init(job: Sample.job(1)))
+        try check(Call.Add(name: "a", after: [1], anyway: true, priority: "high"), .init(job: Sample.job(1)))
         try check(Call.NewBatch(), .init(batch: 1))
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)

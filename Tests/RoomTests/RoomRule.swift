@@ -30,6 +30,7 @@ struct RoomRule: CustomTestStringConvertible {
             importsOnly: [
                 "PipelineControl", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
             ]),
+        .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),
         .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
         .only(["RenderWorker", "PluginKit", "Plugins", "SamplePictures"], see: "CVips", header: "vips/"),

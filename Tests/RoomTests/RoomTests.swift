@@ -43,6 +43,8 @@ struct RoomTests {
             ("CLinux/linux.c", "# include <sqlite3.h>"),
             ("CPipelinePlugin/pipeline_plugin.h", "#include <vips/vips.h>"),
             ("CVips/Wrapper.swift", ""),
+            ("pipectl/List.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
+            ("PluginKit/Image.swift", "import PipelineModel"),
             ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
         ])
     func offenceIsFound(path: String, line: String) {
@@ -59,6 +61,7 @@ struct RoomTests {
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),
             ("pipectl/main.swift", "// import CVips\nlet important = CVips"),
             ("CSQLite/shim.h", "#include <sqlite3.h>"),
+            ("pipectl/List.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),
         ])
     func innocence(path: String, text: String) {
         let file = SourceFile(path: path, text: text)

@@ -11,7 +11,10 @@ struct SourceFile {
 
     init(path: String, text: String) {
         self.path = path
-        let lines = text.split(whereSeparator: \.isNewline)
+        // What stands in a literal of several lines is some other file's.
+        let code = text.components(separatedBy: "\"\"\"").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+            .joined()
+        let lines = code.split(whereSeparator: \.isNewline)
         imports = path.hasSuffix(".swift") ? lines.compactMap(Self.importedModule) : []
         dispatchSources = lines.filter {
             $0.contains("DispatchSource.makeRead") || $0.contains("DispatchSource.makeWrite")

@@ -12,14 +12,14 @@ struct Places: Sendable, Hashable {
 
     static let system = Places(
         root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
-        plugins: ["/usr/local/lib/pipelined/plugins", "/usr/lib/pipelined/plugins"])
+        plugins: ["/usr/local/lib/pipelined/plugins", installedPlugins])
 
-    /// Everything below `folder`; filters also from beside the program, where a build puts them.
+    /// Everything below `folder`; filters also from where the program's own are.
     static func below(_ folder: String) -> Places {
         let root = FileSystem.resolved(FileSystem.join(workingFolder, folder))
         return Places(
             root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
-            plugins: ["\(root)/plugins", programFolder])
+            plugins: ["\(root)/plugins", FileSystem.exists(installedPlugins) ? installedPlugins : programFolder])
     }
 
     var inbox: String { "\(data)/inbox" }
@@ -50,6 +50,9 @@ struct Places: Sendable, Hashable {
         defer { free(folder) }
         return String(cString: folder)
     }
+
+    /// The program's own filters, when it is installed; a build puts them beside the program.
+    private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
     /// The folder of this very program.
     static var programFolder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }

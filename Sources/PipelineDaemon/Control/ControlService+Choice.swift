@@ -53,10 +53,7 @@ extension Supervisor {
     }
 
     func choice(of call: Call.Prioritise) throws(ControlError) -> (JobChoice, Priority) {
-        guard let priority = Priority(rawValue: call.priority) else {
-            let known = Priority.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .badValue("'\(call.priority.prefix(50))' is no priority; these are: \(known)")
-        }
+        let priority = try priority(named: call.priority)
         guard call.ids.isEmpty != (call.batch == nil) else {
             throw .badValue("Prioritise takes either IDs or a batch")
         }
@@ -66,6 +63,12 @@ extension Supervisor {
             throw .refused("job \(record.id) is \(record.state.rawValue); a priority is given to what has not begun")
         }
         return (JobChoice(ids: call.ids.isEmpty ? nil : call.ids, batch: call.batch), priority)
+    }
+
+    func priority(named name: String) throws(ControlError) -> Priority {
+        if let priority = Priority(rawValue: name) { return priority }
+        let known = Priority.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .badValue("'\(name.prefix(50))' is no priority; these are: \(known)")
     }
 
     private func check(batch: Int?) throws(ControlError) {

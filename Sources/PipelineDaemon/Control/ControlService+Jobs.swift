@@ -253,6 +253,7 @@ extension Supervisor {
         try check(adding: call.batch)
         let after = call.after ?? []
         try check(after)
+        let wished = try call.priority.map(priority(named:))
         Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
         let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)
@@ -265,6 +266,7 @@ extension Supervisor {
                         order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
                     record.anyway = call.anyway ?? false
+                    if let wished { record.priority = wished.rank }
                     enter(record, after: after, done: done)
                 }
             } catch {

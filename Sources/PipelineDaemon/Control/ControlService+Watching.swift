@@ -129,7 +129,9 @@ extension Supervisor {
     static func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
         Control.Event(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
-            job: record.map { $0.shown(state: event.state ?? $0.state, reason: event.text) },
+            job: record.map {
+                $0.shown(state: event.state ?? $0.state, reason: event.kind == "priority" ? $0.reason : event.text)
+            },
             batch: batch.map(\.shown), queue: event.queue, text: event.text)
     }
 }

@@ -147,15 +147,15 @@ final class Hooks: @unchecked Sendable {
         guard var hook = hooks[recipe] else { return finishIfIdle() }
         hook.run = nil
         hook.isBusy = false
-        if let problem {
+        if problem != nil {
             hook.record.failures += 1
             ledger.record(hook: recipe, hook.record)
-            Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)")
         }
         hooks[recipe] = hook
         reports.withLock { [failures = hook.record.failures] in
             $0[recipe] = Report(failures: failures, problem: problem)
         }
+        if let problem { Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)") }
         finishIfIdle()
         next(recipe)
     }

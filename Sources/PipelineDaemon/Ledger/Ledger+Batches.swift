@@ -27,6 +27,8 @@ struct BatchRecord: Sendable {
 enum BatchNews: String, Sendable {
     /// Every job of it has arrived at a barrier, or ended.
     case arrived
+    /// Whoever was still to come has arrived at a barrier that the others have passed.
+    case joined
     /// Every job of it has ended.
     case ended
 }
@@ -87,13 +89,7 @@ extension Ledger {
     /// Before a commit: the batches that have arrived, or ended, with it.
     static func settleBatches(_ database: Database) throws -> [(batch: Int, news: BatchNews)] {
         guard try database.first("SELECT 1 FROM arrivals LIMIT 1", [], { _ in true }) == true else { return [] }
-        var settled: [(Int, BatchNews)] = []
-        try database.rows(
-            """
-            SELECT id, EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier') FROM batches
-            WHERE id IN (SELECT batch FROM arrivals) AND open = 0 AND finished IS NULL AND NOT \(onWay) ORDER BY id
-            """
-        ) { settled.append(($0.integer(0), $0.integer(1) != 0 ? .arrived : .ended)) }
+        let settled = try news("id IN (SELECT batch FROM arrivals)", [], database)
         try database.run(
             """
             UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(onWay)
@@ -102,30 +98,44 @@ extension Ledger {
         return settled
     }
 
-    /// Announces what has become of a batch, if that is still so. Those that wait at its lowest barrier go on, at the places
-    /// that they had; hands over how many.
-    func announce(_ news: BatchNews, of batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
+    /// What has become of the batches that `condition` speaks of, of which nobody is on the way.
+    private static func news(
+        _ condition: String, _ values: [Database.Value], _ database: Database
+    ) throws -> [(batch: Int, news: BatchNews)] {
+        var news: [(Int, BatchNews)] = []
+        try database.rows(
+            """
+            SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived
+            FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(onWay) ORDER BY id
+            """, values
+        ) { row in
+            let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
+            news.append((row.integer(0), atBarrier ?? .ended))
+        }
+        return news
+    }
+
+    /// Announces what has become of a batch: of what there is to tell, what is so now. Those that wait at its lowest barrier go on, at the
+    /// places that they had; hands over how many.
+    func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         let released = Handed(0)
         write(
             urgent: true,
             { database, _ in
                 released.value = 0
-                let isSo = try database.first(
-                    "SELECT 1 FROM batches WHERE id = ? AND open = 0 AND finished IS NULL AND NOT \(Self.onWay)",
-                    [.integer(batch)]
-                ) { _ in true }
-                guard isSo == true else { return }
+                guard let news = try Self.news("id = ?", [.integer(batch)], database).first?.news else { return }
                 var event = LoggedEvent(kind: "batch", text: news.rawValue)
                 event.batch = batch
-                try Self.event(database, event)
+                if news != .joined { try Self.event(database, event) }
                 if news == .ended {
                     return try database.run(
-                        "UPDATE batches SET finished = ? WHERE id = ?", [.real(event.time), .integer(batch)])
+                        "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?",
+                        [.real(event.time), .integer(batch)])
                 }
-                let which = """
-                    batch = ?1 AND hold = 'barrier' AND segment = (
-                        SELECT MIN(segment) FROM jobs WHERE batch = ?1 AND hold = 'barrier')
-                    """
+                let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?1 AND hold = 'barrier')"
+                try database.run(
+                    "UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?1", [.integer(batch)])
+                let which = "batch = ?1 AND hold = 'barrier' AND segment = \(barrier)"
                 try database.run(
                     """
                     INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs

@@ -30,8 +30,8 @@ extension Ledger {
         try database.run("DELETE FROM events WHERE cursor <= ?", [.integer(cursor)])
     }
 
-    func append(_ event: LoggedEvent, done: (@Sendable () -> Void)? = nil) {
-        write({ database, _ in try Self.event(database, event) }, done: done)
+    func append(_ event: LoggedEvent) {
+        write({ database, _ in try Self.event(database, event) })
     }
 
     /// The cursor of the latest event.

@@ -24,8 +24,8 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed, failure)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             [
                 .integer(job.id), .integer(job.position), .optional(job.batch),
@@ -34,7 +34,7 @@ extension Ledger {
                 .integer(job.file.modified), .text(job.state.rawValue), .optional(job.reason), .real(job.created),
                 .optional(job.finished), .optional(job.url), .integer(job.priority), .optional(job.hold?.rawValue),
                 .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
-                .integer(job.disposed ? 1 : 0),
+                .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
     }
 

@@ -89,7 +89,8 @@ extension Ledger {
             """, [now])
         try database.rows(
             """
-            UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice
+            UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice,
+                failure = 'dependency'
             FROM (
                 SELECT e.id,
                     'job ' || e.cause || ', which it comes after, '

@@ -6,21 +6,31 @@ enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     case place(String)
     /// By its name.
     case filter(String)
+    /// The folder that is downloaded into.
+    case spool(String)
 
     var description: String {
         switch self {
-        case .place(let path): path
+        case .place(let path), .spool(let path): path
         case .filter(let name): "the filter '\(name)'"
         }
     }
 }
 
 extension WorkOrder {
+    /// All jobs of it do.
     func needs(_ resource: Resource) -> Bool {
         switch resource {
         case .place(let path): path == inbox || path == outbox
         case .filter(let name): outputs.uses(filter: name)
+        case .spool: false
         }
+    }
+}
+
+extension JobRecord {
+    func needs(_ resource: Resource) -> Bool {
+        if case .spool = resource { needsDownload } else { order.needs(resource) }
     }
 }
 
@@ -30,22 +40,25 @@ extension [RecipeOutput] {
 
 /// Rows that wait, and that go on.
 extension Ledger {
-    /// The orders that need the resource, which is the third value.
-    private static func orders(needing resource: Resource) -> (sql: String, value: Database.Value) {
+    /// The jobs that need the resource, which is the third value.
+    private static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
         switch resource {
         case .place(let path):
             (
-                "SELECT id FROM orders WHERE ?3 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox'))",
-                .text(path)
+                """
+                work IN (
+                    SELECT id FROM orders WHERE ?3 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox')))
+                """, .text(path)
             )
         case .filter(let name):
             (
                 """
-                SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
                     json_each(output.value, '$.chain.stages') AS stage
-                WHERE json_extract(stage.value, '$.name') = ?3
+                    WHERE json_extract(stage.value, '$.name') = ?3)
                 """, .text(name)
             )
+        case .spool(let path): ("?3 IS NOT NULL AND url IS NOT NULL AND inode = 0", .text(path))
         }
     }
 
@@ -57,12 +70,12 @@ extension Ledger {
         write(
             urgent: true,
             { database, _ in
-                let orders = Self.orders(needing: resource)
+                let needing = Self.needing(resource)
                 let which = """
-                    state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND work IN (\(orders.sql))
+                    state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)
                     """
                 let values: [Database.Value] = [
-                    .real(Timestamp.now()), .text(reason), orders.value, .text(try JSONText.encode(except)),
+                    .real(Timestamp.now()), .text(reason), needing.value, .text(try JSONText.encode(except)),
                 ]
                 try database.run(
                     """
@@ -83,10 +96,10 @@ extension Ledger {
         write(
             urgent: true,
             { database, _ in
-                let orders = Self.orders(needing: resource)
+                let needing = Self.needing(resource)
                 count.value = try Self.bringBack(
-                    "hold = 'place' AND id NOT IN (SELECT value FROM json_each(?4)) AND work IN (\(orders.sql))",
-                    [orders.value, .text(try JSONText.encode(except))], at: position, database)
+                    "hold = 'place' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)",
+                    [needing.value, .text(try JSONText.encode(except))], at: position, database)
             }, done: { done(count.value) })
     }
 

@@ -140,6 +140,9 @@ enum Schema {
         CREATE INDEX needs_open ON needs(job) WHERE met = 0
         """,
 
+        // The last of its barriers that a batch has been announced at.
+        "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
+
         // Batches are counted as they change, so that whoever asks how far one is counts nothing.
         """
         CREATE TABLE tallies (

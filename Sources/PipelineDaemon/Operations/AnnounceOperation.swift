@@ -7,14 +7,12 @@ final class AnnounceOperation: AsyncOperation, @unchecked Sendable {
 
     private let append: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// `append` calls what it is given when the event is durable.
+    /// `append` calls what it is given when the next may be appended.
     init(append: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
         self.append = append
     }
 
     override func execute() {
-        // Of a picture that was not published there is nothing to tell.
-        guard dependencies.isEmpty || provided != nil else { return finish(.cancelled) }
         append { [self] in finish(.finished) }
     }
 }

@@ -27,6 +27,8 @@ class AsyncOperation: Operation, @unchecked Sendable {
     final let fileWork = FileWork()
     /// The queue it is let in by; set before it is added.
     final var gate: PipelineQueue?
+    /// What it is about, for whoever reads the log.
+    final var subject: OperationSubject?
     /// Who goes first at the gate, and whether Foundation has brought it there. The gate alone touches them, under its lock.
     final var place = QueuePlace()
     final var isAtGate = false
@@ -55,7 +57,7 @@ class AsyncOperation: Operation, @unchecked Sendable {
         willChangeValue(for: \.isExecuting)
         box.withLock { $0.executing = true }
         didChangeValue(for: \.isExecuting)
-        if isCancelled || state == .cancelled { return finish(.cancelled) }
+        if isCancelled || state == .cancelled || isInVain { return finish(.cancelled) }
         change(to: .ready, from: [.pending])
         if let gate { gate.enter(self) } else { begin() }
     }
@@ -74,6 +76,9 @@ class AsyncOperation: Operation, @unchecked Sendable {
             return true
         }
     }
+
+    /// What was to hand it a picture has failed, or was cancelled.
+    private var isInVain: Bool { provided == nil && dependencies.contains { $0 is any ImageProviding } }
 
     /// Sends the work off. Overridden; whatever happens, `finish` is called once.
     func execute() { finish(.finished) }
@@ -133,6 +138,8 @@ class AsyncOperation: Operation, @unchecked Sendable {
                 return (false, nil as (@Sendable (AsyncOperation, OperationState) -> Void)?)
             }
             box.state = next
+            // Under the lock, so that the log has them in this order.
+            gate?.log(self, next)
             let observer = box.observer
             if next.isFinal { box.observer = nil }
             return (true, observer)

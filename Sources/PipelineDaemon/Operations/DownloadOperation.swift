@@ -185,11 +185,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
 
     /// Nothing partial stays behind, and nobody hears of the end before that is so. Without a failure it was cancelled.
     private func end(_ failure: JobFailure?) {
-        try? FileSystem.remove(path)
         var failure = failure
         failure?.stage = "download"
-        // Room is missing where the daemon keeps its state, which is no outbox.
-        if failure?.class == .room { failure?.class = .transient }
+        failure?.written = (try? FileSystem.status(path))?.size ?? 0
+        try? FileSystem.remove(path)
         box.withLock { [failure] box in
             box.failure = failure
             box.response = nil
@@ -204,7 +203,13 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
 
 extension JobFailure {
     init(_ failure: FetchFailure) {
-        self.init(failure.message, advice: failure.advice, class: failure.kind == .input ? .input : .transient)
+        let kind: FailureClass =
+            switch failure.kind {
+            case .input: .input
+            case .transient: .transient
+            case .room: .room
+            }
+        self.init(failure.message, advice: failure.advice, class: kind)
         retryAfter = failure.retryAfter.map { .seconds($0) }
     }
 }

@@ -85,6 +85,8 @@ final class PipelineQueue: @unchecked Sendable {
     private let automatic: @Sendable () -> Int
     /// Operations begin one by one as Foundation starts them: in the order in which what they depend on has finished.
     private let isSerial: Bool
+    /// Each state of an operation is a line of the log.
+    private let isLogged = Atomic(false)
     private let operations = OperationQueue()
     private let state: Mutex<State>
 
@@ -107,8 +109,10 @@ final class PipelineQueue: @unchecked Sendable {
         }
     }
 
-    func add(_ operation: AsyncOperation, at place: QueuePlace = QueuePlace()) {
+    func add(_ operation: AsyncOperation, of subject: OperationSubject? = nil, at place: QueuePlace = QueuePlace()) {
         operation.gate = self
+        operation.subject = subject
+        log(operation, operation.state)
         state.withLock { state in
             operation.place = place
             if isHeldFromTheStart(operation) { state.hold(operation) }
@@ -120,6 +124,13 @@ final class PipelineQueue: @unchecked Sendable {
     /// What waits for no other is held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
     private func isHeldFromTheStart(_ operation: AsyncOperation) -> Bool {
         !isSerial && operation.dependencies.isEmpty
+    }
+
+    func log(operations: Bool) { isLogged.store(operations, ordering: .relaxed) }
+
+    func log(_ operation: AsyncOperation, _ state: OperationState) {
+        guard isLogged.load(ordering: .relaxed), let subject = operation.subject else { return }
+        Log.notice("\(name) \(subject): \(state.rawValue)")
     }
 
     var report: Report {

@@ -52,19 +52,33 @@ extension Supervisor {
     /// Something has become of a batch as a whole. It is told once, and those at the barrier go on.
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
-        let operation = AnnounceOperation { [self] done in
-            ledger.announce(news, of: batch) { [self] released in
-                done()
-                queue.async { [self] in
-                    announcing.remove(batch)
-                    guard released > 0 else { return checkWaiters() }
-                    counts[.waiting, default: 0] -= released
-                    counts[.queued, default: 0] += released
-                    fill()
-                }
+        guard news != .joined else { return settle(batch) {} }
+        announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: .batch(batch, news))
+    }
+
+    private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {
+        ledger.announce(batch) { [self] released in
+            done()
+            queue.async { [self] in
+                announcing.remove(batch)
+                guard released > 0 else { return checkWaiters() }
+                wentOn(released)
             }
         }
-        announce.add(operation)
+    }
+
+    /// `done` on the supervisor's queue, when everything that has ended by now is announced.
+    func whenAnnounced(_ done: @escaping @Sendable () -> Void) {
+        // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
+        ledger.write(urgent: true, { _, _ in }) { [self] in
+            queue.async { [self] in
+                let last = AnnounceOperation { [queue] over in
+                    over()
+                    queue.async(execute: done)
+                }
+                announce.add(last)
+            }
+        }
     }
 }
 

@@ -52,7 +52,9 @@ extension Supervisor {
         // Those that have ended at once are recorded as that before it is told.
         group.enter()
         ledger.write(urgent: true, { _, _ in }, done: { group.leave() })
-        group.notify(queue: queue) { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
+        group.notify(queue: queue) { [self] in
+            whenAnnounced { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
+        }
     }
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.

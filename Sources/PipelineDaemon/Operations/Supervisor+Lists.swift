@@ -5,6 +5,7 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
 /// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or nothing.
 extension Supervisor {
@@ -47,14 +48,15 @@ extension Supervisor {
             enter([file] + records, batch: batch, done: done)
         case .failure(let failure):
             file.state = .failed
-            (file.error, file.advice) = (failure.message, failure.advice)
+            (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)
             enter([file], done: done)
         }
     }
 
     /// The jobs of a list. A line that is no URL is one that has failed.
     private func batch(
-        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil
+        of list: AddressList, called name: String?, _ order: WorkOrder, in known: Int? = nil,
+        _ priority: Priority? = nil
     ) -> (batch: BatchRecord, records: [JobRecord]) {
         let id = known ?? nextBatch
         nextBatch = max(nextBatch, id + 1)
@@ -62,16 +64,18 @@ extension Supervisor {
         let records = list.entries.map { entry in
             switch entry {
             case .address(let url):
-                return newRecord(
+                var record = newRecord(
                     order: order, path: DownloadName.name(said: nil, url: url), source: downloadPath(),
                     origin: .spooled,
                     file: .none, batch: id, url: url.text, at: now)
+                if let priority { record.priority = priority.rank }
+                return record
             case .wrong(let line, let reason):
                 var record = newRecord(
                     order: order, path: "\(name ?? "the list") line \(line)", source: "", origin: .spooled, file: .none,
                     batch: id, state: .failed, at: now)
                 // There is nothing to be moved.
-                (record.error, record.disposed) = (reason, true)
+                (record.error, record.failure, record.disposed) = (reason, .input, true)
                 return record
             }
         }
@@ -126,6 +130,7 @@ extension Supervisor {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
         try check(adding: call.batch)
+        let wished = try call.priority.map(priority(named:))
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
             queue.async { [self] in
@@ -133,7 +138,7 @@ extension Supervisor {
                 case .failure(let failure):
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
                 case .success(let list):
-                    let (batch, records) = batch(of: list, called: call.name, order, in: call.batch)
+                    let (batch, records) = batch(of: list, called: call.name, order, in: call.batch, wished)
                     Log.notice("add of \(records.count) URLs to '\(order.recipe)' asked for by \(peer)")
                     let reply = Call.AddList.Reply(
                         batch: batch.id, first: records.first?.id ?? 0, last: records.last?.id ?? 0)

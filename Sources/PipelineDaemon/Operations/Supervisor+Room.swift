@@ -12,7 +12,7 @@ extension Supervisor {
     /// Why the work that needs something waits, and what for.
     struct Shortage {
         enum Need {
-            /// So many bytes, in an outbox that was full when a job needed it.
+            /// So many bytes, where it was full when a job needed it.
             case room(Int64)
             case mount
             case permission
@@ -35,18 +35,18 @@ extension Supervisor {
         }
     }
 
-    /// A job has met a full outbox.
+    /// A job has met a full outbox, or there is no room for its download.
     func waitForRoom(_ job: Job, _ failure: JobFailure) {
-        let outbox = job.record.order.outbox
+        let place = job.record.needsDownload ? Resource.spool(places.spool) : .place(job.record.order.outbox)
         let needed = max(settings.freeSpace, 2 * failure.written)
-        switch shortages[.place(outbox)]?.need {
-        case .room(let known): shortages[.place(outbox)]?.need = .room(max(needed, known))
+        switch shortages[place]?.need {
+        case .room(let known): shortages[place]?.need = .room(max(needed, known))
         case .mount, .permission, .plugin, .answer: break
         case nil:
             Log.failure("\(job.record.path): \(failure.message)")
-            begin(Shortage(reason: "no space in \(outbox)", need: .room(needed)), of: .place(outbox))
+            begin(Shortage(reason: "no space in \(place)", need: .room(needed)), of: place)
         }
-        wait(job, for: .place(outbox))
+        wait(job, for: place)
     }
 
     /// A job has met something that is not there, or not permitted.
@@ -73,7 +73,7 @@ extension Supervisor {
     /// Whether a job failed because something that it needs is known not to be there, and waits for that.
     func waitsForResource(_ job: Job) -> Bool {
         let order = job.record.order
-        if let known = shortages.keys.sorted().first(where: order.needs) {
+        if let known = shortages.keys.sorted().first(where: job.record.needs) {
             wait(job, for: known)
             return true
         }
@@ -116,7 +116,7 @@ extension Supervisor {
             }
         }
         for job in window.values where job.record.state == .queued {
-            guard job.record.order.needs(resource) else { continue }
+            guard job.record.needs(resource) else { continue }
             guard !job.cancelRequested, !job.returning else { continue }
             job.waits = reason
             job.cancelOperations()
@@ -139,9 +139,11 @@ extension Supervisor {
             case (.filter(let name), _): lookForFilter(name)
             case (.place(let place), .room(let bytes)):
                 look(for: resource) { (try? self.staging.checkRoom(for: bytes, in: place)) != nil }
+            case (.spool(let folder), .room(let bytes)):
+                look(for: resource) { (try? FileSystem.checkRoom(for: bytes, at: "\(folder)/room")) != nil }
             case (.place(let place), .permission):
                 look(for: resource) { self.staging.refusal(of: place) == nil }
-            case (_, .answer), (_, .plugin): break
+            case (_, .answer), (_, .plugin), (.spool, _): break
             }
         }
     }

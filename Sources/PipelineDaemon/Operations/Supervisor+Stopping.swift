@@ -62,13 +62,15 @@ extension Supervisor {
     func checkDrained() {
         guard stopping, window.isEmpty, ending.isEmpty, !isDrained else { return }
         isDrained = true
-        pool.stop { [self] in
-            fetch.stop { [self] in
-                whenDisposed { [self] in
-                    _ = ledger.flush(seconds: 10)
-                    queue.async { [self] in
-                        drained?()
-                        drained = nil
+        whenAnnounced { [self] in
+            pool.stop { [self] in
+                fetch.stop { [self] in
+                    whenDisposed { [self] in
+                        _ = ledger.flush(seconds: 10)
+                        queue.async { [self] in
+                            drained?()
+                            drained = nil
+                        }
                     }
                 }
             }

@@ -149,6 +149,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         clientLimits.withLock { $0 = settings.control }
         downloadLimits.withLock { $0 = settings.downloads }
         ledger.keep(events: settings.control.historyEvents)
+        for queue in queues { queue.log(operations: settings.log == .operations) }
         let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
         hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
     }
@@ -302,7 +303,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let id = record.id
         let plan = record.plan
         let pictures = plan.segments[record.segment]
-        guard !pictures.isEmpty else { return arrive(record) }
+        // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
+        guard !pictures.isEmpty || record.needsDownload else { return arrive(record) }
         let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
@@ -329,10 +331,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download, at: job.place) }
-        self.render.add(render, at: job.place)
-        if let publish = job.publish { self.publish.add(publish, at: job.place) }
-        if let announce = job.announce { self.announce.add(announce) }
+        if let download { self.download.add(download, of: .job(id), at: job.place) }
+        self.render.add(render, of: .job(id, segment: record.segment), at: job.place)
+        if let publish = job.publish { self.publish.add(publish, of: .job(id), at: job.place) }
+        if let announce = job.announce { self.announce.add(announce, of: .job(id)) }
     }
 
     /// A job that is published when it is rendered.
@@ -344,7 +346,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
         let announce = AnnounceOperation { [ledger] done in
-            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done), done: done)
+            // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
+            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done))
+            done()
         }
         publish.follow(render)
         announce.follow(publish)

@@ -7,6 +7,7 @@ public struct Settings: Sendable, Hashable {
     public var hookTimeout = Duration.seconds(30)
     public var hangTimeout = Duration.seconds(10)
     public var sandbox = Sandbox.best
+    public var log = LogDetail.jobs
     public var maxPixels: Int64 = 268_000_000
     public var maxResult: Int64 = 1 << 30
     public var memoryBudget = MemoryBudget.share(percent: 75)
@@ -53,6 +54,9 @@ public struct Settings: Sendable, Hashable {
             Setting(
                 "Daemon", "Sandbox", \.sandbox, .word,
                 "best: workers are confined as far as the kernel can; required: it must be able to do all of it"),
+            Setting(
+                "Daemon", "Log", \.log, .word,
+                "jobs: the log tells what becomes of jobs; operations: each step of each operation, too"),
             Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),

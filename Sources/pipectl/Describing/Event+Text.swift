@@ -4,7 +4,11 @@ extension Control.Event {
     var line: Text {
         var line: Text = "\(Moment.local(time), .faint)  "
         if let job {
-            line = line + (kind == "picture" ? "#\(job.id) \("announced", .good)  \(job.input)" : job.line)
+            switch kind {
+            case "picture": line = line + "#\(job.id) \("announced", .good)  \(job.input)"
+            case "priority": return line + "#\(job.id) priority \(text ?? "")  \(job.input)"
+            default: line = line + job.line
+            }
         } else if let batch {
             return line + batch.line(text)
         } else {

@@ -62,10 +62,11 @@ struct StoryPage {
             switch failure {
             case "input": "the picture, or what the chain asks of it"
             case "transient": "what may pass"
-            case "room": "no space in the outbox"
+            case "room": "no space in the outbox, or for the download"
             case "crash": "its worker ended by itself"
             case "timeout": "it took too long"
             case "configuration": "something that the recipe needs is missing, or not permitted"
+            case "dependency": "what it comes after has failed, or was cancelled"
             default: ""
             }
         return meaning.isEmpty ? failure : "\(failure): \(meaning)"

@@ -5,6 +5,7 @@ import SystemCalls
 extension Option {
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", "go through this recipe, not the default one")
     fileprivate static let chain = Option("--chain", value: "CHAIN", "go through this chain, with no recipe")
+    fileprivate static let priority = Option("--priority", value: "LEVEL", "low, normal or high, not the recipe's")
     fileprivate static let wait = Option("--wait", "wait for the jobs, and print them as they end")
 }
 
@@ -12,7 +13,7 @@ extension Verb {
     static let add = Verb(
         name: "add",
         summary: "hand pictures to the daemon, wherever they lie, or URLs",
-        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--wait]",
+        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] [--wait]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
             "a copy has been taken when the job is printed. What is named by an http or https URL is downloaded.",
@@ -20,7 +21,7 @@ extension Verb {
             "Several pictures make one batch.",
         ],
         arguments: [Argument("FILE|URL", count: 1...Int.max, "a picture, a URL, a list of URLs")],
-        options: [.recipe, .chain, .after, .anyway, .wait],
+        options: [.recipe, .chain, .after, .anyway, .priority, .wait],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
@@ -33,6 +34,7 @@ extension Verb {
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
+            if let level = invocation.value(.priority) { try checkPriority(level) }
             let after = try invocation.ids(.after)
             if after.isEmpty, invocation.has(.anyway) {
                 throw Failure.usage("--anyway speaks of the jobs of --after, and there are none")
@@ -152,7 +154,7 @@ extension Context {
             let job = try call(
                 Call.Add(
                     name: name, recipe: recipe, chain: chain, batch: batch, after: after.isEmpty ? nil : after,
-                    anyway: invocation.has(.anyway) ? true : nil),
+                    anyway: invocation.has(.anyway) ? true : nil, priority: invocation.value(.priority)),
                 descriptors: [addition.opened()]
             ).job
             if !isWaiting { try print(job) }
@@ -161,7 +163,9 @@ extension Context {
         var listName: String?
         if case .list = addition { listName = name }
         let reply = try call(
-            Call.AddList(name: listName, recipe: recipe, chain: chain, batch: batch), descriptors: [addition.opened()])
+            Call.AddList(
+                name: listName, recipe: recipe, chain: chain, batch: batch, priority: invocation.value(.priority)),
+            descriptors: [addition.opened()])
         let ids = Array(reply.first...reply.last)
         guard !isWaiting else { return ids }
         try client().stream(Call.List(batch: reply.batch)) { page in

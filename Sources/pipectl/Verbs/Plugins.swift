@@ -1,17 +1,33 @@
 import PipelineControl
 
+extension Option {
+    fileprivate static let language = Option("--language", value: "LANGUAGE", "of a new filter: swift, c or c++")
+}
+
 extension Verb {
     static let plugins = Verb(
         name: "plugins",
         summary: "the stages a chain can have, and the manual of each",
-        usage: "[[show] NAME]",
-        discussion: ["Lists plugins that were skipped, too, with the reason."],
+        usage: "[[show] NAME] | new NAME --language swift|c|c++",
+        discussion: [
+            "Lists plugins that were skipped, too, with the reason.",
+            "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
+        ],
         arguments: [Argument("NAME", count: 0...2, "a stage: print its manual")],
+        options: [.language],
         examples: [
             Example("pipectl plugins", "all stages"),
-            Example("pipectl plugins noir", "one, with its parameters"),
+            Example("pipectl plugins show noir", "one, with its parameters"),
+            Example("pipectl plugins new glow --language swift", "begin a filter of your own"),
         ],
         run: { context in
+            if context.invocation.arguments.first == "new" {
+                try begin(context)
+                return .done
+            }
+            guard !context.invocation.has(.language) else {
+                throw Failure.usage("--language is for a new filter: pipectl plugins new NAME --language swift|c|c++")
+            }
             let reply = try context.call(Call.Plugins())
             guard let name = try wanted(context.invocation.arguments) else {
                 try list(reply, context)
@@ -34,6 +50,24 @@ extension Verb {
         guard words.count == 2 else { return words.first }
         guard words[0] == "show" else { throw .usage("unexpected '\(words[1])'\n\(plugins.usageLine)") }
         return words[1]
+    }
+
+    /// Begins a filter; no daemon is needed.
+    private static func begin(_ context: Context) throws {
+        let words = context.invocation.arguments.dropFirst()
+        guard let name = words.first,
+            let language = try context.invocation.choice(.language, among: FilterStart.Language.self)
+        else { throw Failure.usage("new wants a name and a language: pipectl plugins new glow --language swift|c|c++") }
+        let start = try FilterStart(name, language)
+        try start.write()
+        guard !context.json else { return try context.output.document(start) }
+        for path in start.files.keys.sorted() { try context.output.line("\("wrote", .good) \(path)") }
+        try context.output.line(
+            """
+
+            Build it:  cd \(name) && \(start.build)
+            Use it:    copy \(name)/\(start.product) to a plugin folder, then `pipectl reload`
+            """)
     }
 
     private static func list(_ reply: Call.Plugins.Reply, _ context: Context) throws {

@@ -7,6 +7,12 @@ extension Option {
 extension Verb {
     private static let levels = ["low", "normal", "high"]
 
+    static func checkPriority(_ word: String) throws {
+        guard !levels.contains(word) else { return }
+        throw Failure.usage(
+            "'\(word)' is no priority\(didYouMean(word, among: levels)): it is \(levels.joined(separator: ", "))")
+    }
+
     static let priority = Verb(
         name: "priority",
         summary: "which jobs are begun first",
@@ -25,12 +31,8 @@ extension Verb {
         ],
         run: { context in
             let invocation = context.invocation
-            guard let level = invocation.arguments.last, levels.contains(level) else {
-                let word = invocation.arguments.last ?? ""
-                throw Failure.usage(
-                    "'\(word)' is no priority\(didYouMean(word, among: levels)): it is \(levels.joined(separator: ", "))"
-                )
-            }
+            let level = invocation.arguments.last ?? ""
+            try checkPriority(level)
             let ids = try Invocation.ids(invocation.arguments.dropLast())
             let batch = try invocation.number(.batch)
             guard ids.isEmpty != (batch == nil) else {

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 @Suite("Full disks", .enabled(if: Mount.isPermitted, "only root may mount a small file system"))
@@ -33,6 +34,34 @@ struct FullDiskTests {
                 await daemon.stop()
                 #expect(daemon.files(in: "outbox/full") == ["first.jpg", "second.jpg"])
                 #expect(daemon.files(in: "archive/full") == ["first.png", "second.png"])
+            }
+        }
+    }
+
+    @Test("without room for downloads these wait with that reason, pictures go on, and so do they when there is room")
+    func spool() async throws {
+        let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
+        let files = ["etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n[Download]\nAllowPrivateHosts=127.0.0.1\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try await Mount.with(daemon.path("state/spool"), size: "1m") { disk in
+                try await daemon.start()
+                try disk.fill()
+                try daemon.drop(Data("\(server.url("/a.png"))\n\(server.url("/b.png"))".utf8), as: "list.urls")
+                let reason = "no space in \(daemon.path("state/spool"))"
+                for name in ["a.png", "b.png"] { try await daemon.job(name, becomes: "waiting") }
+                let waiting = try daemon.list(["waiting"])
+                #expect(waiting.map(\.reason) == [reason, reason])
+                #expect(waiting.allSatisfy { $0.setbacks == 0 })
+                #expect(try daemon.status().problems.first?.hasPrefix(reason) == true)
+                try daemon.drop(as: "own.png")
+                try await daemon.job("own.png", becomes: "done")
+
+                try disk.free()
+                try await daemon.waitForAll()
+                #expect(Set(try daemon.list().map(\.state)) == ["done"])
+                #expect(try daemon.status().problems == [])
+                await daemon.stop()
+                #expect(daemon.files(in: "state/spool") == [])
             }
         }
     }

@@ -1,0 +1,68 @@
+public import CPipelinePlugin
+import CVips
+import Glibc
+
+/// What the one symbol of a plugin returns.
+public typealias ExportedFilter = UnsafePointer<PipelineFilter>
+
+/// Describes a filter to the host: the body of the one function that a plugin exports.
+///
+///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
+public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
+    Exports.make = { Exported() }
+    let parameters = Exported().parameters.map { $1.description.exported(as: $0) }
+    let filter = UnsafeMutablePointer<PipelineFilter>.allocate(capacity: 1)
+    filter.initialize(
+        to: PipelineFilter(
+            abi: UInt32(PIPELINE_PLUGIN_ABI), filter_size: UInt32(MemoryLayout<PipelineFilter>.size),
+            parameter_size: UInt32(MemoryLayout<PipelineParameter>.stride), traits: type.traits.rawValue,
+            name: lasting(type.name), version: lasting(type.version), summary: lasting(type.summary),
+            author: type.author.map(lasting), parameter_count: parameters.count, parameters: lasting(parameters),
+            apply: { Exports.apply($0, $1, $2, $3) }))
+    return UnsafePointer(filter)
+}
+
+/// A shared object has one filter.
+private enum Exports {
+    nonisolated(unsafe) static var make: (() -> any Filter)?
+
+    static func apply(
+        _ host: UnsafePointer<PipelineHost>, _ values: UnsafePointer<PipelineValue>,
+        _ input: UnsafeMutablePointer<VipsImage>,
+        _ output: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>?
+    ) -> Int32 {
+        Host.current = host
+        defer { Host.current = nil }
+        do {
+            guard let filter = make?() else { throw FilterError("it was not exported") }
+            for (index, (_, parameter)) in filter.parameters.enumerated() {
+                let value = values[index]
+                try parameter.take(Argument(number: value.number, text: value.text.map { String(cString: $0) }))
+            }
+            output?.pointee = try filter.apply(to: Image(borrowing: input)).handedOver()
+            return 0
+        } catch {
+            host.pointee.fail(host, "\(error)")
+            return -1
+        }
+    }
+}
+
+extension ParameterDescription {
+    func exported(as name: String) -> PipelineParameter {
+        PipelineParameter(
+            name: lasting(name), type: PipelineParameterType(rawValue: type), minimum: minimum, maximum: maximum,
+            default_value: defaultValue.map(lasting),
+            choices: choices.isEmpty ? nil : lasting(choices.map { UnsafePointer(lasting($0)) } + [nil]),
+            unit: unit.map(lasting), help: lasting(help))
+    }
+}
+
+/// Valid for the life of the process, as the contract asks.
+private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
+
+private func lasting<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+    let place = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
+    place.initialize(from: elements, count: elements.count)
+    return UnsafePointer(place)
+}

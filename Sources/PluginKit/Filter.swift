@@ -1,0 +1,73 @@
+import CPipelinePlugin
+
+/// A filter of pipelined, in Swift.
+///
+///     import PluginKit
+///
+///     struct Warm: Filter {
+///         static let summary = "as if the sun were low"
+///         @Parameter("how much warmer", range: 0...1) var amount = 0.3
+///
+///         func apply(to image: Image) throws -> Image {
+///             try image.keepingAlpha { try $0.linear([1 + amount, 1, 1 - amount], [0, 0, 0]) }
+///         }
+///     }
+///
+///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
+///
+/// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy picture and
+/// returns; pixels flow later. What it may do, and what a picture is, `pipeline_plugin.h` says.
+public protocol Filter: Sendable {
+    init()
+
+    /// The stage's name in a chain. The type's own, `TiltShift` as `tilt-shift`, if nothing else is said.
+    static var name: String { get }
+    static var version: String { get }
+    /// One line: what it does to a picture.
+    static var summary: String { get }
+    static var author: String? { get }
+    static var traits: Traits { get }
+
+    func apply(to image: Image) throws -> Image
+}
+
+extension Filter {
+    public static var name: String { String(describing: Self.self).inChains }
+    public static var version: String { "1.0.0" }
+    public static var author: String? { nil }
+    public static var traits: Traits { [] }
+}
+
+/// Promises that let the host choose a faster way to the same result, and what a filter asks for: `PipelineTrait`.
+public struct Traits: OptionSet, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
+
+    /// The result depends on luma alone (`Image.luma`).
+    public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
+    /// Each pixel depends on the same pixel alone.
+    public static let pointwise = Traits(PIPELINE_POINTWISE)
+    public static let changesSize = Traits(PIPELINE_CHANGES_SIZE)
+    /// Each band depends on the same band alone: a table (`Image.curve`).
+    public static let curve = Traits(PIPELINE_CURVE)
+    public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
+}
+
+/// Why a filter can't do its work: one line, for whoever dropped the picture.
+public struct FilterError: Error, CustomStringConvertible, Sendable {
+    public let description: String
+
+    public init(_ description: String) { self.description = description }
+}
+
+extension String {
+    /// `tiltShift` and `TiltShift` as `tilt-shift`.
+    var inChains: String {
+        reduce(into: "") { name, letter in
+            if letter.isUppercase, !name.isEmpty { name += "-" }
+            name += letter.lowercased()
+        }
+    }
+}

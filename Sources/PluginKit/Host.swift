@@ -1,0 +1,29 @@
+import CPipelinePlugin
+
+/// What the host offers to a filter while `apply` runs.
+public enum Host {
+    public enum Level: Sendable {
+        /// The picture is made, but somebody should know.
+        case warning
+        /// Worth reading, now and then.
+        case notice
+    }
+
+    /// Writes a line to the service's log, with the names of filter and picture.
+    public static func log(_ level: Level, _ message: String) {
+        guard let host = current else { return }
+        host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
+    }
+
+    /// Once the job is cancelled: what takes long in `apply` asks now and then, and throws.
+    public static var isCancelled: Bool {
+        guard let host = current else { return false }
+        return host.pointee.cancelled(host) != 0
+    }
+
+    /// The path of the filter's own folder, which it may read; nil if there is none.
+    public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
+
+    /// One picture is rendered at a time, on one thread.
+    nonisolated(unsafe) static var current: UnsafePointer<PipelineHost>?
+}

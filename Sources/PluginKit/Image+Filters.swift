@@ -1,0 +1,54 @@
+import CVips
+
+/// What many filters begin or end with.
+extension Image {
+    /// Applies `body` to the colours alone, and joins the alpha band as it was. What comes out has the samples' type of before.
+    public func keepingAlpha(_ body: (Image) throws -> Image) throws -> Image {
+        guard hasAlpha else { return try body(self).rounded(to: format) }
+        let made = try body(extractBand(0, count: colours)).rounded(to: format)
+        return try made.bandjoin(extractBand(bands - 1)).copy(interpretation: made.interpretation)
+    }
+
+    /// Samples of another type, rounded where they were not whole.
+    public func rounded(to format: String) throws -> Image {
+        if self.format == format { return self }
+        let isFloating = self.format == "float" || self.format == "double"
+        return try (isFloating ? rint() : self).cast(format)
+    }
+
+    /// Rec. 601 luma of the gamma-encoded values, one band, as grey: what `Traits.lumaOnly` speaks of. Alpha stays.
+    public func luma() throws -> Image {
+        let grey = is16Bit ? "grey16" : "b-w"
+        return try keepingAlpha { image in
+            guard image.colours == 3 else { return image }
+            return try image.recomb([[0.299, 0.587, 0.114]]).rounded(to: image.format)
+                .copy(interpretation: grey)
+        }
+    }
+
+    /// Each sample through `curve`, from 0 (black) to 1 (white), by a table. Alpha stays.
+    public func curve(_ curve: (Double) -> Double) throws -> Image {
+        try keepingAlpha { image in
+            let most = image.white
+            let table = try Image.row((0...Int(most)).map { min(max(curve(Double($0) / most), 0), 1) * most })
+            return try image.maplut(table.rounded(to: image.format))
+        }
+    }
+
+    /// A matrix of libvips, as `recomb` and `conv` take it.
+    public static func matrix(_ rows: [[Double]]) throws -> Image {
+        let width = rows.first?.count ?? 0
+        guard width > 0, rows.allSatisfy({ $0.count == width }) else {
+            throw FilterError("the rows of a matrix are of one length")
+        }
+        let values = rows.flatMap(\.self)
+        guard let image = vips_image_new_matrix_from_array(Int32(width), Int32(rows.count), values, Int32(values.count))
+        else { throw FilterError("libvips makes no matrix") }
+        return Image(owning: image)
+    }
+
+    /// One row of samples.
+    private static func row(_ values: [Double]) throws -> Image {
+        try matrix([values])
+    }
+}

@@ -1,0 +1,54 @@
+import CVips
+
+/// A lazy picture of libvips. Its operations add to it and return; pixels flow when the result is saved. They are named as libvips names
+/// them (`extractBand` is `extract_band`), and libvips' documentation is theirs: https://www.libvips.org/API/8.14/
+public struct Image: Sendable {
+    let reference: Reference
+
+    /// Holds one reference of libvips' counting.
+    ///
+    /// `@unchecked`: an image does not change once it is made, and its count is atomic.
+    final class Reference: @unchecked Sendable {
+        let image: UnsafeMutablePointer<VipsImage>
+
+        init(owning image: UnsafeMutablePointer<VipsImage>) { self.image = image }
+
+        deinit { g_object_unref(image) }
+    }
+
+    init(owning image: UnsafeMutablePointer<VipsImage>) { reference = Reference(owning: image) }
+
+    init(borrowing image: UnsafeMutablePointer<VipsImage>) {
+        g_object_ref(image)
+        self.init(owning: image)
+    }
+
+    /// With a reference that is the caller's to drop.
+    func handedOver() -> UnsafeMutablePointer<VipsImage> {
+        g_object_ref(pointer)
+        return pointer
+    }
+
+    var pointer: UnsafeMutablePointer<VipsImage> { reference.image }
+
+    // MARK: - What it is
+
+    public var width: Int { Int(vips_image_get_width(pointer)) }
+    public var height: Int { Int(vips_image_get_height(pointer)) }
+    public var bands: Int { Int(vips_image_get_bands(pointer)) }
+    /// Whether the last band is alpha.
+    public var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+    /// How many of the bands are colours: 1 or 3.
+    public var colours: Int { bands - (hasAlpha ? 1 : 0) }
+    public var is16Bit: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
+    /// The largest value of a sample: white.
+    public var white: Double { is16Bit ? 65535 : 255 }
+    /// libvips' name of it: `srgb`, `b-w`, `rgb16`, `grey16`, ….
+    public var interpretation: String {
+        String(cString: vips_enum_nick(vips_interpretation_get_type(), vips_image_get_interpretation(pointer).rawValue))
+    }
+    /// libvips' name of the samples' type: `uchar`, `ushort`, `float`, ….
+    public var format: String {
+        String(cString: vips_enum_nick(vips_band_format_get_type(), vips_image_get_format(pointer).rawValue))
+    }
+}

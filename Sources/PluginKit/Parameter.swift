@@ -1,0 +1,114 @@
+import CPipelinePlugin
+
+/// What may be written after the filter's name in a chain: `warm amount=0.5`. Its name there is the property's, `blurWidth` as
+/// `blur-width`. Without a value of its own it must be given.
+@propertyWrapper
+public struct Parameter<Value: Sendable>: Sendable {
+    let description: ParameterDescription
+    private let convert: @Sendable (Argument) -> Value?
+    private let stored: Stored<Value>
+
+    public var wrappedValue: Value {
+        guard let value = stored.value else {
+            preconditionFailure("a filter's parameters have values in apply(to:) alone")
+        }
+        return value
+    }
+
+    init(
+        _ description: ParameterDescription, _ value: Value?, _ convert: @escaping @Sendable (Argument) -> Value?
+    ) {
+        self.description = description
+        self.convert = convert
+        stored = Stored(value)
+    }
+}
+
+extension Parameter where Value == Double {
+    public init(wrappedValue: Double, _ help: String, range: ClosedRange<Double>, unit: String? = nil) {
+        self.init(.number(range, help, unit, default: wrappedValue), wrappedValue) { $0.number }
+    }
+
+    public init(_ help: String, range: ClosedRange<Double>, unit: String? = nil) {
+        self.init(.number(range, help, unit, default: nil), nil) { $0.number }
+    }
+}
+
+extension Parameter where Value == Int {
+    public init(wrappedValue: Int, _ help: String, range: ClosedRange<Int>, unit: String? = nil) {
+        self.init(.integer(range, help, unit, default: wrappedValue), wrappedValue) { Int($0.number) }
+    }
+
+    public init(_ help: String, range: ClosedRange<Int>, unit: String? = nil) {
+        self.init(.integer(range, help, unit, default: nil), nil) { Int($0.number) }
+    }
+}
+
+extension Parameter where Value == Bool {
+    public init(wrappedValue: Bool, _ help: String) {
+        self.init(.init(PIPELINE_BOOLEAN, help, default: wrappedValue ? "yes" : "no"), wrappedValue) { $0.number != 0 }
+    }
+}
+
+extension Parameter where Value == String {
+    public init(wrappedValue: String, _ help: String) {
+        self.init(.init(PIPELINE_TEXT, help, default: wrappedValue), wrappedValue) { $0.text }
+    }
+
+    public init(_ help: String) {
+        self.init(.init(PIPELINE_TEXT, help, default: nil), nil) { $0.text }
+    }
+}
+
+extension Parameter where Value == Colour {
+    public init(wrappedValue: Colour, _ help: String) {
+        self.init(.init(PIPELINE_COLOUR, help, default: wrappedValue.description), wrappedValue) {
+            $0.text.flatMap(Colour.init)
+        }
+    }
+
+    public init(_ help: String) {
+        self.init(.init(PIPELINE_COLOUR, help, default: nil), nil) { $0.text.flatMap(Colour.init) }
+    }
+}
+
+/// One of several words: an enum of strings.
+extension Parameter where Value: RawRepresentable<String> & CaseIterable {
+    public init(wrappedValue: Value, _ help: String) {
+        self.init(.choice(Value.self, help, default: wrappedValue), wrappedValue) { $0.text.flatMap(Value.init) }
+    }
+
+    public init(_ help: String) {
+        self.init(.choice(Value.self, help, default: nil), nil) { $0.text.flatMap(Value.init) }
+    }
+}
+
+/// A colour of sRGB, each part 0 to 255.
+public struct Colour: Sendable, Hashable, CustomStringConvertible {
+    public var red, green, blue: Double
+
+    public init(red: Double, green: Double, blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
+
+    /// As it is written in a chain: `#rrggbb`.
+    public init?(_ text: String) {
+        guard text.count == 7, text.first == "#", let value = UInt32(text.dropFirst(), radix: 16) else { return nil }
+        self.init(red: Double(value >> 16), green: Double(value >> 8 & 255), blue: Double(value & 255))
+    }
+
+    public var bands: [Double] { [red, green, blue] }
+
+    public var description: String {
+        "#"
+            + bands.map { part in
+                let digits = String(Int(part), radix: 16)
+                return digits.count == 1 ? "0" + digits : digits
+            }.joined()
+    }
+}
+
+extension Parameter: AnyParameter {
+    func take(_ argument: Argument) throws {
+        guard let value = convert(argument) else { throw FilterError("'\(argument)' is not what its description says") }
+        stored.value = value
+    }
+}

@@ -1,0 +1,78 @@
+import CPipelinePlugin
+import Synchronization
+
+/// What the host is told of a parameter.
+struct ParameterDescription: Sendable {
+    var type: PipelineParameterType.RawValue
+    var minimum = 0.0
+    var maximum = 0.0
+    var defaultValue: String?
+    var choices: [String] = []
+    var unit: String?
+    var help: String
+
+    init(_ type: PipelineParameterType, _ help: String, default value: String?) {
+        self.type = type.rawValue
+        self.help = help
+        defaultValue = value
+    }
+
+    static func number(
+        _ range: ClosedRange<Double>, _ help: String, _ unit: String?, default value: Double?
+    ) -> ParameterDescription {
+        var description = ParameterDescription(PIPELINE_NUMBER, help, default: value.map { "\($0)" })
+        (description.minimum, description.maximum, description.unit) = (range.lowerBound, range.upperBound, unit)
+        return description
+    }
+
+    static func integer(
+        _ range: ClosedRange<Int>, _ help: String, _ unit: String?, default value: Int?
+    ) -> ParameterDescription {
+        var description = ParameterDescription(PIPELINE_INTEGER, help, default: value.map { "\($0)" })
+        (description.minimum, description.maximum) = (Double(range.lowerBound), Double(range.upperBound))
+        description.unit = unit
+        return description
+    }
+
+    static func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ type: Value.Type, _ help: String, default value: Value?
+    ) -> ParameterDescription {
+        var description = ParameterDescription(PIPELINE_CHOICE, help, default: value?.rawValue)
+        description.choices = type.allCases.map(\.rawValue)
+        return description
+    }
+}
+
+/// A value as the host hands it over, checked against the description.
+struct Argument: Sendable {
+    var number: Double
+    var text: String?
+}
+
+/// A parameter whatever its type.
+protocol AnyParameter {
+    var description: ParameterDescription { get }
+    func take(_ argument: Argument) throws
+}
+
+/// Where a parameter's value lies: reflection finds the parameter, but can't change it.
+final class Stored<Value: Sendable>: Sendable {
+    private let place: Mutex<Value?>
+
+    init(_ value: Value?) { place = Mutex(value) }
+
+    var value: Value? {
+        get { place.withLock { $0 } }
+        set { place.withLock { $0 = newValue } }
+    }
+}
+
+extension Filter {
+    /// The parameters by their names, in the order in which they are declared.
+    var parameters: [(name: String, parameter: any AnyParameter)] {
+        Mirror(reflecting: self).children.compactMap { child in
+            guard let parameter = child.value as? any AnyParameter, let label = child.label else { return nil }
+            return (String(label.drop { $0 == "_" }).inChains, parameter)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import TestTools
+
+/// Serves the pictures `/1.png`, `/2.png`, …: each begins to come at once, and the rest of it when the test says so.
+final class SlowServer: Sendable {
+    let http: HTTPServer
+    private let gates: [String: Gate]
+    private let numbers: ClosedRange<Int>
+
+    init(pictures count: Int) throws {
+        numbers = 1...count
+        gates = Dictionary(uniqueKeysWithValues: numbers.map { ("/\($0).png", Gate()) })
+        http = try HTTPServer { [gates] request, connection in
+            let half = Picture.small.count / 2
+            try connection.begin(200, ["Content-Length": "\(Picture.small.count)"])
+            try connection.write(Picture.small.prefix(half))
+            gates[request.path]?.wait()
+            try connection.write(Picture.small.dropFirst(half))
+        }
+    }
+
+    /// A list of all of them.
+    var list: Data { Data(numbers.map { http.url("/\($0).png") }.joined(separator: "\n").utf8) }
+
+    func finish(_ number: Int) { gates["/\(number).png"]?.open() }
+
+    /// Those that were asked for, in that order.
+    var asked: [Int] { http.seen.requests.compactMap { Int($0.path.dropFirst().dropLast(4)) } }
+
+    /// Waits until so many have been asked for, of which so many are still coming.
+    func until(asked: Int, coming: Int) async {
+        await http.until { $0.requests.count == asked && $0.busy == coming }
+    }
+}

@@ -1,0 +1,34 @@
+/// What the log tells of an operation with `Log=operations`: `12:00:00 render job 3 behind barrier 1: executing`.
+struct TraceLine: Hashable, CustomStringConvertible {
+    /// The queue and what it is about.
+    var operation: String
+    var state: String
+
+    var description: String { "\(operation): \(state)" }
+
+    init(_ operation: String, _ state: String) { (self.operation, self.state) = (operation, state) }
+
+    init?(logged line: Substring) {
+        let parts = line.split(separator: ": ")
+        let words = parts.first?.split(separator: " ").dropFirst() ?? []
+        guard parts.count == 2, let queue = words.first, ["download", "render", "publish", "announce"].contains(queue),
+            let kind = words.dropFirst().first, ["job", "batch"].contains(kind)
+        else { return nil }
+        self.init(words.joined(separator: " "), String(parts[1]))
+    }
+
+    var isEnd: Bool { ["finished", "failed", "cancelled"].contains(state) }
+
+    static func all(in log: some StringProtocol) -> [TraceLine] {
+        log.split(separator: "\n").compactMap { TraceLine(logged: Substring($0)) }
+    }
+}
+
+extension DaemonFixture {
+    var trace: [TraceLine] { TraceLine.all(in: log) }
+
+    /// Waits until an operation is in this state.
+    func operation(_ operation: String, becomes state: String) async throws {
+        try await logs(" \(TraceLine(operation, state))\n")
+    }
+}

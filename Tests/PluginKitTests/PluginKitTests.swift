@@ -1,0 +1,171 @@
+import CPipelinePlugin
+import CVips
+import Glibc
+import Testing
+
+@testable import PluginKit
+
+/// One of each kind of parameter, and what it was called with as the picture's samples.
+private struct EveryKind: Filter {
+    enum Corner: String, CaseIterable, Sendable { case topLeft = "top-left", bottom }
+
+    static let summary = "a test"
+    static let author: String? = "somebody"
+    static let version = "2.1"
+    static let traits: Traits = [.pointwise, .changesSize]
+
+    @Parameter("a number", range: 0.5...2.5, unit: "px") var blurWidth = 1.25
+    @Parameter("a whole one", range: -3...7) var count = 4
+    @Parameter("yes or no") var isLoud = true
+    @Parameter("a colour") var tint = Colour(red: 255, green: 128, blue: 1)
+    @Parameter("a text") var caption = "hello"
+    @Parameter("a choice") var corner = Corner.bottom
+    @Parameter("must be given", range: 0...9) var needed: Int
+
+    func apply(to image: Image) throws -> Image {
+        if caption == "complain" { throw FilterError("the caption complains") }
+        let values =
+            [blurWidth, Double(count), isLoud ? 1 : 0] + tint.bands + [corner == .bottom ? 1 : 0, Double(needed)]
+        return try Image.matrix([values])
+    }
+}
+
+@Suite("PluginKit", .serialized)
+struct PluginKitTests {
+    init() { vips_init("tests") }
+
+    @Test("a filter's declaration is what the contract is told")
+    func description() throws {
+        let filter = export(EveryKind.self).pointee
+        #expect(filter.abi == UInt32(PIPELINE_PLUGIN_ABI))
+        #expect(filter.filter_size == UInt32(MemoryLayout<PipelineFilter>.size))
+        #expect(String(cString: filter.name) == "every-kind")
+        #expect(String(cString: filter.version) == "2.1")
+        #expect(String(cString: filter.summary) == "a test")
+        #expect(filter.author.map { String(cString: $0) } == "somebody")
+        #expect(filter.traits == PIPELINE_POINTWISE.rawValue | PIPELINE_CHANGES_SIZE.rawValue)
+        let parameters = (0..<filter.parameter_count).compactMap { filter.parameters?[$0] }
+        #expect(
+            parameters.map { String(cString: $0.name) }
+                == ["blur-width", "count", "is-loud", "tint", "caption", "corner", "needed"])
+        #expect(
+            parameters.map { $0.default_value.map { String(cString: $0) } }
+                == ["1.25", "4", "yes", "#ff8001", "hello", "bottom", nil])
+        #expect(parameters[0].minimum == 0.5 && parameters[0].maximum == 2.5)
+        #expect(parameters[0].unit.map { String(cString: $0) } == "px")
+        #expect(parameters[1].minimum == -3 && parameters[1].maximum == 7)
+        #expect(
+            parameters.map(\.type.rawValue)
+                == [
+                    PIPELINE_NUMBER, PIPELINE_INTEGER, PIPELINE_BOOLEAN, PIPELINE_COLOUR, PIPELINE_TEXT,
+                    PIPELINE_CHOICE,
+                    PIPELINE_INTEGER,
+                ].map(\.rawValue))
+        let choices = try #require(parameters[5].choices)
+        #expect((0..<2).map { choices[$0].map { String(cString: $0) } } == ["top-left", "bottom"])
+        #expect(choices[2] == nil)
+    }
+
+    @Test("arguments reach the properties, and what is thrown reaches the host")
+    func arguments() throws {
+        let texts = ["#010203", "hello", "top-left"].map { strdup($0 as String) }
+        defer { for text in texts { free(text) } }
+        let values = [
+            PipelineValue(number: 2, text: nil), PipelineValue(number: -1, text: nil),
+            PipelineValue(number: 0, text: nil), PipelineValue(number: 0, text: texts[0]),
+            PipelineValue(number: 0, text: texts[1]), PipelineValue(number: 0, text: texts[2]),
+            PipelineValue(number: 9, text: nil),
+        ]
+        #expect(try applied(export(EveryKind.self), values).pixels == [2, -1, 0, 1, 2, 3, 0, 9])
+        let complaint = strdup("complain")
+        defer { free(complaint) }
+        var other = values
+        other[4].text = UnsafePointer(complaint)
+        let error = #expect(throws: FilterError.self) { try applied(export(EveryKind.self), other) }
+        #expect(error?.description == "the caption complains")
+    }
+
+    @Test("libvips' operations are called by name, and their mistakes have words")
+    func calls() throws {
+        let ramp = try Image.matrix([[0, 10, 200]]).cast("uchar")
+        #expect(try ramp.invert().pixels == [255, 245, 55])
+        #expect(try ramp.linear([2], [1]).pixels == [1, 21, 401])
+        #expect(try ramp.linear([2], [1], uchar: true).pixels == [1, 21, 255])
+        #expect(try ramp.flip("horizontal").pixels == [200, 10, 0])
+        #expect(try ramp.extractArea(left: 1, top: 0, width: 2, height: 1).pixels == [10, 200])
+        #expect(try ramp.bandjoin(ramp, ramp).bandmean().pixels == [0, 10, 200])
+        #expect(try ramp.bandjoin(ramp).extractBand(1).pixels == [0, 10, 200])
+        #expect(try ramp.relationalConst("more", [9]).ifthenelse(ramp, ramp.invert()).pixels == [255, 10, 200])
+        #expect(
+            try ramp.embed(x: 1, y: 0, width: 5, height: 1, extend: "background", background: [7]).pixels == [
+                7, 0, 10, 200, 7,
+            ])
+        #expect(try ramp.add(ramp).subtract(ramp).pixels == [0, 10, 200])
+        #expect(try ramp.conv([[1, 1, 1]], scale: 3).pixels.count == 3)
+        #expect(try Image.black(width: 2, height: 1).pixels == [0, 0])
+        #expect(throws: FilterError.self) { try ramp.flip("sideways") }
+        for (body, words) in [
+            ({ try Image.call("gausblur", [:]) }, "gausblur"),
+            ({ try Image.call("invert", ["on": .image(ramp)]) }, "takes no 'on'"),
+            ({ try Image.call("invert", ["in": 3]) }, "'in' of libvips' invert is not"),
+            ({ try Image.call("avg", ["in": .image(ramp)]) }, "makes no picture 'out'"),
+            ({ try Image.call("black", ["width": 1e12, "height": 1]) }, "too large for 'width'"),
+            ({ try Image.matrix([[1, 2], [3]]) }, "of one length"),
+        ] as [(() throws -> Image, String)] {
+            let error = #expect(throws: FilterError.self) { _ = try body() }
+            #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test("luma, curves and alpha are what the contract says")
+    func conveniences() throws {
+        let colour = try Image.matrix([[255]]).cast("uchar").bandjoin(
+            Image.matrix([[0]]).cast("uchar"), Image.matrix([[128]]).cast("uchar")
+        ).copy(interpretation: "srgb")
+        #expect(colour.colours == 3 && !colour.hasAlpha && colour.white == 255)
+        #expect(try colour.luma().pixels == [(0.299 * 255 + 0.114 * 128).rounded()])
+        #expect(try colour.luma().interpretation == "b-w")
+        let clear = try colour.bandjoin(Image.matrix([[77]]).cast("uchar")).copy(interpretation: "srgb")
+        #expect(clear.hasAlpha && clear.colours == 3)
+        #expect(try clear.curve { 1 - $0 }.pixels == [0, 255, 127, 77])
+        #expect(try clear.luma().pixels == [91, 77])
+        #expect(try clear.keepingAlpha { try $0.linear([0.5], [0]) }.pixels == [128, 0, 64, 77])
+        let deep = try Image.matrix([[0, 65535, 1000]]).cast("ushort").copy(interpretation: "grey16")
+        #expect(deep.is16Bit && deep.white == 65535)
+        #expect(try deep.curve { $0 * $0 }.pixels == [0, 65535, (1000.0 * 1000 / 65535).rounded()])
+    }
+}
+
+nonisolated(unsafe) private var complaint = ""
+
+private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePointer<CChar>) {
+    complaint = String(cString: message)
+}
+
+/// A filter as the host calls it.
+private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws -> Image {
+    complaint = ""
+    var host = PipelineHost(
+        size: MemoryLayout<PipelineHost>.size, fail: complain, log: { _, _, _ in }, cancelled: { _ in 0 },
+        resources: nil)
+    var result: UnsafeMutablePointer<VipsImage>?
+    let status = filter.pointee.apply(&host, values, try Image.black(width: 1, height: 1).pointer, &result)
+    guard status == 0, let result else { throw FilterError(complaint) }
+    return Image(owning: result)
+}
+
+extension Image {
+    /// All samples, in order.
+    fileprivate var pixels: [Double] {
+        get throws {
+            let doubles = try cast("double")
+            var size = 0
+            guard let memory = vips_image_write_to_memory(doubles.pointer, &size) else {
+                throw FilterError(String(cString: vips_error_buffer()))
+            }
+            defer { g_free(memory) }
+            let samples = memory.assumingMemoryBound(to: Double.self)
+            return Array(UnsafeBufferPointer(start: samples, count: size / MemoryLayout<Double>.size))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Lays out what was built below a prefix: packaging/install.sh BUILDFOLDER PREFIX. DESTDIR comes before the prefix, and is not
+# remembered by anything.
+set -euo pipefail
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$1 prefix=$2 to=${DESTDIR:-}$2
+version=$("$build/pipectl" --version --socket /nonexistent 2>/dev/null | sed -n '1s/^pipectl //p')
+
+put() { # MODE FOLDER FILE…
+    local mode=$1 folder=$2
+    shift 2
+    install -d "$to/$folder"
+    install -m "$mode" "$@" "$to/$folder/"
+}
+
+put 755 bin "$build"/{pipelined,pipectl}
+put 755 libexec/pipelined "$build"/pipelined-{render,fetch}
+install -d "$to/lib/pipelined/plugins"
+for plugin in "$build"/lib*.so; do
+    if grep -q pipeline_filter "$plugin"; then
+        name=$(basename "$plugin")
+        install -m 644 "$plugin" "$to/lib/pipelined/plugins/${name#lib}"
+    fi
+done
+
+put 644 include/pipelined "$source"/Sources/CPipelinePlugin/*.h
+install -d "$to/lib/pkgconfig"
+cat > "$to/lib/pkgconfig/pipelined.pc" <<END
+prefix=$prefix
+includedir=\${prefix}/include/pipelined
+# Where filters go, and the program that tries them.
+plugindir=\${prefix}/lib/pipelined/plugins
+render=\${prefix}/libexec/pipelined/pipelined-render
+
+Name: pipelined
+Description: the contract with filters of pipelined
+Version: $version
+Requires: vips
+Cflags: -I\${includedir}
+END
+
+kit=share/pipelined/PluginKit
+put 644 $kit "$source/packaging/PluginKit/Package.swift"
+put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
+put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
+put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
+put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
