@@ -195,6 +195,11 @@ int clinux_terminal_columns(int terminal) {
     return ioctl(terminal, TIOCGWINSZ, &size) < 0 ? -1 : size.ws_col;
 }
 
+int clinux_terminal_rows(int terminal) {
+    struct winsize size;
+    return ioctl(terminal, TIOCGWINSZ, &size) < 0 ? -1 : size.ws_row;
+}
+
 int clinux_open_for_writing(int descriptor) {
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
         fcntl(descriptor, F_SETLEASE, F_UNLCK);

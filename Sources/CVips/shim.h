@@ -74,6 +74,15 @@ static inline guint cvips_references(VipsImage *image) {
     return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
 }
 
+/* Signals. */
+
+/* `call` is told how far the evaluation of `image` is, until g_signal_handler_disconnect. */
+static inline gulong cvips_on_evaluation(
+    VipsImage *image, void (*call)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
+    vips_image_set_progress(image, TRUE);
+    return g_signal_connect(image, "eval", G_CALLBACK(call), data);
+}
+
 /* Operations. */
 
 static inline int cvips_copy(VipsImage *in, VipsImage **out) {

@@ -177,6 +177,31 @@ public enum Call {
         }
     }
 
+    public struct Progress: ControlCall {
+        public static let method = "Progress"
+        @Nullable public var batch: Int?
+        public init(batch: Int? = nil) { self.batch = batch }
+
+        public struct Reply: Codable, Sendable, Hashable {
+            public var batches: [Control.BatchProgress]
+            public var others: Control.Progress
+            public var jobs: [Control.JobProgress]
+            public var unfinished: Int
+            public var running: Int
+
+            public init(
+                batches: [Control.BatchProgress], others: Control.Progress, jobs: [Control.JobProgress],
+                unfinished: Int, running: Int
+            ) {
+                self.batches = batches
+                self.others = others
+                self.jobs = jobs
+                self.unfinished = unfinished
+                self.running = running
+            }
+        }
+    }
+
     public struct Cancel: ControlCall {
         public static let method = "Cancel"
         public var ids: [Int]

@@ -35,12 +35,17 @@ public final class ControlClient {
         try send(call, more: true, descriptors: [])
     }
 
-    /// Waits until something comes, and returns the replies that are whole by then: several, one, or none yet.
-    public func receive<Request: ControlCall>(_: Request.Type) throws -> [Request.Reply] {
+    /// Waits until something comes, and returns the replies that are whole by then: several, one, or none yet; and whether the last
+    /// of all is among them.
+    public func receive<Request: ControlCall>(_: Request.Type) throws -> (replies: [Request.Reply], isOver: Bool) {
         try fill()
         var replies: [Request.Reply] = []
-        while let frame = frames.next() { replies.append(try answer(to: Request.self, in: frame).parameters) }
-        return replies
+        while let frame = frames.next() {
+            let answer = try answer(to: Request.self, in: frame)
+            replies.append(answer.parameters)
+            if !answer.continues { return (replies, true) }
+        }
+        return (replies, false)
     }
 
     private func send<Request: ControlCall>(_ call: Request, more: Bool?, descriptors: [Descriptor]) throws {

@@ -9,6 +9,10 @@ public enum ControlInterface {
     /// In bytes.
     public static let longestReason = 1000
     public static let longestChain = 10_000
+    /// Batches, and jobs, in an answer to Progress.
+    public static let mostProgress = 100
+    /// Answers a second.
+    public static let progressRate = 4
 
     /// Varlink's own interface, which every service has.
     public static let serviceDescription = """
@@ -69,11 +73,22 @@ public enum ControlInterface {
           failure: ?string, setbacks: int, due: ?string
         )
 
-        # `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes.
+        # `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
+        # works, if it can be told.
         type Operation (
           kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string,
-          attempt: int, worker: ?int, read: ?int, written: ?int, failure: ?string
+          attempt: int, worker: ?int, read: ?int, written: ?int, failure: ?string, progress: ?Progress
         )
+
+        # How far something is: of a download in bytes, of a render in pixels of the picture, once for each result, of a batch in jobs,
+        # of which those that failed or were cancelled count as done. `total` is null while it is not known. `rate` is units a second,
+        # of late, and `remaining` seconds: null as long as they can't be told, as while it is paused.
+        type Progress (unit: string, done: int, total: ?int, fraction: ?float, rate: ?float, remaining: ?float)
+
+        # `fraction` is that of all operations of the job; `operation` is the one that works, and `progress` how far that is.
+        type JobProgress (job: Job, fraction: float, operation: ?string, progress: ?Progress)
+
+        type BatchProgress (batch: Batch, progress: Progress)
 
         # A job's whole story.
         type Story (
@@ -161,6 +176,13 @@ public enum ControlInterface {
 
         # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
         method Watch(cursor: ?int) -> (events: []Event)
+
+        # How far the work is: the batches that have not ended, the jobs that are in no batch together (`done` is how many have ended since
+        # there was none), and the jobs in work; of batches and jobs the first \(mostProgress), with `unfinished` and `running` for how many
+        # there are. With `batch`, of that alone. With `more`: each change, at most \(progressRate) times a second, until the batch has ended.
+        method Progress(batch: ?int) -> (
+          batches: []BatchProgress, others: Progress, jobs: []JobProgress, unfinished: int, running: int
+        )
 
         method Cancel(ids: []int) -> (jobs: []Job)
         # Answers when none of them runs.

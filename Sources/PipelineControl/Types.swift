@@ -185,12 +185,15 @@ extension Control {
         @Nullable public var written: Int?
         /// The class of its failure.
         @Nullable public var failure: String?
+        /// While it works.
+        @Nullable public var progress: Progress?
 
         public init(
             kind: String, queue: String, state: String, started: String? = nil, finished: String? = nil,
             detail: String? = nil, attempt: Int = 1, worker: Int? = nil, read: Int? = nil, written: Int? = nil,
-            failure: String? = nil
+            failure: String? = nil, progress: Progress? = nil
         ) {
+            self.progress = progress
             self.attempt = attempt
             self.worker = worker
             self.read = read

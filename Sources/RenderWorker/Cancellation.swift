@@ -6,6 +6,9 @@ struct Cancelled: Error {}
 
 /// Stops the job under way. Owned by the worker; the reading thread calls `begin` and `cancel`, the rendering one the rest.
 final class Cancellation: Sendable {
+    /// Sees what is being evaluated, for all that is goes through here.
+    let progress: RenderProgress
+
     private struct State {
         var cancelled = false
         /// Held by address, because a pointer may not cross threads; alive as long as it is registered here.
@@ -13,6 +16,8 @@ final class Cancellation: Sendable {
     }
 
     private let state = Mutex(State())
+
+    init(progress: RenderProgress) { self.progress = progress }
 
     /// A new picture comes: what was cancelled before is not it.
     func begin() {
@@ -43,7 +48,7 @@ final class Cancellation: Sendable {
             state.evaluated = image
         }
         defer { state.withLock { $0.evaluated = 0 } }
-        let result = Swift.Result { try body() }
+        let result = Swift.Result { try progress.following(picture, body) }
         try check()
         return try result.get()
     }

@@ -14,7 +14,7 @@ final class Worker: Sendable {
     private let channel: WorkerChannel
     /// What is missing of its confinement.
     private let missing: [String]
-    private let cancellation = Cancellation()
+    private let cancellation: Cancellation
     private let messages = Mutex<[Message]>([])
     private let arrived = DispatchSemaphore(value: 0)
 
@@ -27,6 +27,10 @@ final class Worker: Sendable {
         self.channel = channel
         self.filters = filters
         self.missing = missing
+        cancellation = Cancellation(
+            progress: RenderProgress { done, total in
+                try? channel.send(WorkerMessage.progress(done: done, total: total))
+            })
         FilterHost.connect(
             tell: { try? channel.send($0) }, isCancelled: { [cancellation] in cancellation.isCancelled })
     }
@@ -109,6 +113,7 @@ final class Worker: Sendable {
                 stage: SaveStage.name,
                 message: "\(targets.count) files came for \(picture.header.decoderPaths.count) outputs")
         }
+        cancellation.progress.begin(pixels: picture.pixelsToRead, evaluations: picture.evaluations)
         let results = Result { try targets.indices.map { try picture.render($0, into: targets[$0]) } }
         try cancellation.check()
         try picture.refuseChange()

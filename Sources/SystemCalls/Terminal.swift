@@ -13,6 +13,12 @@ public enum Terminal {
         return columns > 0 ? columns : nil
     }
 
+    /// How many rows high it is, likewise.
+    public static func rows(_ descriptor: Int32) -> Int? {
+        let rows = Int(clinux_terminal_rows(descriptor))
+        return rows > 0 ? rows : nil
+    }
+
     /// How many columns a character takes, by the process's locale: nil when it is none that can be seen.
     public static func columns(of character: Unicode.Scalar) -> Int? {
         let columns = Int(clinux_character_columns(character.value))

@@ -52,6 +52,8 @@ public enum WorkerMessage: Codable, Sendable {
     case hello(Hello)
     /// The answer to `open`.
     case opened(PictureHeader)
+    /// Now and then while a render goes on: pixels of the picture that have been read, of all that its outputs read. Never after the answer.
+    case progress(done: Int64, total: Int64)
     /// The answer to `render`: what was written to each output, in order.
     case rendered([RenderedOutput])
     /// The answer to `open` or `render` when it can't be done.

@@ -9,8 +9,8 @@ import Testing
 struct ClientLogTests {
     /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
     private static let reading = [
-        "Status", "List", "Show", "Explain", "NewBatch", "CloseBatch", "Wait", "Watch", "Recipes", "Plugins",
-        "Settings",
+        "Status", "List", "Show", "Explain", "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes",
+        "Plugins", "Settings",
     ]
 
     @Test("every call that changes something is logged with who asked for it")

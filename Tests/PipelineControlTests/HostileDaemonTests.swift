@@ -54,7 +54,7 @@ struct HostileDaemonTests {
     private static let commands = [
         ["status"], ["list"], ["list", "--long"], ["show", "1"], ["explain", "a"], ["explain", "noir | noir"],
         ["add", #filePath], ["add", #filePath, "--wait"], ["wait"], ["watch"], ["watch", "--until-idle"],
-        ["cancel", "1"],
+        ["watch", "--batch", "1"], ["watch", "--since", "0"], ["cancel", "1"],
         ["cancel-all"], ["retry", "1"], ["pause"], ["resume"], ["concurrency"], ["recipes"], ["plugins"],
         ["plugins", "noir"], ["settings"], ["reload"], ["version"],
     ]

@@ -20,6 +20,9 @@ struct InterfaceTests {
         try check(Sample.story, is: "Story")
         try check(Sample.event(3, Sample.job(1)), is: "Event")
         try check(Sample.batch, is: "Batch")
+        try check(Sample.progress, is: "Progress")
+        try check(Sample.progress(running: 1, of: 2).jobs[0], is: "JobProgress")
+        try check(Control.BatchProgress(batch: Sample.batch, progress: Sample.progress), is: "BatchProgress")
         try check(Sample.explanation, is: "Explanation")
         try check(Sample.recipe, is: "Recipe")
         try check(Sample.stage, is: "Stage")
@@ -27,7 +30,7 @@ struct InterfaceTests {
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
         let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Neighbours", "Neighbour", "Waiting"]
-        #expect(described.types.count == 15 + nested.count)
+        #expect(described.types.count == 18 + nested.count)
     }
 
     private func check<C: ControlCall>(_ call: C, _ reply: C.Reply) throws {
@@ -49,6 +52,7 @@ struct InterfaceTests {
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), jobs)
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
+        try check(Call.Progress(batch: 1), Sample.progress(running: 1, of: 2))
         try check(
             Call.AddList(name: "a.urls", after: [1], anyway: true, priority: "low"), .init(batch: 1, first: 2, last: 9))
         try check(Call.Cancel(ids: [1]), jobs)
@@ -64,7 +68,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem]))
-        #expect(described.methods.count == 23)
+        #expect(described.methods.count == 24)
     }
 
     @Test(

@@ -23,6 +23,13 @@ final class PipectlTerminal {
         while !seen.contains(text), more() {}
     }
 
+    func resize(columns: UInt16, rows: UInt16) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        // It is no terminal that the program belongs to: the kernel does not tell it.
+        _ = ioctl(screen.number, UInt(TIOCSWINSZ), &size)
+        process.signal(SIGWINCH)
+    }
+
     func interrupt() { process.signal(SIGINT) }
 
     /// Reads to the end, and returns the exit code.

@@ -44,6 +44,20 @@ enum Sample {
 
     static let batch = Control.Batch(id: 3, name: "lucerne.urls", done: 19, failed: 1)
 
+    static let progress = Control.Progress(
+        unit: "bytes", done: 1_558_000, total: 4_100_000, fraction: 0.38, rate: 1_200_000, remaining: 2.1)
+
+    static let nothing = Control.Progress(unit: "jobs", done: 0, total: 0)
+
+    static func progress(running: Int, of total: Int) -> Call.Progress.Reply {
+        Call.Progress.Reply(
+            batches: [], others: Control.Progress(unit: "jobs", done: total - running, total: total, fraction: 0.5),
+            jobs: (0..<running).map {
+                Control.JobProgress(
+                    job: job(total - $0, "running"), fraction: 0.4, operation: "download", progress: progress)
+            }, unfinished: 0, running: running)
+    }
+
     static func event(_ cursor: Int, _ job: Control.Job) -> Control.Event {
         Control.Event(cursor: cursor, time: "2026-03-01T09:30:01.250Z", kind: "job", job: job)
     }

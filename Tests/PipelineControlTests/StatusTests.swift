@@ -44,10 +44,13 @@ struct StatusTests {
                     $0.running = 1
                     $0.failed = 2
                 }, inboxes: [Sample.inbox], problems: ["the disk is full"]))
+        daemon.answer(Call.Progress.self, Sample.progress(running: 1, of: 3))
         let lines = try await Pipectl.run("status", at: daemon).lines
         #expect(lines[0].hasPrefix("pipelined 0.1.0 · up "))
         #expect(lines[1] == "problem: the disk is full")
         #expect(lines[2] == "1 running, 2 failed")
+        #expect(lines[4].hasSuffix("░  2 of 3"))
+        #expect(lines[5].hasPrefix("  #3 download  harbour.jpg  ███░░░░░░░  38 %"))
         #expect(lines.contains("render         1  auto: 2        7  paused: the CPU is needed"))
         #expect(lines.contains { $0.contains("/srv/inbox") && $0.contains("2 settling, 1 ignored") })
         #expect(lines.last == "notes.txt   no recipe takes it")

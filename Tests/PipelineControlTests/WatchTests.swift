@@ -48,14 +48,17 @@ struct WatchTests {
         #expect(outcome.lines.count == 2)
     }
 
-    @Test("On a terminal it leaves the last jobs and a summary when nothing is left to do")
+    @Test("On a terminal it shows the bar with the jobs in work, and leaves what has ended, and a summary")
     func summary() throws {
+        daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         twoJobs()
         let terminal = try PipectlTerminal("watch", "--until-idle", "--color", "never", at: daemon)
         #expect(terminal.finish() == 0)
-        #expect(terminal.seen.contains("0 of 2") || terminal.seen.contains("of 2"))
-        let left = terminal.seen.components(separatedBy: "\u{1b}[J").last ?? ""
-        #expect(left.contains("#2 done  picture-2.jpg"))
+        let screen = terminal.seen
+        #expect(screen.contains("0 of 2"))
+        #expect(screen.contains("#2 download  harbour.jpg  ███░░░░░░░  38 %   1.2 MB/s         2 s"))
+        #expect(screen.contains("#1 done  picture-1.jpg") && screen.contains("#2 done  picture-2.jpg"))
+        let left = screen.components(separatedBy: "\u{1b}[J").last ?? ""
         #expect(left.contains("2 done in "))
         #expect(left.hasSuffix("\u{1b}[?25h"))
     }
@@ -63,20 +66,100 @@ struct WatchTests {
     @Test("Ctrl-C leaves the summary, too")
     func interrupted() throws {
         daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.running = 3 })))
+        daemon.on(Call.Progress.self) { _, conversation in
+            try conversation.reply(Sample.progress(running: 3, of: 3), continues: true)
+        }
         daemon.on(Call.Watch.self) { _, _ in }
         let terminal = try PipectlTerminal("watch", "--color", "never", at: daemon)
         terminal.read(until: "0 of 3")
         terminal.interrupt()
         #expect(terminal.finish() == 130)
-        #expect(terminal.seen.contains("0 done · 3 still open in "))
+        #expect(terminal.seen.contains("0 done in ") && terminal.seen.contains(", 3 still open"))
     }
 
-    @Test("A queue that is paused shows in the bar, with the reason")
+    @Test("A queue that is paused shows above the bars, with the reason")
     func paused() throws {
         daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.queued = 3 })))
-        daemon.on(Call.Watch.self) { _, conversation in conversation.hangUp() }
+        daemon.answer(Call.Progress.self, Sample.progress(running: 0, of: 3))
+        daemon.on(Call.Watch.self) { _, _ in }
         let terminal = try PipectlTerminal("watch", "--color", "never", at: daemon)
-        #expect(terminal.finish() == 3)
-        #expect(terminal.seen.contains("paused: render (the CPU is needed)"))
+        terminal.read(until: "paused: render (the CPU is needed)")
+        terminal.interrupt()
+        #expect(terminal.finish() == 130)
+    }
+
+    @Test("A terminal that becomes another size is drawn anew, and no line is broken")
+    func resized() throws {
+        daemon.answer(Call.Status.self, .init(status: Sample.status(jobs: Sample.jobs { $0.running = 1 })))
+        daemon.on(Call.Progress.self) { _, conversation in
+            try conversation.reply(Sample.progress(running: 1, of: 1), continues: true)
+        }
+        daemon.on(Call.Watch.self) { _, _ in }
+        let terminal = try PipectlTerminal("watch", "--color", "never", at: daemon)
+        terminal.read(until: "38 %   1.2 MB/s")
+        terminal.resize(columns: 40, rows: 5)
+        terminal.read(until: "harbour.jpg   38 %")
+        terminal.interrupt()
+        #expect(terminal.finish() == 130)
+    }
+
+    /// A batch of which one job fails, and beside it a job of none.
+    private func batch(failed: Int) {
+        let ended = Control.Batch(id: 3, done: 1, failed: failed)
+        daemon.answer(Call.Status.self, .init(status: Sample.status(cursor: 12)))
+        daemon.on(Call.Progress.self) { _, conversation in
+            var reply = Sample.progress(running: 0, of: 0)
+            let figures = Control.Progress(unit: "jobs", done: 2, total: 2, fraction: 1)
+            reply.batches = [Control.BatchProgress(batch: ended, progress: figures)]
+            try conversation.reply(reply)
+        }
+        daemon.on(Call.Watch.self) { _, conversation in
+            var own = Sample.event(11, Sample.job(1, "done"))
+            own.job?.batch = 3
+            let other = Sample.event(12, Sample.job(2, "failed"))
+            try conversation.reply(Call.Watch.Reply(events: [own, other]), continues: true)
+        }
+    }
+
+    @Test("watch --batch tells of that alone, ends with it, and its exit code tells of failures", arguments: [0, 1])
+    func ofBatch(failed: Int) async throws {
+        batch(failed: failed)
+        let outcome = try await Pipectl.run("watch", "--batch", "3", "--since", "10", "--json", at: daemon)
+        #expect(outcome.status == Int32(failed))
+        #expect(try outcome.objects().map { $0["cursor"] as? Int } == [11])
+        #expect(try daemon.heard(Call.Progress.self).map(\.batch) == [3])
+    }
+
+    @Test("watch --json --progress prints each change of progress beside the events")
+    func progressLines() async throws {
+        batch(failed: 0)
+        let outcome = try await Pipectl.run(
+            "watch", "--batch", "3", "--since", "10", "--json", "--progress", at: daemon)
+        let progress = try #require(try outcome.objects().first { $0["cursor"] == nil })
+        #expect(Set(progress.keys) == ["batches", "others", "jobs", "unfinished", "running"])
+    }
+
+    @Test("On a terminal wait shows the same below what has ended")
+    func waiting() throws {
+        daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
+        let gate = Gate()
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            gate.wait()
+            try conversation.reply(JobsReply(jobs: [Sample.job(2, "failed", error: "no picture")]))
+        }
+        let terminal = try PipectlTerminal("wait", "1", "2", "--color", "never", at: daemon)
+        terminal.read(until: "1 of 2")
+        terminal.read(until: "#2 download")
+        gate.open()
+        #expect(terminal.finish() == 1)
+        #expect(terminal.seen.contains("#1 done  harbour.jpg") && terminal.seen.contains("#2 failed  harbour.jpg"))
+    }
+
+    @Test(
+        "What excludes each other is told",
+        arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])
+    func usage(words: [String]) async throws {
+        #expect(try await Pipectl.run(["watch"] + words, at: daemon).status == 2)
     }
 }

@@ -99,7 +99,7 @@ struct DownloadOperationTests {
         #expect(operation.state == .finished)
         #expect(operation.image?.source == bench.path("file"))
         #expect(operation.image?.name == "ä.jpg")
-        #expect(operation.progress == (Int64(Self.body.count), Int64(Self.body.count)))
+        #expect(operation.figures.done == Int64(Self.body.count))
         #expect(try Data(contentsOf: URL(fileURLWithPath: bench.path("file"))) == Self.body)
         #expect(operation.response?.status == 200)
     }

@@ -45,6 +45,40 @@ struct LedgerTests {
         #expect(try JSONText.decode(WorkOrder.self, JSONText.encode(accepting)) == accepting)
     }
 
+    @Test("the jobs of a batch are counted as they come, change, pass a barrier, are cancelled in bulk and forgotten")
+    func tallies() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            func counted() throws -> BatchRecord {
+                #expect(ledger.flush(seconds: 30))
+                return try #require(try ledger.batches([7])[7])
+            }
+            let jobs = (1...6).map { id in
+                var job = job(id)
+                job.batch = id == 6 ? nil : 7
+                job.disposed = id == 1
+                return job
+            }
+            ledger.insert(jobs, batch: BatchRecord(id: 7, name: "a.urls", isOpen: false))
+            #expect(try counted().jobs == [.queued: 5])
+            #expect(try ledger.unfinishedBatches(limit: 9) == (ids: [7], count: 1, jobs: 5))
+            var (first, second) = (jobs[0], jobs[1])
+            first.state = .done
+            first.finished = 1
+            (second.state, second.hold, second.segment) = (.waiting, .barrier, 1)
+            ledger.record(first)
+            ledger.record(second)
+            #expect(try counted().jobs == [.queued: 3, .done: 1, .waiting: 1])
+            #expect(try counted().reached == [1: 1] && counted().held == 0)
+            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { _, _ in }
+            let record = try counted()
+            #expect(record.jobs[.cancelled] == 2 && record.jobs[.queued] == 2 && record.ended == 3)
+            #expect(record.unended == 2 && !record.isOver)
+            ledger.forget(allBut: 0, endedBefore: 5000) { _ in }
+            #expect(try counted().jobs[.done] == nil)
+        }
+    }
+
     @Test("every change of a job is an event, and a bulk cancel one for each job, in order")
     func events() throws {
         try withTemporaryFolder { folder in

@@ -50,8 +50,9 @@ int clinux_stopped(pid_t pid);
 /* The user and process at the other end of a Unix socket. */
 int clinux_peer(int socket, uid_t *user, pid_t *process);
 
-/* ioctl(2) TIOCGWINSZ: the columns of a terminal, or -1. */
+/* ioctl(2) TIOCGWINSZ: the columns and the rows of a terminal, or -1. */
 int clinux_terminal_columns(int terminal);
+int clinux_terminal_rows(int terminal);
 
 /* Whether anybody has the file open for writing, by trying for a read lease: 0 no, 1 yes, -1 not to be known.
  * A lease that is broken raises SIGIO: the caller's process ignores it. */

@@ -10,8 +10,15 @@ extension ControlService {
         on(Call.List.self) { [self] call, request in try list(call, request) }
         onSupervisor(Call.Show.self) { [supervisor] call, request in
             let record = try supervisor.record(of: call.id)
+            let current = supervisor.current(of: call.id)
             // It looks for the original, where a mount may hang.
-            supervisor.files.async { request.reply(Call.Show.Reply(story: supervisor.story(of: record))) }
+            supervisor.files.async {
+                var story = supervisor.story(of: record)
+                if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
+                    story.operations[index].progress = current
+                }
+                request.reply(Call.Show.Reply(story: story))
+            }
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
             let batch = supervisor.nextBatch

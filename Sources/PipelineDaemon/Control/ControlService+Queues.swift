@@ -54,6 +54,7 @@ extension Supervisor {
 
     func resume(_ queues: [PipelineQueue], done: @escaping @Sendable ([String: Control.Queue]) -> Void) {
         for queue in queues { queue.resume() }
+        for batch in batchProgress.values { batch.resumed() }
         for job in window.all { showHeld(job) }
         fill()
         record(queues, reason: nil, paused: false, done: done)

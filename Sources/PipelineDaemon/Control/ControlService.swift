@@ -23,6 +23,7 @@ final class ControlService: @unchecked Sendable {
         addNeedsCalls()
         addChoiceCalls()
         addWatchingCalls()
+        addProgressCalls()
         addQueueCalls()
         addConfigurationCalls()
     }

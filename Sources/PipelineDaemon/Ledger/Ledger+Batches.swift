@@ -7,6 +7,20 @@ struct BatchRecord: Sendable {
     var name: String?
     var isOpen: Bool
     var jobs: [JobState: Int] = [:]
+    /// Those that have not ended, by how many barriers they have passed, if any.
+    var reached: [Int: Int] = [:]
+
+    /// Those that wait, and have passed none: for something else than the others of the batch.
+    var held = 0
+
+    private func count(_ isCounted: (JobState) -> Bool) -> Int {
+        jobs.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
+    }
+
+    var ended: Int { count(\.isFinal) }
+    var unended: Int { count { !$0.isFinal } }
+    /// Nothing of it is left to do, and nothing more comes.
+    var isOver: Bool { !isOpen && unended == 0 }
 }
 
 /// What has become of a batch as a whole.
@@ -146,14 +160,34 @@ extension Ledger {
                     id: $0.integer(0), name: $0.optionalText(1), isOpen: $0.integer(2) != 0)
             }
             try database.rows(
-                """
-                SELECT batch, state, COUNT(*) FROM jobs WHERE batch IN (SELECT value FROM json_each(?))
-                GROUP BY batch, state
-                """, wanted
+                "SELECT batch, state, segment, jobs FROM tallies WHERE batch IN (SELECT value FROM json_each(?)) AND jobs > 0",
+                wanted
             ) { row in
-                if let state = JobState(rawValue: row.text(1)) { batches[row.integer(0)]?.jobs[state] = row.integer(2) }
+                guard let state = JobState(rawValue: row.text(1)) else { return }
+                let (batch, segment, count) = (row.integer(0), row.integer(2), row.integer(3))
+                batches[batch]?.jobs[state, default: 0] += count
+                if segment == 0, state == .waiting { batches[batch]?.held += count }
+                if segment > 0, !state.isFinal { batches[batch]?.reached[segment, default: 0] += count }
             }
         }
         return batches
+    }
+
+    /// The batches that have not ended: the first of them, how many there are, and how many of all their jobs have not ended.
+    func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
+        try read { database in
+            var ids: [Int] = []
+            try database.rows(
+                "SELECT id FROM batches WHERE finished IS NULL ORDER BY id LIMIT ?", [.integer(limit)]
+            ) { ids.append($0.integer(0)) }
+            let sums = try database.first(
+                """
+                SELECT COUNT(*), IFNULL(SUM((SELECT SUM(jobs) FROM tallies WHERE batch = batches.id
+                    AND state IN ('waiting', 'queued', 'running', 'cancelling'))), 0)
+                FROM batches WHERE finished IS NULL
+                """
+            ) { ($0.integer(0), $0.integer(1)) }
+            return (ids, sums?.0 ?? 0, sums?.1 ?? 0)
+        }
     }
 }

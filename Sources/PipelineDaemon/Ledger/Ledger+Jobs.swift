@@ -6,7 +6,8 @@ import WorkerProtocol
 extension Ledger {
     /// New jobs, each with its event, and the batch that they are.
     func insert(
-        _ jobs: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil, done: (@Sendable () -> Void)? = nil,
+        _ jobs: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
+        done: (@Sendable () -> Void)? = nil,
         refused: (@Sendable () -> Void)? = nil
     ) {
         write(

@@ -147,5 +147,33 @@ enum Schema {
 
         // What has come of a download that is to be gone on with.
         "ALTER TABLE jobs ADD COLUMN partial TEXT",
+
+        // Batches are counted as they change, so that whoever asks how far one is counts nothing.
+        """
+        CREATE TABLE tallies (
+            batch INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            segment INTEGER NOT NULL,
+            jobs INTEGER NOT NULL,
+            PRIMARY KEY (batch, state, segment)
+        ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO tallies SELECT batch, state, segment, COUNT(*) FROM jobs WHERE batch IS NOT NULL GROUP BY 1, 2, 3;
+
+        CREATE INDEX batches_unfinished ON batches(id) WHERE finished IS NULL;
+
+        CREATE TRIGGER job_of_batch_counted AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL BEGIN
+            INSERT INTO tallies VALUES (NEW.batch, NEW.state, NEW.segment, 1) ON CONFLICT DO UPDATE SET jobs = jobs + 1;
+        END;
+        CREATE TRIGGER job_of_batch_recounted AFTER UPDATE OF state, segment ON jobs
+        WHEN NEW.batch IS NOT NULL AND (OLD.state <> NEW.state OR OLD.segment <> NEW.segment) BEGIN
+            UPDATE tallies SET jobs = jobs - 1 WHERE batch = OLD.batch AND state = OLD.state AND segment = OLD.segment;
+            INSERT INTO tallies VALUES (NEW.batch, NEW.state, NEW.segment, 1) ON CONFLICT DO UPDATE SET jobs = jobs + 1;
+        END;
+        CREATE TRIGGER job_of_batch_forgotten AFTER DELETE ON jobs WHEN OLD.batch IS NOT NULL BEGIN
+            UPDATE tallies SET jobs = jobs - 1 WHERE batch = OLD.batch AND state = OLD.state AND segment = OLD.segment;
+            DELETE FROM tallies WHERE batch = OLD.batch AND jobs = 0;
+        END
+        """,
     ]
 }

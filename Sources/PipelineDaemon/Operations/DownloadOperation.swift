@@ -34,8 +34,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var response: Response?
         var failure: JobFailure?
         var task: FetchTask?
-        var received: Int64 = 0
-        var total: Int64?
+        var figures = Figures(.bytes)
         var tries = 0
         var interrupted = false
         var partial: FetchResume?
@@ -87,10 +86,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// What lies in the file, of one that has failed and may be gone on with later.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
-        box.withLock { JobStory.Account(written: $0.received > 0 ? Int($0.received) : nil) }
+        box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
     }
     /// How far it is, and how far it is to go, as far as the server has said.
-    var progress: (received: Int64, total: Int64?) { box.withLock { ($0.received, $0.total) } }
+    var figures: Figures { box.withLock { $0.figures } }
 
     override func execute() {
         files.async { [self] in
@@ -120,11 +119,12 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     private func begin(_ target: Descriptor, resume: FetchResume?) {
         let task = FetchTask(
             url: url.text, resume: resume, limits: limits.transfer, target: target,
-            progress: { [self] received, total in box.withLock { ($0.received, $0.total) = (received, total) } },
+            progress: { [self] received, total in box.withLock { $0.figures.take(received, of: total) } },
             done: { [self] result in files.async { self.answered(result) } })
         let interrupted = box.withLock { box in
             box.task = task
             box.tries += 1
+            box.figures.begin(done: resume?.offset ?? 0)
             return box.interrupted
         }
         if interrupted { pool.cancel(task) }
@@ -181,7 +181,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 bytes: file.bytes, file: there.identity)
             box.withLock { box in
                 box.response = response
-                (box.received, box.total) = (file.bytes, file.bytes)
+                box.figures.take(file.bytes, of: file.bytes)
             }
             guard let completion else { return finish(.finished) }
             let bytes = try Data(contentsOf: URL(fileURLWithPath: path))

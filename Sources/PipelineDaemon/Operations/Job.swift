@@ -25,6 +25,8 @@ final class Job: @unchecked Sendable {
     /// Its staging files are being removed.
     var discarding = false
     var ended = false
+    /// How many pieces barriers cut it into.
+    private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
 
     init(
         record: JobRecord, download: DownloadOperation?, render: RenderOperation, publish: PublishOperation?,

@@ -44,6 +44,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// The latest to work on it.
         var worker: Int32?
         var interrupted = false
+        var figures = Figures(.pixels)
     }
 
     private let parts: [Part]
@@ -81,6 +82,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
     var tries: Int { box.withLock { $0.tries } }
+    /// How far the latest try is: pixels of the picture, once for each result.
+    var figures: Figures { box.withLock { $0.figures } }
     /// Of the latest try.
     var account: JobStory.Account {
         let size = input?.size ?? work.size
@@ -100,6 +103,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             box.tries += 1
             box.worker = nil
             box.header = nil
+            box.figures.begin()
         }
         begin(0)
     }
@@ -158,8 +162,27 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             name: work.name, outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
             limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
-            opened: { [self] header in box.withLock { if $0.header == nil { $0.header = header } } },
+            opened: { [self] header in opened(header) },
+            progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) },
             done: { [self] result in answered(number, result) })
+    }
+
+    private func opened(_ header: PictureHeader) {
+        box.withLock { box in
+            guard box.header == nil else { return }
+            box.header = header
+            box.figures.begin(total: Int64(header.width) * Int64(header.height) * Int64(work.pictures.count))
+        }
+    }
+
+    /// So much of one part. Each result counts alike, for the sizes of the others are not known before they are opened.
+    private func read(_ fraction: Double, of number: Int) {
+        let before = parts[..<number].reduce(0) { $0 + $1.pictures.count }
+        let made = Double(before) + min(1, fraction) * Double(parts[number].pictures.count)
+        box.withLock { box in
+            guard let total = box.figures.total else { return }
+            box.figures.take(Int64(Double(total) * made / Double(work.pictures.count)), of: total)
+        }
     }
 
     private func run(_ task: RenderTask) {

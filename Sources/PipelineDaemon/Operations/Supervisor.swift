@@ -51,6 +51,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var savedLimits: Set<String> = []
     var inboxes: [Inbox] = []
     var window = Window()
+    /// How far the batches are of which something is in the window. Those in no batch are together, under nil.
+    var batchProgress: [Int?: BatchProgress] = [:]
+    var progressWatchers: [ProgressWatcher] = []
     var counts: [JobState: Int] = [:]
     var nextID = 1
     var nextPosition = 1
@@ -256,6 +259,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             ? ending(record, download, render)
             : Job(record: record, download: download, render: render, publish: nil, announce: nil)
         window[id] = job
+        entered(job)
         if let download {
             render.follow(download)
             download.observe { [self] _, state in queue.async { self.downloading(job, state) } }
@@ -442,7 +446,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.ended = true
         window[job.record.id] = nil
         // One that goes back without having begun is a row as before.
-        if state == .queued, job.record.state == .queued { return checkDrained() }
+        if state == .queued, job.record.state == .queued {
+            left(job.record)
+            return checkDrained()
+        }
         // Beyond a barrier it is still the same try.
         let goesOn = state == .waiting && job.record.hold == .barrier
         job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
@@ -464,6 +471,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             }
             queue.async { [self] in
                 ending.remove(record.id)
+                left(record)
                 fill(arrived: nil)
                 if state.isFinal {
                     dispose(record)

@@ -40,6 +40,8 @@ final class RenderTask: @unchecked Sendable {
     /// This process works on it.
     let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
+    /// Pixels that have been read, of all that are.
+    let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
     /// What is read, and what that was made of if it was handed over a barrier. Let go as soon as the worker has them.
@@ -55,6 +57,7 @@ final class RenderTask: @unchecked Sendable {
         name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
         targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
+        progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
     ) {
         self.name = name
@@ -66,6 +69,7 @@ final class RenderTask: @unchecked Sendable {
         self.sources = sources
         self.targets = targets
         self.opened = opened
+        self.progress = progress
         self.done = done
     }
 }

@@ -335,6 +335,8 @@ final class WorkerPool: @unchecked Sendable {
                 return startFailed()
             }
             balance()
+        case (.progress(let done, let total), .busy(let task)):
+            task.progress(done, total)
         case (.opened(let header), .busy(let task)):
             weigh(header, task, on: worker)
         case (.rendered(let outputs), .busy(let task)):

@@ -61,6 +61,12 @@ struct OpenPicture {
             memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages) }.max() ?? 0)
     }
 
+    /// Those of the picture, once for each output.
+    var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(outputs.count) }
+
+    /// How often pixels are made to flow: once for each output, and before that into memory when the picture has to be turned.
+    var evaluations: Int { outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1) }
+
     /// Renders one output into `target`.
     func render(_ index: Int, into target: Descriptor) throws -> RenderedOutput {
         var stages = outputs[index].stages[...]

@@ -7,11 +7,13 @@ extension Picture {
         return (1...8).contains(value) ? value : 1
     }
 
+    /// A mirror image needs no row before its turn; all other orientations do.
+    static func needsMemory(toTurn orientation: Int) -> Bool { orientation > 2 }
+
     /// The picture as it is to be looked at; the tag is gone afterwards, so that nobody applies it again.
     func upright(_ cancellation: Cancellation) throws -> Picture {
         guard orientation > 1 else { return self }
-        // A mirror image needs no row before its turn; all other orientations do.
-        let source = orientation == 2 ? self : try inMemory(cancellation)
+        let source = Self.needsMemory(toTurn: orientation) ? try inMemory(cancellation) : self
         return try source.then { cvips_autorot($0, $1) }
     }
 }

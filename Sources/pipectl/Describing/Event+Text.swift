@@ -15,6 +15,8 @@ extension Control.Event {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }
         }
-        return text.map { line + "  \($0)" } ?? line
+        // The job's line has told its reason.
+        guard let text, text != job?.reason else { return line }
+        return line + "  \(text)"
     }
 }

@@ -3,11 +3,12 @@ import PipelineControl
 /// The daemon at a glance.
 struct Overview {
     let status: Control.Overview
+    var progress: Call.Progress.Reply?
     let width: Int?
     var now = Moment.now()
 
     var lines: [Text] {
-        var blocks = [[head] + problems, [counts] + waiting, status.queues.lines(width: width), inboxes, ignored]
+        var blocks = [[head] + problems, [counts] + waiting, work, status.queues.lines(width: width), inboxes, ignored]
         blocks.removeAll(where: \.isEmpty)
         return Array(blocks.joined(separator: [""]))
     }
@@ -44,6 +45,12 @@ struct Overview {
         var table = Table([.init(title: "", right: true), .init(title: "", elastic: true)])
         for waiting in status.waiting { table.add("  \(waiting.jobs)", Text(waiting.reason, .held)) }
         return table.isEmpty ? [] : table.lines(width: width)
+    }
+
+    /// What is being worked on, as `pipectl watch` shows it, in a few lines.
+    private var work: [Text] {
+        guard let progress, progress.running > 0 else { return [] }
+        return ProgressPage(progress).lines(width: width ?? 80, height: 12)
     }
 
     private var inboxes: [Text] {

@@ -90,7 +90,8 @@ struct StoryPage {
                 Text(operation.state, .state(operation.state)),
                 Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
                 Text(operation.worker.map { "\($0)" } ?? "", .faint), Text(operation.read.map(Amount.bytes) ?? ""),
-                Text(operation.written.map(Amount.bytes) ?? ""), Text(isFailed(operation) ? "" : operation.detail ?? "")
+                Text(operation.written.map(Amount.bytes) ?? ""),
+                Text(isFailed(operation) ? "" : operation.progress?.words ?? operation.detail ?? "")
             )
         }
         var lines = table.lines(width: width)

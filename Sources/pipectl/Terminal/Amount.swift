@@ -11,6 +11,20 @@ enum Amount {
         return unit == "B" || value >= 100 ? "\(Int(nearest: value)) \(unit)" : "\(tenths(value)) \(unit)"
     }
 
+    /// `12.1 MP`, of thousands of them `820 kP`
+    static func pixels(_ count: Int) -> String {
+        let millions = Double(count) / 1_000_000
+        if millions < 1 { return "\(count / 1000) kP" }
+        return millions >= 100 ? "\(Int(nearest: millions)) MP" : "\(tenths(millions)) MP"
+    }
+
+    /// Of so many a second: `34/min`, and of what is slow `20/h`.
+    static func perMinute(_ rate: Double) -> String {
+        let minute = rate * 60
+        if minute >= 10 { return "\(Int(nearest: minute))/min" }
+        return minute >= 1 ? "\(tenths(minute))/min" : "\(Int(nearest: minute * 60))/h"
+    }
+
     /// `35 ms`, `2.4 s`
     static func milliseconds(_ count: Double) -> String {
         if count < 10 { return "\(tenths(count)) ms" }

@@ -6,6 +6,14 @@ extension Int {
     }
 }
 
+extension Int {
+    /// What is more than `other`, or nothing.
+    func beyond(_ other: Int) -> Int {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self > other ? .max : 0) : Swift.max(0, difference)
+    }
+}
+
 extension Sequence<Int> {
     /// At most the largest number there is, at least the smallest.
     var sum: Int {

@@ -22,6 +22,9 @@ final class Output {
     /// The width to fit lines into; off a terminal lines are as long as they are.
     var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
 
+    /// The height of the terminal.
+    var rows: Int { Terminal.rows(STDOUT_FILENO) ?? 24 }
+
     func line(_ text: Text = "") throws {
         try raw(text.rendered(color: color) + "\n")
     }

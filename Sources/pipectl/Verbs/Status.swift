@@ -14,7 +14,9 @@ extension Verb {
             if context.json {
                 try context.output.document(status)
             } else {
-                try context.output.lines(Overview(status: status, width: context.output.columns).lines)
+                let progress = status.jobs.running > 0 ? try context.call(Call.Progress()) : nil
+                try context.output.lines(
+                    Overview(status: status, progress: progress, width: context.output.columns).lines)
             }
             return .done
         })

@@ -10,7 +10,10 @@ extension Verb {
         name: "wait",
         summary: "wait for jobs, printing each as it ends",
         usage: "[ID…|--all]",
-        discussion: ["Exits with 1 when one of them failed or was cancelled."],
+        discussion: [
+            "On a terminal what is not done yet is shown below, as `pipectl watch` does.",
+            "Exits with 1 when one of them failed or was cancelled.",
+        ],
         arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
         options: [.all],
         examples: [
@@ -29,6 +32,10 @@ extension Verb {
 extension Context {
     /// Prints the jobs as they end; none given means all there are.
     func waitFor(_ ids: [Int]) throws -> ExitCode {
+        if output.isTerminal, !json {
+            var waiting = try Waiting(context: self, ids: ids)
+            return try waiting.run()
+        }
         var code = ExitCode.done
         try inTurn(ids) { ids in
             try client().stream(Call.Wait(ids: ids)) { reply in

@@ -1,6 +1,10 @@
 extension Option {
     fileprivate static let since = Option(
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
+    fileprivate static let batch = Option(
+        "--batch", value: "N", "this batch alone, until it has ended; exits with 1 when one of it failed")
+    fileprivate static let progress = Option(
+        "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
         "--until-idle", "end when no job is left; exits with 1 when one of those seen failed or was cancelled")
 }
@@ -9,21 +13,32 @@ extension Verb {
     static let watch = Verb(
         name: "watch",
         summary: "follow what happens, live",
-        usage: "[--since CURSOR] [--until-idle]",
+        usage: "[--since CURSOR] [--batch N | --until-idle] [--progress]",
         discussion: [
-            "On a terminal a bar of the whole over the latest jobs, and a summary at the end; Ctrl-C ends it.",
+            "On a terminal each batch is a bar, with rate and remaining time when they can be told, above its jobs in work.",
+            "What has ended scrolls by above, and a summary stays at the end; Ctrl-C ends it.",
             "Elsewhere, and with --json, one line an event.",
         ],
-        options: [.since, .untilIdle],
+        options: [.since, .batch, .untilIdle, .progress],
         examples: [
-            Example("pipectl watch", "the bar"),
+            Example("pipectl watch", "the bars"),
+            Example("pipectl watch --batch 3", "one list of URLs, until it is done"),
             Example("pipectl watch --until-idle", "until all is done"),
             Example("pipectl watch --json --since 0 | jq .job.id", "every event on record, then what follows"),
         ],
         run: { context in
+            let invocation = context.invocation
+            var scope = invocation.has(.untilIdle) ? Watching.Scope.untilIdle : .everything
+            if let batch = try invocation.number(.batch) {
+                guard scope == .everything else { throw Failure.usage("--batch and --until-idle exclude each other") }
+                scope = .batch(batch)
+            }
+            if invocation.has(.progress), !context.json {
+                throw Failure.usage("--progress wants --json: on a terminal progress is shown anyway")
+            }
             var watching = try Watching(
-                context: context, since: context.invocation.number(.since),
-                untilIdle: context.invocation.has(.untilIdle))
+                context: context, since: invocation.number(.since), scope: scope,
+                printsProgress: invocation.has(.progress))
             return try watching.run()
         })
 }

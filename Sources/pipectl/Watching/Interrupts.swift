@@ -5,8 +5,12 @@ import SystemCalls
 /// Ctrl-C and SIGTERM as something that can be waited for, so that a watch can leave its summary. The handler writes into a pipe:
 /// a signal that comes between two waits is not lost.
 final class Interrupts {
-    enum Wakening {
-        case readable, timeout, interrupted
+    enum Wakening: Equatable {
+        /// Which of the descriptors can be read.
+        case readable(Set<Int>)
+        /// The time is over, or the terminal has another size.
+        case timeout
+        case interrupted
     }
 
     /// Where the handler writes to; a handler can't capture.
@@ -24,16 +28,16 @@ final class Interrupts {
                 _ = write(Interrupts.writeEnd.load(ordering: .acquiring), &byte, 1)
             }
         }
+        // Wakes whoever waits, to draw anew.
+        signal(SIGWINCH) { _ in }
     }
 
-    /// Waits until the descriptor can be read, a signal comes, or the time is over; no time means for ever.
-    func wait(for descriptor: Descriptor, milliseconds: Int?) -> Wakening {
-        var polled = [
-            pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-        ]
+    /// Waits until one of the descriptors can be read, a signal comes, or the time is over; no time means for ever.
+    func wait(for descriptors: [Descriptor], milliseconds: Int?) -> Wakening {
+        var polled = ([readEnd] + descriptors.map(\.number)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // Woken by another signal, as after Ctrl-Z and fg, it draws anew, as after a timeout.
-        guard poll(&polled, 2, milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
-        return polled[0].revents != 0 ? .interrupted : .readable
+        guard poll(&polled, nfds_t(polled.count), milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
+        if polled[0].revents != 0 { return .interrupted }
+        return .readable(Set(descriptors.indices.filter { polled[$0 + 1].revents != 0 }))
     }
 }

@@ -1,32 +1,53 @@
 import PipelineControl
 
-/// Follows the events, and asks for the status when they say that it has changed: at most ten times a second, and once a second
-/// while something is going on, for the remaining time to count down.
+/// Follows the events, and on a terminal the progress. The status is asked for when the events say that it has changed, at most ten
+/// times a second.
 struct Watching {
-    let context: Context
-    let untilIdle: Bool
+    enum Scope: Equatable {
+        case everything
+        /// Until no job is left.
+        case untilIdle
+        /// Until it has ended.
+        case batch(Int)
+    }
+
+    private let context: Context
+    private let scope: Scope
+    /// Progress is printed as it changes, beside the events.
+    private let printsProgress: Bool
     private let needsStatus: Bool
     private let events: ControlClient
+    private let progress: ControlClient?
     private let interrupts: Interrupts
-    private var view: any EventView
-    private var progress: Progress
+    private let lines: EventLines
+    private var screen: LiveScreen?
+    private var seen: Seen
+    private var latest: Call.Progress.Reply?
+    private var batchIsOver = false
+    /// Lines that are to scroll by with the next picture.
+    private var passing: [Text] = []
     /// Something came since the last status.
     private var stale = true
     private var refreshed = -Double.infinity
 
     private static let refreshInterval = 0.1
-    private static let activeInterval = 1.0
 
-    init(context: Context, since: Int?, untilIdle: Bool) throws {
+    init(context: Context, since: Int?, scope: Scope, printsProgress: Bool) throws {
         self.context = context
-        self.untilIdle = untilIdle
+        self.scope = scope
+        self.printsProgress = printsProgress
         interrupts = try Interrupts()
-        let live = context.output.isTerminal && !context.json
-        needsStatus = untilIdle || live
-        view = live ? ProgressView(output: context.output) : EventLines(output: context.output, json: context.json)
+        let isLive = context.output.isTerminal && !context.json
+        needsStatus = scope != .everything || isLive
+        screen = isLive ? LiveScreen(output: context.output) : nil
+        lines = EventLines(output: context.output, json: context.json)
         let status = try context.call(Call.Status()).status
         let cursor = since ?? status.cursor
-        progress = Progress(status: status, since: cursor, now: Moment.now())
+        seen = Seen(status: status, since: cursor, now: Moment.now())
+        var batch: Int?
+        if case .batch(let id) = scope { batch = id }
+        progress = isLive || printsProgress || batch != nil ? try context.connect() : nil
+        try progress?.start(Call.Progress(batch: batch))
         events = try context.connect()
         try events.start(Call.Watch(cursor: cursor))
     }
@@ -35,7 +56,7 @@ struct Watching {
         do {
             return try follow()
         } catch {
-            try? view.finish(progress, now: Moment.now())
+            try? finish()
             throw error
         }
     }
@@ -43,45 +64,115 @@ struct Watching {
     private mutating func follow() throws -> ExitCode {
         while true {
             try refresh()
-            if untilIdle, !stale, progress.isIdle, progress.isCaughtUp { return try end() }
-            switch interrupts.wait(for: events.socket, milliseconds: timeout) {
-            case .readable:
-                for reply in try events.receive(Call.Watch.self) { try take(reply.events) }
+            if !stale, isOver, seen.isCaughtUp { return try end() }
+            switch interrupts.wait(for: [events.socket] + (progress.map { [$0.socket] } ?? []), milliseconds: timeout) {
+            case .readable(let which):
+                if which.contains(0) {
+                    for reply in try events.receive(Call.Watch.self).replies { try take(reply.events) }
+                }
+                if which.contains(1), let progress {
+                    let (replies, isOver) = try progress.receive(Call.Progress.self)
+                    for reply in replies { try take(reply) }
+                    // Its last word is to be followed by all that happened before.
+                    if isOver { (batchIsOver, stale) = (true, true) }
+                }
             case .timeout:
-                // Idle, and for a second nothing came: what is not here by now was before this watch.
-                if untilIdle, !stale, progress.isIdle { return try end() }
+                // Nothing is left, and for a second nothing came: what is not here by now was before this watch.
+                if !stale, isOver { return try end() }
                 stale = true
             case .interrupted:
-                try view.finish(progress, now: Moment.now())
+                try finish()
                 return .interrupted
             }
         }
     }
 
+    private var isOver: Bool {
+        switch scope {
+        case .everything: false
+        case .untilIdle: seen.isIdle
+        case .batch: batchIsOver
+        }
+    }
+
     private mutating func take(_ changes: [Control.Event]) throws {
-        let now = Moment.now()
-        for event in changes { progress.take(event, now: now) }
-        try view.show(changes)
+        let own = changes.filter(isInScope)
+        for event in changes { seen.take(event, counting: isInScope(event)) }
+        if screen == nil { try lines.show(own) } else { passing += own.filter(\.isWorthALine).map(\.line) }
         stale = true
+    }
+
+    private mutating func take(_ reply: Call.Progress.Reply) throws {
+        latest = reply
+        if printsProgress {
+            try context.output.object(reply)
+            try context.output.flush()
+        }
+        try draw()
+    }
+
+    private func isInScope(_ event: Control.Event) -> Bool {
+        guard case .batch(let id) = scope else { return true }
+        return event.job?.batch == id || event.batch?.id == id
     }
 
     private mutating func refresh() throws {
         let now = Moment.now()
         guard needsStatus, stale, now - refreshed >= Self.refreshInterval else { return }
-        progress.take(try context.call(Call.Status()).status)
+        seen.take(try context.call(Call.Status()).status)
         refreshed = now
         stale = false
-        try view.draw(progress, now: now)
+        try draw()
+    }
+
+    private mutating func draw() throws {
+        guard var screen, let latest else { return }
+        let page = ProgressPage(latest, notes: seen.status.notes)
+        try screen.draw(above: passing, page.lines(width: screen.width, height: screen.height))
+        self.screen = screen
+        passing = []
     }
 
     private var timeout: Int? {
         guard needsStatus else { return nil }
         if stale { return max(1, Int((Self.refreshInterval - (Moment.now() - refreshed)) * 1000)) }
-        return progress.isIdle && !untilIdle ? nil : Int(Self.activeInterval * 1000)
+        return isOver ? 1000 : nil
+    }
+
+    private mutating func finish() throws {
+        guard var screen else { return }
+        var summary = seen.summary(now: Moment.now())
+        if let latest, !isOver { summary = summary + latest.stillOpen }
+        try screen.finish(passing + [summary])
+        self.screen = screen
     }
 
     private mutating func end() throws -> ExitCode {
-        try view.finish(progress, now: Moment.now())
-        return progress.failed + progress.cancelled == 0 ? .done : .failed
+        try finish()
+        if case .batch = scope, let batch = latest?.batches.first?.batch {
+            return batch.failed + batch.cancelled == 0 ? .done : .failed
+        }
+        return seen.failed + seen.cancelled == 0 ? .done : .failed
+    }
+}
+
+extension Control.Event {
+    /// What has ended, and what else somebody would want to have noticed.
+    fileprivate var isWorthALine: Bool {
+        switch kind {
+        case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
+        case "picture": false
+        default: true
+        }
+    }
+}
+
+extension Control.Overview {
+    /// Why it does not go on as one might expect.
+    fileprivate var notes: [Text] {
+        let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
+            Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .held)
+        }
+        return problems.map { Text("problem: \($0)", .bad) } + paused
     }
 }

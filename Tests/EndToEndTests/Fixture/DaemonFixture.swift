@@ -216,6 +216,22 @@ final class DaemonFixture {
         }
     }
 
+    /// What is told of the progress, to the first answer that `ends` it, or to the batch's end.
+    @discardableResult
+    func progress(
+        of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
+    ) async throws -> [Call.Progress.Reply] {
+        let client = try client()
+        return try await elsewhere {
+            var told: [Call.Progress.Reply] = []
+            try client.stream(Call.Progress(batch: batch)) { reply in
+                told.append(reply)
+                return !ends(reply)
+            }
+            return told
+        }
+    }
+
     /// Waits until a job of this name is in this state.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {

@@ -55,14 +55,19 @@ final class WorkerProcess: Sendable {
     /// The next message that is an answer; what is told beside it is kept.
     func answer() throws -> WorkerMessage {
         while true {
-            guard let (message, _) = try channel.receive(WorkerMessage.self) else {
-                throw Unexpected("the worker is gone")
-            }
-            switch message {
-            case .applying, .said, .crashed: told.withLock { $0.append(message) }
-            default: return message
+            let next = try message()
+            switch next {
+            case .applying, .said, .crashed: told.withLock { $0.append(next) }
+            case .progress: break
+            default: return next
             }
         }
+    }
+
+    /// What it says next, which need not be an answer.
+    func message() throws -> WorkerMessage {
+        guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
+        return message
     }
 
     /// The lines that filters have logged.

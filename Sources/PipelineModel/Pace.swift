@@ -1,0 +1,78 @@
+/// How fast something goes of late, and so how long it will take; nothing as long as that can't be known. Pure: time is handed in,
+/// in seconds.
+public struct Pace: Sendable, Hashable {
+    /// How it is measured.
+    public struct Measure: Sendable, Hashable {
+        /// The rate is that of the last so many seconds,
+        var span: Double
+        /// in steps of so many,
+        var step: Double
+        /// but at least of so many steps in which something was done, however long ago: what is slow has few.
+        var leastSteps: Int
+        /// Nothing is said before so much has been done,
+        var leastDone: Int64
+        /// for so many seconds.
+        var leastTime: Double
+
+        /// They come as they come, and are told of several times a second.
+        public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
+        /// They flow, and stand while an encoder works on what it has.
+        public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)
+        /// Jobs, of which many may end together, and then none for a while.
+        public static let jobs = Measure(span: 30, step: 1, leastSteps: 8, leastDone: 3, leastTime: 2)
+    }
+
+    private struct Mark: Hashable {
+        var time: Double
+        var done: Int64
+    }
+
+    private let measure: Measure
+    /// The first is where the measuring begins.
+    private var marks: [Mark] = []
+    public private(set) var done: Int64 = 0
+
+    public init(_ measure: Measure) { self.measure = measure }
+
+    public var hasBegun: Bool { !marks.isEmpty }
+
+    /// It begins, or goes on after a pause: what was before says nothing of what follows.
+    public mutating func begin(at time: Double, done: Int64? = nil) {
+        self.done = done ?? self.done
+        marks = [Mark(time: time, done: self.done)]
+    }
+
+    public mutating func take(_ done: Int64, at time: Double) {
+        guard let last = marks.last, done >= self.done, time >= last.time else { return begin(at: time, done: done) }
+        self.done = done
+        if marks.count > 1, time - last.time < measure.step {
+            marks[marks.count - 1].done = done
+        } else {
+            marks.append(Mark(time: time, done: done))
+        }
+        let first = firstThatCounts(at: time)
+        // The one that began it counts as long as it is the only one that old.
+        if first > 0 { marks.removeFirst(first) }
+    }
+
+    /// The latest mark that is older than the span, unless that leaves too few.
+    private func firstThatCounts(at time: Double) -> Int {
+        let old = marks.lastIndex { time - $0.time >= measure.span } ?? 0
+        return max(0, min(old, marks.count - 1 - measure.leastSteps))
+    }
+
+    /// Units a second. It falls while nothing is done.
+    public func rate(at time: Double) -> Double? {
+        guard !marks.isEmpty else { return nil }
+        let first = marks[firstThatCounts(at: time)]
+        let (amount, seconds) = (done - first.done, time - first.time)
+        guard amount >= measure.leastDone, seconds >= measure.leastTime else { return nil }
+        return Double(amount) / seconds
+    }
+
+    /// Seconds until so much more is done.
+    public func remaining(_ left: Double, at time: Double) -> Double? {
+        guard let rate = rate(at: time), rate > 0 else { return nil }
+        return max(0, left) / rate
+    }
+}

@@ -1,0 +1,57 @@
+import CVips
+import Synchronization
+
+/// How far the render under way is, by what libvips says while pixels flow: told now and then, and only of one that takes a while.
+/// One figure for all evaluations of a render, that never goes back.
+final class RenderProgress: Sendable {
+    private struct State {
+        var pixels: Int64 = 0
+        var evaluations = 1
+        /// Evaluations that are over.
+        var over = 0
+        var toldAt = ContinuousClock.now
+        var told: Int64 = 0
+    }
+
+    private static let beat = Duration.milliseconds(200)
+
+    private let state = Mutex(State())
+    private let tell: @Sendable (_ done: Int64, _ total: Int64) -> Void
+
+    /// `tell` is called on libvips' threads.
+    init(tell: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void) { self.tell = tell }
+
+    /// A render begins, which will read so many pixels in so many evaluations.
+    func begin(pixels: Int64, evaluations: Int) {
+        state.withLock { $0 = State(pixels: pixels, evaluations: max(1, evaluations)) }
+    }
+
+    /// Runs `body`, which evaluates `picture`.
+    func following<Result>(_ picture: Picture, _ body: () throws -> Result) rethrows -> Result {
+        let handler = cvips_on_evaluation(
+            picture.image,
+            { _, progress, this in
+                guard let progress = progress?.pointee, let this, progress.tpels > 0 else { return }
+                let fraction = Double(progress.npels) / Double(progress.tpels)
+                Unmanaged<RenderProgress>.fromOpaque(this).takeUnretainedValue().reached(fraction)
+            }, Unmanaged.passUnretained(self).toOpaque())
+        defer {
+            g_signal_handler_disconnect(picture.image, handler)
+            state.withLock { $0.over += 1 }
+        }
+        return try body()
+    }
+
+    private func reached(_ fraction: Double) {
+        let news = state.withLock { state -> (done: Int64, total: Int64)? in
+            let now = ContinuousClock.now
+            guard state.pixels > 0, now - state.toldAt >= Self.beat else { return nil }
+            let part = (Double(state.over) + min(1, fraction)) / Double(state.evaluations)
+            let done = Int64(Double(state.pixels) * min(1, part))
+            guard done > state.told else { return nil }
+            (state.toldAt, state.told) = (now, done)
+            return (done, state.pixels)
+        }
+        if let news { tell(news.done, news.total) }
+    }
+}

@@ -1,0 +1,41 @@
+/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below it, so that whatever ends the program leaves
+/// a whole picture.
+struct LiveScreen {
+    private static let hideCursor = "\u{1b}[?25l"
+    private static let showCursor = "\u{1b}[?25h"
+    private static let clearBelow = "\u{1b}[J"
+
+    let output: Output
+    /// How wide the lines of the picture are that stands there.
+    private var drawn: [Int] = []
+
+    init(output: Output) { self.output = output }
+
+    /// What a line may have: a full one would make the cursor go on to the next.
+    var width: Int { max(1, (output.columns ?? 80) - 1) }
+    /// What the picture may have.
+    var height: Int { max(1, output.rows - 1) }
+
+    mutating func draw(above lines: [Text] = [], _ picture: [Text]) throws {
+        let picture = picture.map { $0.shortened(to: width) }
+        try output.raw(Self.hideCursor + rewind)
+        try output.lines(lines.map { $0.shortened(to: width) })
+        try output.lines(picture)
+        try output.flush()
+        drawn = picture.map(\.columns)
+    }
+
+    /// The picture makes place for what stays.
+    mutating func finish(_ lines: [Text]) throws {
+        try draw(above: lines, [])
+        try output.raw(Self.showCursor)
+        try output.flush()
+    }
+
+    /// A terminal that has become narrower has broken the lines.
+    private var rewind: String {
+        let columns = width + 1
+        let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
+        return (rows > 0 ? "\u{1b}[\(min(rows, height))A" : "") + "\r" + Self.clearBelow
+    }
+}

@@ -1,0 +1,127 @@
+import PipelineControl
+
+/// How far the work is: a bar for each batch, the jobs in work below it, in as many lines as there is room for.
+struct ProgressPage {
+    /// A bar, and what is below it.
+    struct Group {
+        var title = ""
+        var batch: Control.Batch?
+        var progress: Control.Progress
+        /// Those with something to tell; the others are ready for their next operation.
+        var jobs: [Control.JobProgress] = []
+        var ready = 0
+
+        init(
+            title: String = "", batch: Control.Batch? = nil, progress: Control.Progress,
+            jobs: [Control.JobProgress] = []
+        ) {
+            self.title = title
+            self.batch = batch
+            self.progress = progress
+            self.jobs = jobs.filter { $0.operation != nil || $0.job.state != "running" }
+            ready = jobs.count - self.jobs.count
+        }
+    }
+
+    var notes: [Text] = []
+    var groups: [Group]
+    /// Batches and jobs that the daemon has left out.
+    var moreBatches = 0
+    var moreJobs = 0
+
+    init(_ reply: Call.Progress.Reply, notes: [Text] = []) {
+        self.notes = notes
+        groups = reply.batches.map { entry in
+            Group(
+                title: ["batch \(entry.batch.id)", entry.batch.name].compactMap(\.self).joined(separator: " "),
+                batch: entry.batch, progress: entry.progress,
+                jobs: reply.jobs.filter { $0.job.batch == entry.batch.id })
+        }
+        let others = Group(
+            title: groups.isEmpty ? "" : "others", progress: reply.others,
+            jobs: reply.jobs.filter { $0.job.batch == nil })
+        if (reply.others.total ?? 0) > 0 || !others.jobs.isEmpty { groups.append(others) }
+        moreBatches = reply.unfinished.beyond(reply.batches.count)
+        moreJobs = reply.running.beyond(reply.jobs.count)
+    }
+
+    init(groups: [Group]) { self.groups = groups }
+
+    func lines(width: Int, height: Int) -> [Text] {
+        let tail = moreJobs > 0 ? [Text("… and \(moreJobs) more jobs in work", .faint)] : []
+        let room = height - notes.count - tail.count
+        guard !groups.isEmpty else {
+            return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))
+        }
+        // As many jobs of each batch as all batches leave room for; when not even that is enough, fewer batches.
+        let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
+        let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))
+        let hidden = [moreBatches, groups.count - shown.count].sum
+        let more = hidden > 0 ? [Text("… and \(hidden) more batches", .faint)] : []
+        let columns = JobColumns(shown.flatMap(\.jobs), width: width)
+        let bars = shown.flatMap { group in [group.bar(width: width)] + group.lines(most, columns) }
+        return Array((notes + bars + more + tail).prefix(height))
+    }
+}
+
+extension ProgressPage.Group {
+    /// With so many of its jobs.
+    fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (rest(most) == nil ? 0 : 1) }
+
+    fileprivate func lines(_ most: Int, _ columns: JobColumns) -> [Text] {
+        jobs.prefix(most).map(columns.line) + (rest(most).map { [Text("  … " + $0, .faint)] } ?? [])
+    }
+
+    /// Of the jobs that have no line.
+    private func rest(_ most: Int) -> String? {
+        guard most > 0 else { return nil }
+        let words = [
+            jobs.count > most ? "and \(jobs.count - most) more" : nil,
+            ready > 0 ? "\(ready) ready for their next operation" : nil,
+        ].compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+
+    /// `batch 3 lucerne.urls  ██████░░░░  12 of 20 · 34/min · 14 s left · 1 failed`: what matters least goes first where it is narrow.
+    fileprivate func bar(width: Int) -> Text {
+        let counts = "\(progress.done) of \(progress.total.map(String.init) ?? "?")"
+        let rate = progress.rate.map(Amount.perMinute)
+        let left = progress.remaining.map { "\(Moment.duration($0)) left" }
+        let full = Text([counts, rate, left].compactMap(\.self).joined(separator: " · ")) + trouble
+        let short = Text([counts, left].compactMap(\.self).joined(separator: " · ")) + trouble
+        let gap = title.isEmpty ? 0 : 2
+        for (figures, leastBar, leastTitle) in [(full, 20, title.columns), (full, 10, 12), (short, 10, 10)] {
+            let room = width - figures.columns - 2
+            let name = min(title.columns, max(leastTitle, room - leastBar - gap), 30)
+            let cells = min(30, room - name - gap)
+            guard cells >= leastBar, name >= min(title.columns, leastTitle, 30) else { continue }
+            let head = title.isEmpty ? Text() : Text(title.shortened(to: name), .strong) + "  "
+            return head + Bar(progress.fraction ?? 0, cells).text + "  " + figures
+        }
+        return (title.isEmpty ? Text() : Text(title, .strong) + "  ") + short
+    }
+
+    private var trouble: Text {
+        var text = Text()
+        guard let batch else { return text }
+        if batch.failed > 0 { text = text + " · \("\(batch.failed) failed", .bad)" }
+        if batch.cancelled > 0 { text = text + " · \("\(batch.cancelled) cancelled", .held)" }
+        if batch.waiting > 0 { text = text + " · \("\(batch.waiting) waiting", .held)" }
+        return text
+    }
+}
+
+/// A bar of so many cells.
+struct Bar {
+    let full: Int
+    let cells: Int
+
+    init(_ fraction: Double, _ cells: Int) {
+        self.cells = max(0, cells)
+        full = max(0, min(self.cells, Int(nearest: (Double(self.cells) * fraction).rounded(.down))))
+    }
+
+    var text: Text {
+        Text(String(repeating: "█", count: full), .busy) + Text(String(repeating: "░", count: cells - full), .faint)
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import Testing
+import WorkerProtocol
+
+/// What a worker tells while it renders.
+struct RenderProgressTests {
+    /// Renders, and returns what was told on the way, with the answer.
+    private func told(
+        _ worker: WorkerProcess, into targets: [TemporaryFile]
+    ) throws -> (figures: [(done: Int64, total: Int64)], answer: WorkerMessage) {
+        try worker.channel.send(SupervisorMessage.render, descriptors: targets.map { try $0.reopened(O_RDWR) })
+        var figures: [(done: Int64, total: Int64)] = []
+        while true {
+            let message = try worker.message()
+            guard case .progress(let done, let total) = message else { return (figures, message) }
+            figures.append((done, total))
+        }
+    }
+
+    @Test("A long render tells how far it is, in figures that grow, over all of its outputs, and not after its answer")
+    func grows() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(2000, 1500).file(.png)
+        let chains = Array(repeating: "resize scale=1.5 kernel=lanczos3 | save format=png", count: 2)
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
+        _ = try worker.open([source], outputs)
+        let (figures, answer) = try told(worker, into: [TemporaryFile(), TemporaryFile()])
+        guard case .rendered(let results) = answer else { throw Unexpected("\(answer)") }
+        #expect(results.count == 2)
+        #expect(figures.count > 1)
+        #expect(figures.allSatisfy { $0.total == 2 * 2000 * 1500 && $0.done > 0 && $0.done <= $0.total })
+        #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done })
+        #expect(figures.contains { $0.done < 2000 * 1500 } && figures.contains { $0.done > 2000 * 1500 })
+        // What is asked next is answered next.
+        _ = try worker.open(source, "noir")
+    }
+
+    @Test("Turning a picture upright is a part of it")
+    func turned() throws {
+        let worker = try WorkerProcess()
+        let turned = try Pixels.colourful(2000, 1500).file(.jpeg) {
+            $0.set("orientation", 6)
+            return $0
+        }
+        _ = try worker.open(turned, "resize scale=1.9 kernel=lanczos3 | save format=png")
+        let (figures, answer) = try told(worker, into: [TemporaryFile()])
+        guard case .rendered = answer else { throw Unexpected("\(answer)") }
+        #expect(figures.allSatisfy { $0.done <= $0.total && $0.total == 2000 * 1500 })
+        #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done })
+        #expect((figures.last?.done ?? 0) > 2000 * 1500 / 2)
+    }
+
+    @Test("A cancel after the first figure is a cancel")
+    func cancelled() throws {
+        let worker = try WorkerProcess()
+        _ = try worker.open(
+            Pixels.colourful(2500, 2000).file(.png), "resize scale=1.5 kernel=lanczos3 | save format=png")
+        try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
+        guard case .progress = try worker.message() else { throw Unexpected("no figure") }
+        guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
+    }
+
+    @Test("A short render tells nothing but its answer")
+    func short() throws {
+        let worker = try WorkerProcess()
+        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir")
+        #expect(try told(worker, into: [TemporaryFile()]).figures.isEmpty)
+    }
+}
