@@ -19,12 +19,14 @@ cpu() { awk -v hz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hz) }' 
 files() { find "$1" -type f 2>/dev/null | wc -l; }
 larger() { echo $(($1 > $2 ? $1 : $2)); }
 
-# What has been done of how much, as a bar.
+# What has been done of how much, as a bar; without arguments it goes away.
 progress() {
     [ -t 2 ] || return 0
+    printf '\r\033[K' >&2
+    [ $# -gt 0 ] || return 0
     local bar
     bar=$(printf '%*s' $(($2 * 30 / $3)) '')
-    printf '\r\033[K%-26s [%-30s] %s of %s' "$1" "${bar// /#}" "$2" "$3" >&2
+    printf '%-24s [%-30s] %s of %s' "$1" "${bar// /#}" "$2" "$3" >&2
 }
 
 row() { printf '%-62s %10s\n' "$@"; }
@@ -52,11 +54,15 @@ slowest_status() {
     echo "$slowest"
 }
 
-# Waits until COUNT jobs wait and nothing is left of PLACE; prints the slowest status meanwhile.
+# Files are claimed one by one; a list goes to the archive when all that is in it is durable.
+files_taken() { [ "$(files "$root/inbox/dropped")" = 0 ]; }
+URLs_taken() { [ "$(files "$root/archive")" = 1 ]; }
+
+# Waits until all are taken in; prints the slowest status meanwhile.
 take_in() {
     local slowest=0
-    until [ "$(jobs waiting)" = "$count" ] && [ "$(files "$2")" = 0 ]; do
-        progress "$1" "$(jobs waiting)" "$count"
+    until [ "$(jobs waiting)" = "$count" ] && "$1_taken"; do
+        progress "taking in $1" "$(jobs waiting)" "$count"
         slowest=$(larger "$(slowest_status)" "$slowest")
     done
     echo "$slowest"
@@ -92,7 +98,7 @@ for width in 24 360; do
     done
     took=$(since "$begin")
     spent=$(($(cpu) - before))
-    progress "" 0 1
+    progress
     row "$through files of $(stat -c %s "$picture") bytes, through the whole graph" "" \
         "  time for each job" "$((took * 1000 / through)) µs" \
         "  supervisor's CPU for each job" "$((spent * 1000 / through)) µs" \
@@ -109,7 +115,7 @@ wait_and_cancel() {
     before=$(cpu)
     begin=$(now)
     mv "$2" "$root/inbox/dropped"
-    busy=$(take_in "taking in $1" "$root/inbox/dropped")
+    busy=$(take_in "$1")
     took=$(since "$begin")
     spent=$(($(cpu) - before))
     settled=$(slowest_status)
@@ -118,7 +124,7 @@ wait_and_cancel() {
     cancelling=$(since "$begin")
     peak=$(memory VmHWM)
     worst=$(larger "$peak" "$worst")
-    progress "" 0 1
+    progress
     row "$count $1 queued" "" \
         "  supervisor's memory, idle" "$((idle / 1024)) MB" \
         "  supervisor's memory, peak (limit: 150 MB)" "$((peak / 1024)) MB" \

@@ -11,6 +11,14 @@ enum Entry: String, CaseIterable, Sendable {
         case .render: "(j.url IS NULL OR j.inode <> 0)"
         }
     }
+
+    /// Of the queued ones.
+    var index: String {
+        switch self {
+        case .download: "jobs_to_download"
+        case .render: "jobs_to_render"
+        }
+    }
 }
 
 extension JobRecord {
@@ -34,9 +42,9 @@ extension Ledger {
     /// How many queued jobs begin in this queue.
     func queuedCount(_ entry: Entry) throws -> Int {
         try read { database in
-            try database.first("SELECT COUNT(*) FROM jobs j WHERE j.state = 'queued' AND \(entry.condition)") {
-                $0.integer(0)
-            }
+            try database.first(
+                "SELECT COUNT(*) FROM jobs j INDEXED BY \(entry.index) WHERE j.state = 'queued' AND \(entry.condition)"
+            ) { $0.integer(0) }
         } ?? 0
     }
 }

@@ -242,11 +242,17 @@ extension Ledger {
             anyway: row.integer(30) != 0)
     }
 
-    private func jobs(_ rest: String, _ values: [Database.Value] = []) throws -> [JobRecord] {
+    /// By this index, where there is one for it: without statistics SQLite would take another, and look at far more rows.
+    private func jobs(
+        by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
+    ) throws -> [JobRecord] {
+        let indexed = index.map { "INDEXED BY \($0)" } ?? ""
         var jobs: [JobRecord] = []
         var cache = OrderCache()
         try read { database in
-            try database.rows("SELECT \(Self.columns) FROM jobs j JOIN orders o ON o.id = j.work \(rest)", values) {
+            try database.rows(
+                "SELECT \(Self.columns) FROM jobs j \(indexed) JOIN orders o ON o.id = j.work \(rest)", values
+            ) {
                 jobs.append(try Self.job($0, &cache))
             }
         }
@@ -277,6 +283,7 @@ extension Ledger {
         _ entry: Entry = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
     ) throws -> [JobRecord] {
         try jobs(
+            by: entry.index,
             """
             WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= ? AND j.id NOT IN (SELECT value FROM json_each(?))
             ORDER BY j.priority DESC, j.position LIMIT ?
@@ -324,6 +331,7 @@ extension Ledger {
     /// Ended jobs of an inbox, after `id`, whose original has still to be moved.
     func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
+            by: "jobs_undisposed",
             """
             WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.id > ?
                 AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
@@ -352,7 +360,8 @@ extension Ledger {
             try database.rows(
                 """
                 SELECT DISTINCT json_extract(body, '$.inbox') FROM orders WHERE id IN
-                    (SELECT work FROM jobs WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled'))
+                    (SELECT work FROM jobs INDEXED BY jobs_undisposed
+                        WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled'))
                 """
             ) { inboxes.append($0.text(0)) }
         }

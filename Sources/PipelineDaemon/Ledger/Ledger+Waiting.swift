@@ -174,7 +174,7 @@ extension Ledger {
             try database.rows(
                 """
                 SELECT hold, CASE hold WHEN 'retry' THEN error WHEN 'after' THEN 'other jobs' ELSE reason END,
-                    COUNT(*) AS count, MIN(due) FROM jobs
+                    COUNT(*) AS count, MIN(due) FROM jobs INDEXED BY jobs_waiting
                 WHERE state = 'waiting' GROUP BY hold, CASE WHEN hold IN ('retry', 'after') THEN '' ELSE reason END
                 ORDER BY count DESC LIMIT 20
                 """

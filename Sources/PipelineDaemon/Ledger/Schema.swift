@@ -91,7 +91,7 @@ enum Schema {
         UPDATE jobs SET crashes = tries WHERE state NOT IN ('done', 'failed', 'cancelled');
 
         DROP INDEX jobs_by_state;
-        CREATE INDEX jobs_by_state ON jobs(state, priority DESC, position);
+        CREATE INDEX jobs_by_state ON jobs(state);
         CREATE INDEX jobs_to_download ON jobs(priority DESC, position)
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0;
         CREATE INDEX jobs_to_render ON jobs(priority DESC, position)

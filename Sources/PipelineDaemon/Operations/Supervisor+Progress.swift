@@ -23,7 +23,7 @@ extension Supervisor {
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
         // Those that wait for their next operation come last, where they are left out first.
-        let working = window.values.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
+        let working = window.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
         do {

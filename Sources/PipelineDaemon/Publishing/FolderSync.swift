@@ -8,7 +8,7 @@ final class FolderSync: Sendable {
     typealias Done = @Sendable (SystemError?) -> Void
 
     /// How long it is waited for others.
-    private static let gathering: UInt32 = 2000  // microseconds
+    private static let gathering: UInt32 = 1000  // microseconds
 
     private let waiting = Mutex<[String: [Done]]>([:])
 
