@@ -133,4 +133,22 @@ struct FilterFailureTests {
                 "\(explained.output)")
         }
     }
+
+    @Test("what it prints does not flood the log, and commands no terminal")
+    func prints() async throws {
+        let body = """
+            for (int i = 1; i <= 50000; i++) fprintf(stderr, "chatter \\033[31m %d\\n", i);
+            fprintf(stderr, "the end");
+            return vips_copy(in, out, NULL);
+            """
+        try await with(body, settings: "WorkerJobs=1") { daemon in
+            try daemon.drop(as: "a.png", inbox: "inbox/odd")
+            try await daemon.job("a.png", becomes: "done")
+            try await daemon.says("chatter")
+            await daemon.stop()
+            let lines = daemon.log.split(separator: "\n").filter { $0.contains("chatter") }
+            #expect((1...40).contains(lines.count), "\(lines.count)")
+            #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
+        }
+    }
 }

@@ -18,11 +18,14 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     private var channel: WorkerChannel?
     private let messages: ReadySource
     private let exit: ReadySource
+    private let words: WorkerWords
 
     /// Starts the process.
     init(program: String, arguments: [String], queue: DispatchQueue) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
-        process = try Self.spawn(program, arguments, channel: theirs)
+        let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        words = try WorkerWords(reading, queue: queue)
+        process = try Self.spawn(program, arguments, channel: theirs, words: writing)
         let pidfd = clinux_pidfd_open(process)
         guard pidfd >= 0 else {
             let error = SystemError("pidfd_open", program)
@@ -34,9 +37,11 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         channel = WorkerChannel(ours)
         messages = ReadySource(ours, queue: queue)
         exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
+        words.follow(process)
         messages.activate { [weak self] in self?.receive() }
         exit.activate { [self] in
             receive()
+            words.end()
             messages.cancel()
             exit.cancel()
             channel = nil
@@ -117,10 +122,12 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         return WorkerEnd(status: status, stoppedBy: stoppedBy, wasKilledByUs: killed)
     }
 
-    private static func spawn(_ program: String, _ arguments: [String], channel: Descriptor) throws -> pid_t {
+    private static func spawn(
+        _ program: String, _ arguments: [String], channel: Descriptor, words: Descriptor
+    ) throws -> pid_t {
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         return try ChildProgram.start(
             [program] + arguments, environment: WorkerEnvironment.variables,
-            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, channel.number])
+            streams: [nothing.number, words.number, words.number, channel.number])
     }
 }
