@@ -41,7 +41,7 @@ extension Supervisor {
                 },
                 others: others(than: unfinished.jobs, batches[nil] ?? [], at: now),
                 jobs: working.prefix(ControlInterface.mostProgress).map(shown),
-                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.isOver },
+                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.hasEnded },
                 running: working.count)
         } catch let error as ControlError {
             throw error
