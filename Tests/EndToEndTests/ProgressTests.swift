@@ -82,7 +82,7 @@ struct ProgressTests {
             let lines = try outcome.objects()
             let events = lines.filter { $0["cursor"] != nil }
             #expect(Set(events.compactMap { ($0["job"] as? [String: Any])?["id"] as? Int }) == Set(ids))
-            #expect(events.last?["kind"] as? String == "batch" || events.contains { $0["kind"] as? String == "batch" })
+            #expect(events.contains { $0["kind"] as? String == "batch" && $0["text"] as? String == "ended" })
             let progress = try #require(lines.last { $0["cursor"] == nil })
             #expect(progress["unfinished"] as? Int == 0)
             let figures = try #require(try daemon.call(Call.Progress(batch: batch)).batches.first)
@@ -169,6 +169,27 @@ struct ProgressTests {
                 #expect(outcome.status == 2)
                 #expect(outcome.errors.contains("there is no batch 77"))
             }
+        }
+    }
+
+    @Test("who reads slowly is told the newest, and the end")
+    func slow() async throws {
+        let server = try Self.server(Gate(isOpen: true))
+        try await Self.withDaemon { daemon in
+            _ = try daemon.call(Call.Pause(queue: "download"))
+            let (_, batch) = try await add((1...40).map { server.url("/\($0).png") }, to: daemon)
+            let client = try daemon.client()
+            try client.start(Call.Progress(batch: batch))
+            _ = try daemon.call(Call.Resume(queue: nil))
+            try await daemon.waitForAll()
+            // Nothing has been read so far.
+            var (told, isOver) = try client.receive(Call.Progress.self)
+            while !isOver {
+                let more = try client.receive(Call.Progress.self)
+                (told, isOver) = (told + more.replies, more.isOver)
+            }
+            #expect(told.last?.batches.first?.progress.done == 40)
+            #expect(told.last?.unfinished == 0)
         }
     }
 

@@ -73,7 +73,7 @@ struct LedgerTests {
             ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { _, _ in }
             let record = try counted()
             #expect(record.jobs[.cancelled] == 2 && record.jobs[.queued] == 2 && record.ended == 3)
-            #expect(record.unended == 2 && !record.isOver)
+            #expect(record.unended == 2 && !record.hasEnded)
             ledger.forget(allBut: 0, endedBefore: 5000) { _ in }
             #expect(try counted().jobs[.done] == nil)
         }

@@ -6,6 +6,8 @@ struct BatchRecord: Sendable {
     /// The list that it came from.
     var name: String?
     var isOpen: Bool
+    /// All of it has ended, and that is announced.
+    var hasEnded = false
     var jobs: [JobState: Int] = [:]
     /// Those that have not ended, by how many barriers they have passed, if any.
     var reached: [Int: Int] = [:]
@@ -19,8 +21,6 @@ struct BatchRecord: Sendable {
 
     var ended: Int { count(\.isFinal) }
     var unended: Int { count { !$0.isFinal } }
-    /// Nothing of it is left to do, and nothing more comes.
-    var isOver: Bool { !isOpen && unended == 0 }
 }
 
 /// What has become of a batch as a whole.
@@ -154,10 +154,11 @@ extension Ledger {
         let wanted = [Database.Value.text(try JSONText.encode(ids.sorted()))]
         try read { database in
             try database.rows(
-                "SELECT id, name, open FROM batches WHERE id IN (SELECT value FROM json_each(?))", wanted
+                "SELECT id, name, open, finished IS NOT NULL FROM batches WHERE id IN (SELECT value FROM json_each(?))", wanted
             ) {
                 batches[$0.integer(0)] = BatchRecord(
-                    id: $0.integer(0), name: $0.optionalText(1), isOpen: $0.integer(2) != 0)
+                    id: $0.integer(0), name: $0.optionalText(1), isOpen: $0.integer(2) != 0,
+                    hasEnded: $0.integer(3) != 0)
             }
             try database.rows(
                 "SELECT batch, state, segment, jobs FROM tallies WHERE batch IN (SELECT value FROM json_each(?)) AND jobs > 0",

@@ -41,7 +41,7 @@ extension Supervisor {
                 },
                 others: others(than: unfinished.jobs, batches[nil] ?? [], at: now),
                 jobs: working.prefix(ControlInterface.mostProgress).map(shown),
-                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.isOver },
+                unfinished: batch == nil ? unfinished.count : records.values.count { !$0.hasEnded },
                 running: working.count)
         } catch let error as ControlError {
             throw error
@@ -65,7 +65,7 @@ extension Supervisor {
     private func shown(_ working: JobProgress) -> Control.JobProgress {
         let isHeld = working.job.record.state == .waiting
         return Control.JobProgress(
-            job: shown(working.job.record), fraction: working.whole.fractionCompleted.figure,
+            job: shown(working.job.record), fraction: working.whole.fractionCompleted.share,
             operation: working.current?.operation.gate?.name,
             progress: working.current.flatMap { operation, progress in
                 (operation as? any Measured).map { progress.shown($0.figures.unit, isHeld: isHeld) }
@@ -79,7 +79,7 @@ extension Supervisor {
         let left = Double(all) * (1 - fraction) - Double(record.held)
         let (rate, remaining) = outlook(of: batchProgress[record.id], left, working, at: now)
         return Control.Progress(
-            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.figure,
+            unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.share,
             rate: rate, remaining: record.isOpen ? nil : remaining)
     }
 
@@ -91,7 +91,7 @@ extension Supervisor {
         let (rate, remaining) = outlook(of: batchProgress[nil], Double(open) - begun, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: done, total: done + open,
-            fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).figure,
+            fraction: open + done == 0 ? nil : (min(1, (Double(done) + begun) / Double(done + open))).share,
             rate: rate, remaining: remaining)
     }
 
@@ -144,12 +144,13 @@ extension Progress {
         let rate = userInfo[.throughputKey] as? Double
         return Control.Progress(
             unit: unit.rawValue, done: Int(completedUnitCount), total: isIndeterminate ? nil : Int(totalUnitCount),
-            fraction: isIndeterminate ? nil : fractionCompleted.figure, rate: isHeld ? nil : rate?.figure,
+            fraction: isIndeterminate ? nil : fractionCompleted.share, rate: isHeld ? nil : rate?.figure,
             remaining: isHeld ? nil : remaining?.figure)
     }
 }
 
 extension Double {
-    /// No more digits than say something.
+    /// No more digits than say something, also of one job of a hundred thousand.
     fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
+    fileprivate var share: Double { (self * 100_000).rounded() / 100_000 }
 }

@@ -2,14 +2,15 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Ctrl-C and SIGTERM as something that can be waited for, so that a watch can leave its summary. The handler writes into a pipe:
+/// Ctrl-C, SIGTERM and another size of the terminal as something that can be waited for. The handler writes into a pipe:
 /// a signal that comes between two waits is not lost.
 final class Interrupts {
     enum Wakening: Equatable {
         /// Which of the descriptors can be read.
         case readable(Set<Int>)
-        /// The time is over, or the terminal has another size.
         case timeout
+        /// The terminal has another size.
+        case resized
         case interrupted
     }
 
@@ -22,14 +23,12 @@ final class Interrupts {
         guard pipe(&ends) == 0 else { throw SystemError("pipe", "signals") }
         readEnd = ends[0]
         Self.writeEnd.store(ends[1], ordering: .releasing)
-        for number in [SIGINT, SIGTERM] {
-            signal(number) { _ in
-                var byte: UInt8 = 0
+        for number in [SIGINT, SIGTERM, SIGWINCH] {
+            signal(number) { number in
+                var byte = UInt8(truncatingIfNeeded: number)
                 _ = write(Interrupts.writeEnd.load(ordering: .acquiring), &byte, 1)
             }
         }
-        // Wakes whoever waits, to draw anew.
-        signal(SIGWINCH) { _ in }
     }
 
     /// Waits until one of the descriptors can be read, a signal comes, or the time is over; no time means for ever.
@@ -37,7 +36,10 @@ final class Interrupts {
         var polled = ([readEnd] + descriptors.map(\.number)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         // Woken by another signal, as after Ctrl-Z and fg, it draws anew, as after a timeout.
         guard poll(&polled, nfds_t(polled.count), milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
-        if polled[0].revents != 0 { return .interrupted }
+        if polled[0].revents != 0 {
+            var byte: UInt8 = 0
+            return read(readEnd, &byte, 1) == 1 && Int32(byte) == SIGWINCH ? .resized : .interrupted
+        }
         return .readable(Set(descriptors.indices.filter { polled[$0 + 1].revents != 0 }))
     }
 }

@@ -54,7 +54,7 @@ struct Waiting {
                     if isOver { return true }
                 }
                 if which.contains(1) { latest = try progress.receive(Call.Progress.self).replies.last ?? latest }
-            case .timeout: break
+            case .timeout, .resized: break
             case .interrupted: return false
             }
             try draw()

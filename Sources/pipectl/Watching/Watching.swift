@@ -80,6 +80,7 @@ struct Watching {
                 // Nothing is left, and for a second nothing came: what is not here by now was before this watch.
                 if !stale, isOver { return try end() }
                 stale = true
+            case .resized: stale = true
             case .interrupted:
                 try finish()
                 return .interrupted
