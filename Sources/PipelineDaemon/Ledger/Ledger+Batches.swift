@@ -154,7 +154,8 @@ extension Ledger {
         let wanted = [Database.Value.text(try JSONText.encode(ids.sorted()))]
         try read { database in
             try database.rows(
-                "SELECT id, name, open, finished IS NOT NULL FROM batches WHERE id IN (SELECT value FROM json_each(?))", wanted
+                "SELECT id, name, open, finished IS NOT NULL FROM batches WHERE id IN (SELECT value FROM json_each(?))",
+                wanted
             ) {
                 batches[$0.integer(0)] = BatchRecord(
                     id: $0.integer(0), name: $0.optionalText(1), isOpen: $0.integer(2) != 0,

@@ -129,7 +129,7 @@ final class FilterProcess {
     private func answer() throws -> WorkerMessage {
         while let message = try next() {
             switch message {
-            case .applying: continue
+            case .applying, .progress: continue
             default: return message
             }
         }
