@@ -151,7 +151,7 @@ struct Watching {
     private mutating func end() throws -> ExitCode {
         try finish()
         if case .batch = scope, let batch = latest?.batches.first?.batch {
-            return batch.failed + batch.cancelled == 0 ? .done : .failed
+            return batch.failed == 0 && batch.cancelled == 0 ? .done : .failed
         }
         return seen.failed + seen.cancelled == 0 ? .done : .failed
     }
