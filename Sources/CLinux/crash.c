@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-enum { MOST_NOTES = 256, MEMORY_TRIED = 16 << 20, ALTERNATE_STACK = 64 << 10 };
+enum { MOST_NOTES = 256, MEMORY_TRIED = 128 << 20, ALTERNATE_STACK = 64 << 10 };
 
 static struct {
     uintptr_t start, end;
