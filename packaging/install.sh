@@ -45,3 +45,4 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
+put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*

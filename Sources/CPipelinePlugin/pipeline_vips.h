@@ -181,17 +181,17 @@ static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsIma
 }
 
 /* A Gaussian of `sigma` pixels over a premultiplied picture; at its edges it goes on as it is there. A wide one is made of a smaller picture:
- * that is as good to the eye, and costs less instead of more. */
+ * that is as good to the eye, and costs less instead of more. In whole numbers libvips is faster, and makes even grounds darker or lighter. */
 static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
-    int shrink = (int)(sigma / 4);
+    int shrink = (int)(sigma / 3);
     if (shrink < 2)
-        return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, NULL);
+        return vips_gaussblur(in, out, sigma, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL);
     double width = ceil((double)in->Xsize / shrink), height = ceil((double)in->Ysize / shrink);
     /* Shrinking by this kernel is a blur itself. */
     double rest = sqrt(sigma * sigma / shrink / shrink - 1.0 / 6);
     PIPELINE_OWNED VipsImage *small = NULL, *soft = NULL, *once = NULL;
     return vips_resize(in, &small, width / in->Xsize, "vscale", height / in->Ysize, "kernel", VIPS_KERNEL_LINEAR, NULL)
-        || vips_gaussblur(small, &soft, rest, "min_ampl", 0.02, NULL)
+        || vips_gaussblur(small, &soft, rest, "min_ampl", 0.02, "precision", VIPS_PRECISION_FLOAT, NULL)
         || vips_tilecache(soft, &once, "tile_width", soft->Xsize, "tile_height", 16, "max_tiles", -1, "threaded", TRUE, NULL)
         || vips_resize(once, out, in->Xsize / width, "vscale", in->Ysize / height, "kernel", VIPS_KERNEL_CUBIC, NULL);
 }

@@ -1,6 +1,6 @@
 /* crop: a part of the picture.
  *
- * As large as `ratio` allows, or `width` by `height` pixels, as far as the picture has them. Where it is cut out, `position` says; `attention` and
+ * As much of it as `width`, `height` and the shape `ratio` allow. Where it is cut out, `position` says; `attention` and
  * `entropy` are libvips' smartcrop: where the eye goes first, or where there is most to see. */
 #include <pipeline_vips.h>
 
@@ -13,7 +13,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
         {.name = "ratio",
          .type = PIPELINE_TEXT,
          .default_value = "",
-         .help = "the shape, as 3:2; or else give width, height, or both"},
+         .help = "the shape, as 3:2; without it, what width and height leave"},
     [WIDTH] =
         {.name = "width",
          .type = PIPELINE_INTEGER,
@@ -38,23 +38,23 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "the part that stays: where the eye goes first, where most is to see, the middle, a side or a corner"},
 };
 
-/* The size that is asked for; 0 if it is said wrongly. */
+/* The size that is asked for, if it is. */
 static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
-    double across = 0, down = 0;
-    int end = 0;
-    *width = values[WIDTH].number > 0 ? (int)VIPS_MIN(values[WIDTH].number, input->Xsize) : input->Xsize;
-    *height = values[HEIGHT].number > 0 ? (int)VIPS_MIN(values[HEIGHT].number, input->Ysize) : input->Ysize;
-    gboolean has_size = values[WIDTH].number > 0 || values[HEIGHT].number > 0;
     const char *ratio = values[RATIO].text;
+    double across = values[WIDTH].number, down = values[HEIGHT].number;
+    int end = 0;
+    if (*ratio == 0 && across == 0 && down == 0)
+        return pipeline_refuse(host, "how large? write ratio=3:2, or width and height in pixels");
+    *width = across > 0 ? (int)VIPS_MIN(across, input->Xsize) : input->Xsize;
+    *height = down > 0 ? (int)VIPS_MIN(down, input->Ysize) : input->Ysize;
     if (*ratio == 0)
-        return has_size ? 0 : pipeline_refuse(host, "how large? write ratio=3:2, or width and height in pixels");
-    if (has_size)
-        return pipeline_refuse(host, "a ratio and a size are given; keep one of them");
-    if (sscanf(ratio, "%lf:%lf%n", &across, &down, &end) != 2 || ratio[end] || !(across > 0 && down > 0)
+        return 0;
+    if (sscanf(ratio, "%lf:%lf%n", &across, &down, &end) != 2 || ratio[end] != 0 || !(across > 0 && down > 0)
         || !(across / down > 0.001 && across / down < 1000))
         return pipeline_refuse(host, "'%s' is no ratio; write it as 3:2", ratio);
-    *width = VIPS_CLIP(1, (int)lround(input->Ysize * across / down), input->Xsize);
-    *height = VIPS_CLIP(1, (int)lround(input->Xsize * down / across), input->Ysize);
+    int most = *width;
+    *width = VIPS_CLIP(1, (int)lround(*height * across / down), most);
+    *height = VIPS_CLIP(1, (int)lround(most * down / across), *height);
     return 0;
 }
 

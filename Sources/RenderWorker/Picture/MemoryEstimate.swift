@@ -26,18 +26,18 @@ struct MemoryEstimate {
 
     /// The rows that are in memory at a time.
     private func streaming(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
+        let resizes = stages.contains { $0.name == ResizeStage.name }
         let looksAround = stages.contains(where: looksAround)
-        let rows = min(picture.height / path.shrink, looksAround ? 1300 : 700)
+        let rows = min(picture.height / path.shrink, resizes || looksAround ? 1300 : 700)
         let width = max(picture.width / path.shrink, result.width)
         if case .grey = path { return rows * width }
         // Premultiplied samples are floating numbers.
-        return rows * width * bytesPerPixel * (looksAround && hasAlpha ? 3 : 1)
+        return rows * width * bytesPerPixel * (!hasAlpha ? 1 : looksAround ? 4 : resizes ? 3 : 1)
     }
 
-    /// Whether a pixel of its result depends on several of its input, as in a resize or a blur.
+    /// Whether it is a filter in which a pixel of the result depends on several of the input, as in a blur.
     private func looksAround(_ stage: Stage) -> Bool {
-        if stage.name == ResizeStage.name { return true }
-        return StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
+        StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
     }
 
     private func decoding(_ path: DecoderPath) -> Int {

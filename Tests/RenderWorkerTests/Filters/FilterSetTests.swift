@@ -46,14 +46,14 @@ struct FilterSetTests {
     ]
 
     /// Width and height: nothing to look around in, odd ones, and one larger than what libvips reads at a time.
-    private static let sizes = [(1, 1), (3, 1), (1, 7), (31, 17), (700, 151)]
+    private static let sizes = [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)]
 
     @Test("Of every kind and size it makes what it says", arguments: cases)
     func kinds(example: Case) throws {
         let worker = try WorkerProcess()
         for (width, height) in Self.sizes {
             for bands in 1...4 {
-                for is16Bit in [false, true] where bands != 3 || is16Bit || width < 700 {
+                for is16Bit in [false, true] {
                     try check(example, width, height, bands, is16Bit, worker)
                 }
             }

@@ -19,7 +19,8 @@ struct PlaceFilterTests {
             ("ratio=1:1", 10, 0, 40, 40), ("ratio=1:1 position=left", 0, 0, 40, 40),
             ("ratio=3:1 position=bottom", 0, 20, 60, 20), ("ratio=2.5:1", 0, 8, 60, 24),
             ("width=10 height=8 position=top-right", 50, 0, 10, 8), ("width=10", 25, 0, 10, 40),
-            ("height=99", 0, 0, 60, 40), ("width=10 height=8 position=bottom-left", 0, 32, 10, 8),
+            ("height=99", 0, 0, 60, 40), ("ratio=2:1 width=20 position=left", 0, 15, 20, 10),
+            ("width=10 height=8 position=bottom-left", 0, 32, 10, 8),
         ])
     func crop(arguments: String, left: Int, top: Int, width: Int, height: Int) throws {
         let expected = Pixels(width, height) { Self.source[left + $0, top + $1] }
@@ -41,7 +42,7 @@ struct PlaceFilterTests {
         "crop says what is missing",
         arguments: [
             ("crop", "how large?"), ("crop ratio=wide", "'wide' is no ratio; write it as 3:2"),
-            ("crop ratio=3:0", "no ratio"), ("crop ratio=3:2x", "no ratio"), ("crop ratio=3:2 width=10", "keep one"),
+            ("crop ratio=3:0", "no ratio"), ("crop ratio=3:2x", "no ratio"),
             ("watermark", "write text="), ("watermark text=a picture=b.png", "keep one of them"),
         ])
     func complaints(chain: String, message: String) throws {
