@@ -272,6 +272,9 @@ int clinux_landlock_restrict(int ruleset) {
 enum { MOST_TRAPPED = 16 };
 
 static int trap_error;
+static int trap_opens;
+/* Constant, and at a place that a filter of calls can know. */
+static const struct open_how for_reading = {.flags = O_RDONLY | O_CLOEXEC};
 static atomic_size_t trapped_count;
 static struct {
     atomic_int number;
@@ -282,14 +285,26 @@ static void on_trapped(int signal, siginfo_t *information, void *context) {
     (void)signal;
     mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
 #if defined(__x86_64__)
+    int first = (int)machine->gregs[REG_RDI], third = (int)machine->gregs[REG_RDX];
     const char *second = (const char *)machine->gregs[REG_RSI];
-    machine->gregs[REG_RAX] = -trap_error;
+    greg_t *result = &machine->gregs[REG_RAX];
 #elif defined(__aarch64__)
+    int first = (int)machine->regs[0], third = (int)machine->regs[2];
     const char *second = (const char *)machine->regs[1];
-    machine->regs[0] = (unsigned long long)-trap_error;
+    unsigned long long *result = &machine->regs[0];
 #else
 #error "where does this machine keep the result and the arguments of a system call?"
 #endif
+    int before = errno;
+    int changes = third & (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_PATH | (O_TMPFILE & ~O_DIRECTORY));
+    *result = (unsigned long)-trap_error;
+    if (trap_opens && information->si_syscall == SYS_openat && !changes) {
+        long file = syscall(SYS_openat2, first, second, &for_reading, sizeof for_reading);
+        *result = (unsigned long)(file < 0 ? -errno : file);
+    }
+    errno = before;
+    if ((long)*result != -trap_error)
+        return;
     size_t index = atomic_fetch_add(&trapped_count, 1);
     if (index >= MOST_TRAPPED)
         return;
@@ -301,10 +316,15 @@ static void on_trapped(int signal, siginfo_t *information, void *context) {
     atomic_store(&trapped[index].number, information->si_syscall);
 }
 
-int clinux_trap_calls(int error) {
+const void *clinux_for_reading(void) {
+    return &for_reading;
+}
+
+int clinux_trap_calls(int error, int opens) {
     struct sigaction action = {.sa_sigaction = on_trapped, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     trap_error = error;
+    trap_opens = opens;
     return sigaction(SIGSYS, &action, NULL);
 }
 

@@ -6,7 +6,8 @@ import Glibc
 enum CallFilter {
     static func install(_ walls: Walls) throws {
         // Before the filter, which allows it, and for what it traps.
-        guard clinux_trap_calls(EACCES) == 0 else { throw WallError(errno) }
+        let opens = !walls.opening.isEmpty
+        guard clinux_trap_calls(EACCES, opens ? 1 : 0) == 0 else { throw WallError(errno) }
         guard let filter = seccomp_init(SCMP_ACT_TRAP) else { throw WallError("libseccomp does not start") }
         defer { seccomp_release(filter) }
         // Calls in another machine's numbers.
@@ -14,7 +15,8 @@ enum CallFilter {
         try set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
         for (action, rules) in [
-            (SCMP_ACT_ALLOW, walls.allowed + walls.opening), (cseccomp_errno(UInt16(ENOSYS)), CallRule.unknown),
+            (SCMP_ACT_ALLOW, walls.allowed + walls.opening + (opens ? [CallRule.ofTheTrap] : [])),
+            (cseccomp_errno(UInt16(ENOSYS)), CallRule.unknown),
             (cseccomp_errno(UInt16(EACCES)), walls.refused), (SCMP_ACT_KILL_PROCESS, walls.deadly),
         ] {
             for rule in rules { try add(rule, action, to: filter) }
@@ -48,6 +50,8 @@ extension CallRule.Condition {
                 datum_b: UInt64(UInt32(bitPattern: second)))
         }
         return switch self {
+        case .pointer(let argument, let value):
+            scmp_arg_cmp(arg: argument, op: SCMP_CMP_EQ, datum_a: UInt64(value), datum_b: 0)
         case .equal(let argument, let value): comparison(argument, SCMP_CMP_EQ, value)
         case .different(let argument, let value): comparison(argument, SCMP_CMP_NE, value)
         case .bits(let argument, let mask, let bits): comparison(argument, SCMP_CMP_MASKED_EQ, mask, bits)

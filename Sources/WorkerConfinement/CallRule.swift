@@ -1,3 +1,4 @@
+import CLinux
 import CSeccomp
 import Glibc
 import WorkerProtocol
@@ -8,6 +9,8 @@ public struct CallRule: Sendable {
         /// The argument at this index is so.
         case equal(UInt32, Int32)
         case different(UInt32, Int32)
+        /// The same of an address.
+        case pointer(UInt32, UInt)
         /// Of the bits in the mask the argument has these.
         case bits(UInt32, mask: Int32, Int32)
     }
@@ -56,6 +59,9 @@ extension CallRule {
     public static let ofTheChannel = ["recvmsg", "sendmsg"].map {
         CallRule($0, .equal(0, WorkerChannel.workerDescriptor))
     }
+
+    /// Files for reading are opened where calls are trapped, so that whoever tries for one that Landlock keeps shut is known.
+    static let ofTheTrap = CallRule("openat2", .pointer(2, UInt(bitPattern: clinux_for_reading())))
 
     /// glibc then starts its threads with clone, whose flags a filter can see.
     static let unknown = [CallRule("clone3")]

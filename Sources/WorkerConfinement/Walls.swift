@@ -7,7 +7,7 @@ public struct Walls: Sendable {
     /// Whether it may connect to others over TCP; nobody may be connected to.
     public var connects: Bool
     public var allowed: [CallRule]
-    /// By these what is readable is opened. They are allowed only where Landlock keeps all else shut.
+    /// What goes with opening what is readable. They are allowed, as opening is, only where Landlock keeps all else shut.
     public var opening: [CallRule]
     /// These fail, as others do, but are nobody's fault: libraries try them, and do as well without.
     public var refused: [CallRule]

@@ -89,7 +89,10 @@ int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 int clinux_landlock_restrict(int ruleset);
 
 /* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. */
-int clinux_trap_calls(int error);
+/* With `opens`, openat(2) for reading is not refused: it is tried as openat2(2) with what clinux_for_reading returns, and remembered if the
+ * kernel answers `error`. */
+int clinux_trap_calls(int error, int opens);
+const void *clinux_for_reading(void);
 
 /* The number of a call that was trapped, and what openat(2) was to open, "" otherwise; -1 behind the last one remembered. */
 int clinux_trapped_call(size_t index, const char **path);

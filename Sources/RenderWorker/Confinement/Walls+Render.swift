@@ -37,17 +37,13 @@ extension Walls {
 }
 
 extension CallRule {
-    /// Opening for reading, and nothing that opens otherwise; listing folders, following links.
+    /// Listing folders, following links.
     fileprivate static let ofReaders =
         [
-            CallRule("openat", .bits(2, mask: O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | temporary, O_RDONLY)),
             CallRule("access", .bits(1, mask: W_OK, 0)), CallRule("faccessat", .bits(2, mask: W_OK, 0)),
             CallRule("faccessat2", .bits(2, mask: W_OK, 0)),
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
         ] + ["getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
-
-    /// Of O_TMPFILE, the bit that is its own.
-    private static let temporary: Int32 = 0o20000000
 
     /// When its cache is older than the fonts, it looks for a place to write another to, and does as well without.
     fileprivate static let ofFontconfig =
