@@ -133,8 +133,8 @@ public enum ControlInterface {
         )
 
         type Stage (
-          name: string, summary: string, version: ?string, author: ?string, file: ?string, traits: []string,
-          parameters: []Parameter
+          name: string, summary: string, version: ?string, author: ?string, file: ?string, state: string, reason: ?string,
+          traits: []string, parameters: []Parameter
         )
 
         type SkippedPlugin (file: string, reason: string)

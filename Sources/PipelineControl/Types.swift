@@ -418,15 +418,21 @@ extension Control {
         @Nullable public var version: String?
         @Nullable public var author: String?
         @Nullable public var file: String?
+        /// `built in`, `loaded`, `older` (its file is newer than what is in use), `waiting` (its work does).
+        public var state: String
+        /// Why it is `older` or `waiting`.
+        @Nullable public var reason: String?
         public var traits: [String]
         public var parameters: [Parameter]
 
         public init(
-            name: String, summary: String, version: String?, author: String?, file: String?, traits: [String],
-            parameters: [Parameter]
+            name: String, summary: String, version: String?, author: String?, file: String?, state: String,
+            reason: String?, traits: [String], parameters: [Parameter]
         ) {
             self.name = name
             self.summary = summary
+            self.state = state
+            self.reason = reason
             self.traits = traits
             self.parameters = parameters
             self.version = version

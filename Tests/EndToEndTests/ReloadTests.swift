@@ -109,7 +109,8 @@ struct ReloadTests {
                     try await daemon.start()
                 }
                 try await Self.reload(daemon)
-                #expect(try Self.version(daemon) == "1")
+                let stage = try #require(try daemon.call(Call.Plugins()).stages.first { $0.name == "paint" })
+                #expect(stage.version == "1" && stage.state == "older" && stage.reason?.contains(reason) == true)
                 let skipped = try daemon.call(Call.Plugins()).skipped
                 #expect(skipped.map(\.file) == [plugin])
                 #expect(skipped.first?.reason.contains(reason) == true, "\(skipped)")

@@ -49,6 +49,8 @@ struct StrikeTests {
             #expect(
                 try daemon.status().problems
                     == ["\(reason); its work goes on when another version of it is loaded (`pipectl reload`)"])
+            let stage = try daemon.call(Call.Plugins()).stages.first { $0.name == "odd" }
+            #expect(stage?.state == "waiting" && stage?.reason == reason)
             try daemon.drop(Self.bad, as: "bad-6.png", inbox: "inbox/odd")
             try daemon.write(Picture.small, to: "added.png")
             _ = try await daemon.pipectl("add", daemon.path("added.png"), "--chain", "odd | save format=png")

@@ -88,7 +88,7 @@ enum Sample {
 
     static let stage = Control.Stage(
         name: "noir", summary: "black and white", version: "1.0", author: "A. Dams", file: "/plugins/noir.so",
-        traits: ["luma only"], parameters: [parameter])
+        state: "older", reason: "its file is for another version", traits: ["luma only"], parameters: [parameter])
 
     static let skipped = Control.SkippedPlugin(file: "/plugins/old.so", reason: "it has ABI version 0")
 

@@ -13,7 +13,7 @@ extension ControlService {
             let current = supervisor.current
             request.reply(
                 Call.Plugins.Reply(
-                    stages: current.catalog.stages.map(\.shown),
+                    stages: current.catalog.stages.map(supervisor.shown),
                     skipped: current.skipped.map { Control.SkippedPlugin(file: $0.file, reason: $0.reason) }))
         }
         onSupervisor(Call.Settings.self) { [supervisor] _, request in
@@ -125,12 +125,18 @@ extension Supervisor {
     }
 }
 
-extension StageDescription {
-    var shown: Control.Stage {
-        Control.Stage(
-            name: name, summary: summary, version: version, author: author, file: file,
-            traits: traits.map(\.rawValue).sorted(),
-            parameters: parameters.map {
+extension Supervisor {
+    fileprivate func shown(_ stage: StageDescription) -> Control.Stage {
+        var (state, reason) = (stage.file == nil ? "built in" : "loaded", nil as String?)
+        if let shortage = shortages[.filter(stage.name)] {
+            (state, reason) = ("waiting", shortage.reason)
+        } else if let newer = current.skipped.first(where: { $0.file == stage.file }) {
+            (state, reason) = ("older", newer.reason)
+        }
+        return Control.Stage(
+            name: stage.name, summary: stage.summary, version: stage.version, author: stage.author, file: stage.file,
+            state: state, reason: reason, traits: stage.traits.map(\.rawValue).sorted(),
+            parameters: stage.parameters.map {
                 Control.Parameter(
                     name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
                     default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help

@@ -9,6 +9,7 @@ struct StageManual {
         let version = stage.version.map { ", version \($0)" } ?? ""
         let author = stage.author.map { ", by \($0)" } ?? ""
         lines.append(Text((stage.file.map { "from \($0)" } ?? "built in") + version + author, .faint))
+        if let reason = stage.reason { lines.append("\(stage.state, .bad): \(reason)") }
         if !stage.traits.isEmpty { lines.append(Text("traits: \(stage.traits.joined(separator: ", "))", .faint)) }
         let words = stage.parameters.map { $0.required ? "\($0.name)=…" : "[\($0.name)=…]" }
         lines += ["", "in a chain: \(([stage.name] + words).joined(separator: " "))"]
