@@ -77,16 +77,14 @@ extension Verb {
             return
         }
         var table = Table([
-            .init(title: "STAGE"), .init(title: "VERSION"), .init(title: "STATE"),
-            .init(title: "PARAMETERS", elastic: true),
-            .init(title: "", elastic: true), .init(title: "FROM", elastic: true),
+            .init(title: "STAGE"), .init(title: "VERSION"), .init(title: "STATE"), .init(title: "DOES", elastic: true),
+            .init(title: "PARAMETERS", elastic: true), .init(title: "FROM", elastic: true),
         ])
         for stage in reply.stages {
             table.add(
                 Text(stage.name, .strong), Text(stage.version ?? ""),
-                Text(stage.state, stage.reason == nil ? .faint : .bad),
-                Text(stage.parameters.map(\.name).joined(separator: " ")), Text(stage.summary),
-                Text(stage.file ?? "", .faint))
+                Text(stage.state, stage.reason == nil ? .faint : .bad), Text(stage.summary),
+                Text(stage.parameters.map(\.name).joined(separator: " ")), Text(stage.file ?? "", .faint))
         }
         try context.output.lines(table.lines(width: context.output.columns))
         for skipped in reply.skipped {
