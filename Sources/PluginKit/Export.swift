@@ -23,6 +23,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
 }
 
 /// A shared object has one filter.
+///
+/// `nonisolated(unsafe)`: set once, while the file is loaded, before any picture; then only read, on the thread that renders.
 private enum Exports {
     nonisolated(unsafe) static var make: (() -> any Filter)?
 

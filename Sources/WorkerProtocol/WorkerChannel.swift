@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 public import SystemCalls
 
 /// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a JSON message a packet, descriptors beside it.
@@ -31,6 +32,12 @@ public struct WorkerChannel: Sendable {
         guard !packet.bytes.isEmpty else { return nil }
         guard !packet.truncated else { throw WorkerChannelError.tooLong(packet.bytes.count) }
         return (try JSONDecoder().decode(type, from: Data(packet.bytes)), packet.descriptors)
+    }
+
+    /// Whether a message, or the end, comes within this time.
+    public func isReady(within patience: Duration) -> Bool {
+        var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0
     }
 }
 

@@ -200,11 +200,3 @@ struct FilterTrouble: Error, CustomStringConvertible {
         description = "\(failure.stage): \(failure.message)\(advice)"
     }
 }
-
-extension WorkerChannel {
-    /// Whether a message, or the end, comes within this time.
-    fileprivate func isReady(within patience: Duration) -> Bool {
-        var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-        return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0
-    }
-}

@@ -66,6 +66,8 @@ final class WorkerProcess: Sendable {
 
     /// What it says next, which need not be an answer.
     func message() throws -> WorkerMessage {
+        // One that hangs is told as that, by the test that it hangs in.
+        guard channel.isReady(within: .seconds(240)) else { throw Unexpected("the worker says nothing any more") }
         guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
         return message
     }
