@@ -64,6 +64,19 @@ static inline int cvips_heifsave(
         in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
 }
 
+/* A target whose writing, reading and seeking are somebody's calls, with `data` last. */
+static inline VipsTarget *cvips_target_new(
+    gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),
+    gint64 (*read)(VipsTargetCustom *target, void *bytes, gint64 count, void *data),
+    gint64 (*seek)(VipsTargetCustom *target, gint64 offset, int whence, void *data), void *data) {
+    VipsTargetCustom *target = vips_target_custom_new();
+    if (!target) return NULL;
+    g_signal_connect(target, "write", G_CALLBACK(write), data);
+    g_signal_connect(target, "read", G_CALLBACK(read), data);
+    g_signal_connect(target, "seek", G_CALLBACK(seek), data);
+    return VIPS_TARGET(target);
+}
+
 /* Objects. */
 
 static inline gboolean cvips_is_image(VipsImage *image) {

@@ -16,11 +16,8 @@ struct VipsError: Error, CustomStringConvertible {
         return VipsError(lines: lines.filter { !$0.contains("unable to write to target") })
     }
 
-    /// Did writing fail, rather than reading, which the same lazy pipeline does? What failed first tells.
-    var isOfWriting: Bool {
-        guard let part = lines.first?.prefix(while: { $0 != ":" }) else { return false }
-        return part == "target" || part.hasSuffix("save")
-    }
+    /// Did encoding fail, rather than reading, which the same lazy pipeline does? What failed first tells.
+    var isOfEncoding: Bool { lines.first?.prefix(while: { $0 != ":" }).hasSuffix("save") ?? false }
 
     /// The first line that matters, without the name of libvips' part that speaks.
     var reason: String {

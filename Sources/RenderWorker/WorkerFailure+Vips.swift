@@ -31,18 +31,23 @@ extension WorkerFailure {
     }
 
     /// The result could not be written.
-    init(writing error: VipsError) {
-        let kind = error.code.map { FailureClass(code: $0) } ?? .input
+    init(writing code: Int32) {
+        let kind = FailureClass(code: code)
         let (message, advice): (String, String?) =
             if kind == .room {
                 ("the disk of the outbox is full", "free some space, then pipectl retry")
-            } else if error.says(EFBIG) {
+            } else if code == EFBIG {
                 (
                     "the result grows larger than MaxResult allows",
                     "make it smaller, or raise MaxResult in [Daemon], then pipectl retry"
                 )
-            } else { ("the result can't be written (\(error.reason))", nil) }
+            } else { ("the result can't be written (\(String(cString: strerror(code))))", nil) }
         self.init(stage: SaveStage.name, message: message, advice: advice, class: kind)
+    }
+
+    /// The encoder does not take the picture.
+    init(encoding error: VipsError) {
+        self.init(stage: SaveStage.name, message: "the result can't be written (\(error.reason))", class: .input)
     }
 }
 

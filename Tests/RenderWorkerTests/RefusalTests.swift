@@ -91,11 +91,13 @@ struct RefusalTests {
         #expect(try worker.open(source, "noir", maxPixels: 120_000).width == 400)
     }
 
-    @Test("A full disk is said to be full, as a failure of save")
-    func fullDisk() throws {
+    @Test(
+        "A full disk is said to be full, as a failure of save, each time",
+        arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10)])
+    func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.png)
-        for format in ["jpeg", "png", "webp", "avif"] {
+        for _ in 1...times {
             _ = try worker.open(source, "save format=\(format)")
             let answer = try worker.ask(.render, [Descriptor.open("/dev/full", O_RDWR)])
             guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }

@@ -28,17 +28,14 @@ struct SaveStage {
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws {
         // A filter may have made another size than the stages told.
         try ResultSize(width: picture.width, height: picture.height).check(format)
-        do {
-            let final = try metadata.apply(to: fittingFormat(picture))
-            guard let destination = vips_target_new_to_descriptor(target.number) else { throw VipsError.take() }
-            defer { g_object_unref(destination) }
-            try cancellation.guarding(final) {
-                guard encode(final.image, destination) == 0 else { throw VipsError.take() }
-            }
-        } catch let error as VipsError {
+        let final = try metadata.apply(to: fittingFormat(picture))
+        let result = ResultTarget(target, of: final)
+        try cancellation.guarding(final) {
+            let status = try result.withTarget { encode(final.image, $0) }
+            let error = status == 0 ? nil : VipsError.take()
+            if let code = result.failure { throw WorkerFailure(writing: code) }
             // The pipeline is lazy: the picture is read only while it is written.
-            if error.isOfWriting { throw WorkerFailure(writing: error) }
-            throw error
+            if let error { throw error.isOfEncoding ? WorkerFailure(encoding: error) : error }
         }
     }
 

@@ -1,0 +1,60 @@
+import CVips
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// Where an encoder writes. The first failure is kept here and ends the evaluation, and no encoder sees it: libvips before
+/// 8.15.4 can take a failed write for success and wait for its end for ever (its issue 4116; the /dev/full test shows it).
+final class ResultTarget: Sendable {
+    private let descriptor: Int32
+    /// What is evaluated; held by address, because a pointer may not cross threads.
+    private let evaluated: UInt
+    private let failed = Mutex<Int32?>(nil)
+
+    /// Both outlive the target.
+    init(_ descriptor: borrowing Descriptor, of picture: Picture) {
+        self.descriptor = descriptor.number
+        evaluated = UInt(bitPattern: picture.image)
+    }
+
+    /// The code of the write that failed.
+    var failure: Int32? { failed.withLock { $0 } }
+
+    func withTarget<Result>(_ body: (UnsafeMutablePointer<VipsTarget>) throws -> Result) throws -> Result {
+        let target = cvips_target_new(
+            { _, bytes, count, this in this.map(ResultTarget.from)?.write(bytes, count) ?? -1 },
+            { _, bytes, count, this in this.map(ResultTarget.from)?.untilNotInterrupted { read($0, bytes, count) } ?? -1
+            },
+            { _, offset, whence, this in this.map { lseek(ResultTarget.from($0).descriptor, offset, whence) } ?? -1 },
+            Unmanaged.passUnretained(self).toOpaque())
+        guard let target else { throw VipsError.take() }
+        defer { g_object_unref(target) }
+        return try body(target)
+    }
+
+    private static func from(_ data: UnsafeMutableRawPointer) -> ResultTarget {
+        Unmanaged.fromOpaque(data).takeUnretainedValue()
+    }
+
+    /// All of it is written, or claimed to be.
+    private func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+        var written = 0
+        while failure == nil, written < count, let bytes {
+            let result = untilNotInterrupted { Glibc.write($0, bytes + written, count - written) }
+            if result < 0 { fail(errno) } else { written += result }
+        }
+        return count
+    }
+
+    private func fail(_ code: Int32) {
+        failed.withLock { $0 = $0 ?? code }
+        if let image = UnsafeMutablePointer<VipsImage>(bitPattern: evaluated) { vips_image_set_kill(image, 1) }
+    }
+
+    private func untilNotInterrupted(_ call: (Int32) -> Int) -> Int {
+        while true {
+            let result = call(descriptor)
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}
