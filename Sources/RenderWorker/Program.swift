@@ -40,9 +40,10 @@ enum Program {
             try? channel.send(WorkerMessage.loading($0))
         }
         CrashNotes.prepare(filters)
+        let trail = try? FilterTrail()
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render(readable: filters.readable))
-        Worker(channel: channel, filters: filters, missing: missing).run()
+        Worker(channel: channel, filters: filters, missing: missing, trail: trail).run()
     }
 
     private static func startVips() throws {

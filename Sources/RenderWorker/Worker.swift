@@ -15,6 +15,7 @@ final class Worker: Sendable {
     /// What is missing of its confinement.
     private let missing: [String]
     private let cancellation: Cancellation
+    private let trail: FilterTrail?
     private let messages = Mutex<[Message]>([])
     private let arrived = DispatchSemaphore(value: 0)
 
@@ -23,16 +24,18 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
-    init(channel: WorkerChannel, filters: FilterLibrary, missing: [String]) {
+    init(channel: WorkerChannel, filters: FilterLibrary, missing: [String], trail: FilterTrail?) {
         self.channel = channel
         self.filters = filters
         self.missing = missing
+        self.trail = trail
         cancellation = Cancellation(
             progress: RenderProgress { done, total in
                 try? channel.send(WorkerMessage.progress(done: done, total: total))
             })
         FilterHost.connect(
-            tell: { try? channel.send($0) }, isCancelled: { [cancellation] in cancellation.isCancelled })
+            tell: { try? channel.send($0) }, isCancelled: { [cancellation] in cancellation.isCancelled },
+            trail: trail)
     }
 
     func run() -> Never {
@@ -40,12 +43,13 @@ final class Worker: Sendable {
             .hello(
                 Hello(
                     version: Release.version, filters: filters.descriptions, skipped: filters.skipped,
-                    missing: missing)))
+                    missing: missing)), with: trail.map { [$0.memory] } ?? [])
         Thread.detachNewThread { self.read() }
         var picture: OpenPicture?
+        var outputs: [RenderOutput] = []
         while true {
             arrived.wait()
-            let answer = answer(to: messages.withLock { $0.removeFirst() }, &picture)
+            let answer = answer(to: messages.withLock { $0.removeFirst() }, &picture, &outputs)
             // All that the picture needed is let go before anybody hears of it.
             vips_error_clear()
             if picture == nil { FilterHost.end() }
@@ -54,7 +58,9 @@ final class Worker: Sendable {
         }
     }
 
-    private func answer(to next: Message, _ picture: inout OpenPicture?) -> WorkerMessage? {
+    private func answer(
+        to next: Message, _ picture: inout OpenPicture?, _ outputs: inout [RenderOutput]
+    ) -> WorkerMessage? {
         let opened = picture
         picture = nil
         do {
@@ -62,7 +68,8 @@ final class Worker: Sendable {
             case .open(let request):
                 RefusedCall.forget()
                 FilterHost.begin(lines: request.filterLines)
-                let new = try open(request, next.descriptors)
+                outputs = request.outputs ?? outputs
+                let new = try open(request, outputs, next.descriptors)
                 picture = new
                 return .opened(new.header)
             case .render:
@@ -95,13 +102,16 @@ final class Worker: Sendable {
         return failure
     }
 
-    private func open(_ request: OpenRequest, _ descriptors: [Descriptor]) throws -> OpenPicture {
+    private func open(
+        _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptors: [Descriptor]
+    ) throws -> OpenPicture {
         guard let source = descriptors.first else {
             throw WorkerFailure(stage: "open", message: "no file came with the message")
         }
         try cancellation.check()
         let picture = try OpenPicture(
-            request, source, original: descriptors.dropFirst().first, filters: filters, cancellation: cancellation)
+            request, outputs, source, original: descriptors.dropFirst().first, filters: filters,
+            cancellation: cancellation)
         try cancellation.check()
         return picture
     }
@@ -146,8 +156,8 @@ final class Worker: Sendable {
         }
     }
 
-    private func send(_ message: WorkerMessage) {
+    private func send(_ message: WorkerMessage, with descriptors: [Descriptor] = []) {
         // A supervisor that is gone has closed the socket, which ends this process.
-        try? channel.send(message)
+        try? channel.send(message, descriptors: descriptors)
     }
 }

@@ -14,7 +14,8 @@ public enum SupervisorMessage: Codable, Sendable {
 public struct OpenRequest: Codable, Sendable {
     /// For messages alone; a worker never opens it.
     public var name: String
-    public var outputs: [RenderOutput]
+    /// Nil: those of the picture before.
+    public var outputs: [RenderOutput]?
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
@@ -22,7 +23,7 @@ public struct OpenRequest: Codable, Sendable {
     public var filterLines: Int
 
     public init(
-        name: String, outputs: [RenderOutput], maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
+        name: String, outputs: [RenderOutput]?, maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
         filterLines: Int = 10
     ) {
         self.name = name
@@ -48,7 +49,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
 public enum WorkerMessage: Codable, Sendable {
     /// Before `hello`: this plugin is loaded next. It is to blame for what the worker dies of, or hangs in.
     case loading(String)
-    /// Once, before anything is asked of it.
+    /// Once, before anything is asked of it. One descriptor: the memory of its `FilterTrail`.
     case hello(Hello)
     /// The answer to `open`.
     case opened(PictureHeader)
@@ -60,8 +61,6 @@ public enum WorkerMessage: Codable, Sendable {
     case failed(WorkerFailure)
     /// The answer to `open` or `render` after a `cancel`.
     case cancelled
-    /// The code of these filters runs now, or of none any more: for when no answer comes.
-    case applying([String])
     /// What a filter wants to be read in the log.
     case said(FilterLine)
     /// The last word of a process that crashes.

@@ -70,9 +70,9 @@ struct FilterTableTests {
             let one = try Pixels(joining.render(file, "\(chain) | save format=png"))
             let other = try Pixels(apart.render(file, "\(chain) | save format=png"))
             #expect(one == other)
+            #expect(joining.applied == tables)
+            #expect(apart.applied == tables.flatMap { $0.map { [$0] } })
         }
-        #expect(joining.applied == tables + tables)
-        #expect(apart.applied.allSatisfy { $0.count == 1 })
     }
 
     @Test("Grey pictures likewise, and there luma is what it was")
@@ -83,8 +83,8 @@ struct FilterTableTests {
             let one = try Pixels(joining.render(file, "lift | lamp | tint | bend | save format=png"))
             #expect(one == (try Pixels(apart.render(file, "lift | lamp | tint | bend | save format=png"))))
             #expect(one.bands == 3)
+            #expect(joining.applied == [["lift", "lamp", "tint", "bend"]])
         }
-        #expect(joining.applied == [["lift", "lamp", "tint", "bend"], ["lift", "lamp", "tint", "bend"]])
     }
 
     @Test("Alpha passes by the tables untouched; what may look at it is no table then", arguments: [2, 4])
@@ -95,6 +95,7 @@ struct FilterTableTests {
             let before = try Pixels(file)
             let after = try Pixels(joining.render(file, "lift | bend | save format=png"))
             let toned = try Pixels(joining.render(file, "lamp | tint | save format=png"))
+            #expect(joining.applied == [["lamp"], ["tint"]])
             #expect(after.bands == bands && toned.bands == 4)
             for place in 0..<before.width * before.height {
                 #expect(after.samples[place * bands + bands - 1] == before.samples[place * bands + bands - 1])
@@ -105,7 +106,6 @@ struct FilterTableTests {
                 joining.render(source(bands - 1, is16Bit: is16Bit), "lift | bend | save format=png"))
             #expect(opaque.bands == bands - 1)
         }
-        #expect(joining.applied.contains(["lamp"]) && joining.applied.contains(["tint"]))
     }
 
     @Test("A JPEG's own luma goes through the same tables")

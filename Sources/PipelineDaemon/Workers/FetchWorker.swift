@@ -22,7 +22,7 @@ final class FetchWorker: WorkerProcess<FetchMessage>, @unchecked Sendable {
         try super.init(program: program, arguments: [], queue: queue)
     }
 
-    override func received(_ message: FetchMessage) { pool?.received(message, from: self) }
+    override func received(_ message: FetchMessage, _: [Descriptor]) { pool?.received(message, from: self) }
 
     override func ended(_ end: WorkerEnd) { pool?.ended(self, end) }
 

@@ -25,7 +25,7 @@ struct Suspicion: Sendable, Hashable {
 extension Worker {
     /// What is known of whose code it runs, or ran when it ended.
     var suspicion: Suspicion {
-        let known = crash?.filter.map { [$0] } ?? applying
+        let known = crash?.filter.map { [$0] } ?? running
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []
         var filters: [Suspicion.Filter] = []
         for name in known.isEmpty ? chains : known {

@@ -1,4 +1,5 @@
 import Dispatch
+import SystemCalls
 import WorkerProtocol
 
 /// A render worker's process, seen from the supervisor.
@@ -21,8 +22,10 @@ final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
     var jobs = 0
     /// The files of its filters, by their names.
     var files: [String: String] = [:]
-    /// The filters whose code it runs, as it says itself.
-    var applying: [String] = []
+    /// Comes with `hello`.
+    private var trail: FilterTrail?
+    /// Those that it was asked for last, and knows.
+    var outputs: [RenderOutput] = []
     /// Its last word.
     var crash: CrashNote?
     private let message: (Worker, WorkerMessage) -> Void
@@ -48,7 +51,13 @@ final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
         }
     }
 
-    override func received(_ message: WorkerMessage) { self.message(self, message) }
+    /// The filters whose code it runs, as it writes itself.
+    var running: [String] { trail?.read().running ?? [] }
+
+    override func received(_ message: WorkerMessage, _ descriptors: [Descriptor]) {
+        if case .hello = message { trail = descriptors.first.map(FilterTrail.init(reading:)) }
+        self.message(self, message)
+    }
 
     override func ended(_ end: WorkerEnd) { self.end(self, end) }
 

@@ -237,9 +237,11 @@ final class WorkerPool: @unchecked Sendable {
         worker.send(
             SupervisorMessage.open(
                 OpenRequest(
-                    name: task.name, outputs: task.outputs, maxPixels: task.limits.maxPixels,
+                    name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
+                    maxPixels: task.limits.maxPixels,
                     onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines)),
             descriptors: task.sources)
+        worker.outputs = task.outputs
         task.sources = []
         restartTimer(task)
     }
@@ -348,8 +350,6 @@ final class WorkerPool: @unchecked Sendable {
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
-        case (.applying(let filters), _):
-            worker.applying = filters
         case (.said(let line), .busy(let task)):
             log(line, of: task, worker)
         case (.crashed(let note), _):

@@ -12,6 +12,8 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     /// Whether the kill was ours.
     private(set) var killed = false
     private var stoppedBy: Int32?
+    /// Those that were set last, by their names.
+    private var limits: [String: Int64] = [:]
     /// Its number may be another's by now.
     private var isReaped = false
 
@@ -50,7 +52,7 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     }
 
     /// Called with each message. Overridden.
-    func received(_ message: Message) {}
+    func received(_ message: Message, _ descriptors: [Descriptor]) {}
 
     /// Called once, with how it ended, after the last message. Overridden.
     func ended(_ end: WorkerEnd) {}
@@ -73,7 +75,9 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     func limitMemory(to bytes: Int64) { limit(RLIMIT_DATA, "RLIMIT_DATA", bytes) }
 
     private func limit(_ resource: __rlimit_resource, _ name: String, _ bytes: Int64) {
-        guard !isReaped, clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0 else { return }
+        guard !isReaped, limits.updateValue(bytes, forKey: name) != bytes,
+            clinux_limit(process, Int32(resource.rawValue), UInt64(bytes)) != 0
+        else { return }
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
@@ -100,8 +104,8 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     private func receive() {
         while let channel {
             do {
-                guard let (message, _) = try channel.receive(Message.self) else { return messages.cancel() }
-                received(message)
+                guard let (message, descriptors) = try channel.receive(Message.self) else { return messages.cancel() }
+                received(message, descriptors)
             } catch let error as SystemError {
                 // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
                 if error.code != EAGAIN { messages.cancel() }

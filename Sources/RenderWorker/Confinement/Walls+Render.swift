@@ -13,7 +13,7 @@ extension Walls {
             allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
                 + [
                     // Sources and targets of libvips, TurboJPEG's file.
-                    "pread64", "lseek", "dup",
+                    "pread64", "pwrite64", "lseek", "dup",
                     // Mapped sources. Pages may become executable: orc, in libvips, makes vector code at run time. Without such code a
                     // resize costs 1.7 times as much, a blur 3 times; forbidden to make it, orc aborts.
                     "mmap", "mprotect",

@@ -13,6 +13,7 @@ final class FilterProcess {
     private(set) var lines: [FilterLine] = []
     private let channel: WorkerChannel
     private let process: pid_t
+    private let trail: FilterTrail?
     private var status: Int32?
     private var crash: CrashNote?
 
@@ -23,7 +24,8 @@ final class FilterProcess {
         let options = arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
         (process, channel) = try Self.start(options + [plugin])
         do {
-            let hello = try Self.hello(channel)
+            let (hello, trail) = try Self.hello(channel)
+            self.trail = trail
             guard let filter = hello.filters.first else {
                 throw FilterTrouble(hello.skipped.first?.reason ?? "there is no filter in it")
             }
@@ -52,13 +54,14 @@ final class FilterProcess {
         return (process, WorkerChannel(ours))
     }
 
-    private static func hello(_ channel: WorkerChannel) throws -> Hello {
+    private static func hello(_ channel: WorkerChannel) throws -> (Hello, FilterTrail?) {
         while true {
             guard channel.isReady(within: patience) else {
                 throw FilterTrouble("it had not loaded after \(patience.text)")
             }
-            switch try channel.receive(WorkerMessage.self)?.message {
-            case .hello(let hello): return hello
+            let next = try channel.receive(WorkerMessage.self)
+            switch next?.message {
+            case .hello(let hello): return (hello, next?.descriptors.first.map(FilterTrail.init(reading:)))
             case nil: throw FilterTrouble("the process that loads it ends")
             default: continue
             }
@@ -96,19 +99,23 @@ final class FilterProcess {
     ) throws -> Duration {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
-        var begun = ContinuousClock.now
+        let end = ContinuousClock.now + Self.patience
+        while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
+        let begun = ContinuousClock.now
+        try? channel.send(SupervisorMessage.cancel)
         while true {
             guard let message = try next() else { throw lost() }
             switch message {
-            case .applying(let filters):
-                guard filters.isEmpty == (moment == .applied) else { continue }
-                begun = .now
-                try? channel.send(SupervisorMessage.cancel)
             case .cancelled, .rendered: return .now - begun
             case .failed(let failure): throw FilterTrouble(failure)
             default: continue
             }
         }
+    }
+
+    private func has(reached moment: Moment) -> Bool {
+        guard let (applied, running) = trail?.read() else { return true }
+        return !applied.isEmpty || moment == .applying && !running.isEmpty
     }
 
     private func open(_ source: Descriptor, name: String, _ stages: [Stage]) throws -> PictureHeader {
@@ -129,7 +136,7 @@ final class FilterProcess {
     private func answer() throws -> WorkerMessage {
         while let message = try next() {
             switch message {
-            case .applying, .progress: continue
+            case .progress: continue
             default: return message
             }
         }

@@ -14,6 +14,7 @@ enum FilterHost {
         var linesOmitted = 0
         var tell: @Sendable (WorkerMessage) -> Void = { _ in }
         var isCancelled: @Sendable () -> Bool = { false }
+        var trail: FilterTrail?
     }
 
     private static let state = Mutex(State())
@@ -36,11 +37,13 @@ enum FilterHost {
 
     /// Who hears of it, and how it is known that the job is cancelled; once, before the first picture.
     static func connect(
-        tell: @escaping @Sendable (WorkerMessage) -> Void, isCancelled: @escaping @Sendable () -> Bool
+        tell: @escaping @Sendable (WorkerMessage) -> Void, isCancelled: @escaping @Sendable () -> Bool,
+        trail: FilterTrail?
     ) {
         state.withLock { state in
             state.tell = tell
             state.isCancelled = isCancelled
+            state.trail = trail
         }
     }
 
@@ -49,6 +52,7 @@ enum FilterHost {
         state.withLock { state in
             state.linesLeft = lines
             state.linesOmitted = 0
+            state.trail?.begin()
         }
     }
 
@@ -65,9 +69,8 @@ enum FilterHost {
 
     /// Runs the code of filters, so that it is known whose it was if it never returns.
     static func applying<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
-        let tell = state.withLock { $0.tell }
-        tell(.applying(names))
-        defer { tell(.applying([])) }
+        state.withLock { $0.trail?.enter(names) }
+        defer { state.withLock { $0.trail?.leave() } }
         return try body()
     }
 

@@ -17,13 +17,13 @@ struct OpenPicture {
 
     /// Reads the header, and decides by it, before any pixel.
     init(
-        _ request: OpenRequest, _ descriptor: Descriptor, original: Descriptor? = nil, filters: FilterLibrary,
-        cancellation: Cancellation
+        _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
+        filters: FilterLibrary, cancellation: Cancellation
     ) throws {
         self.original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
         self.source = source
-        outputs = request.outputs
+        self.outputs = outputs
         self.filters = filters
         self.cancellation = cancellation
         maxPixels = request.maxPixels
@@ -37,7 +37,7 @@ struct OpenPicture {
                     "\(picture.width) × \(picture.height) are \(pixels) pixels, more than MaxPixels=\(request.maxPixels)",
                 advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
         }
-        for stages in request.outputs.map(\.stages) {
+        for stages in outputs.map(\.stages) {
             // A filter that changes the size is looked at when it has.
             guard !stages.contains(where: { filters.traits($0.name).contains(.changesSize) }) else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")

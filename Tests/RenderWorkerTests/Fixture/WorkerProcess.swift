@@ -12,6 +12,7 @@ final class WorkerProcess: Sendable {
     let channel: WorkerChannel
     let process: pid_t
     let hello: Hello
+    private let trail: FilterTrail
     private let told = Mutex<[WorkerMessage]>([])
 
     static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -28,9 +29,12 @@ final class WorkerProcess: Sendable {
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         while true {
-            switch try channel.receive(WorkerMessage.self)?.message {
+            let next = try channel.receive(WorkerMessage.self)
+            switch next?.message {
             case .loading: continue
-            case .hello(let hello): self.hello = hello
+            case .hello(let hello):
+                self.hello = hello
+                trail = FilterTrail(reading: try #require(next?.descriptors.first))
             case let other: throw Unexpected("no hello: \(String(describing: other))")
             }
             break
@@ -57,7 +61,7 @@ final class WorkerProcess: Sendable {
         while true {
             let next = try message()
             switch next {
-            case .applying, .said, .crashed: told.withLock { $0.append(next) }
+            case .said, .crashed: told.withLock { $0.append(next) }
             case .progress: break
             default: return next
             }
@@ -77,10 +81,8 @@ final class WorkerProcess: Sendable {
         told.withLock { $0 }.compactMap { if case .said(let line) = $0 { line } else { nil } }
     }
 
-    /// The filters that were applied, those of a table together.
-    var applied: [[String]] {
-        told.withLock { $0 }.compactMap { if case .applying(let names) = $0, !names.isEmpty { names } else { nil } }
-    }
+    /// The filters that were applied to the last picture, those of a table together.
+    var applied: [[String]] { trail.read().applied }
 
     var crash: CrashNote? {
         told.withLock { $0 }.lazy.compactMap { if case .crashed(let note) = $0 { note } else { nil } }.first

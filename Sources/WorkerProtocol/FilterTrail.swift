@@ -1,0 +1,54 @@
+import Glibc
+public import SystemCalls
+
+/// Whose code a worker runs: a line for each time that filters are applied to a picture, those of one table joined by `+`, ended
+/// when they have returned. It lies in memory that its reader has as well, so that it costs no message, and is known when the worker
+/// can say nothing any more.
+public struct FilterTrail: Sendable {
+    /// More than that begins anew: what matters is the end.
+    private static let most = 4096
+    private static let end = UInt8(ascii: "\n")
+
+    public let memory: Descriptor
+    /// How much of it is written.
+    private var length = 0
+
+    public init() throws(SystemError) { memory = try Descriptor.memory([0]) }
+
+    /// The one that came with `hello`.
+    public init(reading memory: Descriptor) { self.memory = memory }
+
+    /// Another picture begins.
+    public mutating func begin() {
+        length = 0
+        write([])
+    }
+
+    /// The code of these runs now.
+    public mutating func enter(_ filters: [String]) {
+        let line = Array(filters.joined(separator: "+").utf8)
+        if length + line.count + 2 > Self.most { length = 0 }
+        write(line)
+    }
+
+    /// It has returned.
+    public mutating func leave() { write([Self.end]) }
+
+    private mutating func write(_ bytes: [UInt8]) {
+        // One that can't be written is of no use to the picture.
+        _ = pwrite(memory.number, bytes + [0], bytes.count + 1, off_t(length))
+        length += bytes.count
+    }
+
+    /// The filters that were applied, each time, and those whose code runs.
+    public func read() -> (applied: [[String]], running: [String]) {
+        var bytes = [UInt8](repeating: 0, count: Self.most)
+        let count = pread(memory.number, &bytes, bytes.count, 0)
+        var lines =
+            bytes.prefix(max(0, count)).prefix { $0 != 0 }
+            .split(separator: Self.end, omittingEmptySubsequences: false)
+            .map { $0.split(separator: UInt8(ascii: "+")).map { String(decoding: $0, as: UTF8.self) } }
+        let running = lines.popLast() ?? []
+        return (lines, running)
+    }
+}
