@@ -153,8 +153,13 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     private func openStaging(_ path: String) throws -> Descriptor {
-        try FileSystem.makeFolders(FileSystem.folder(of: path))
-        return try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW)
+        let flags = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW
+        do {
+            return try Descriptor.open(path, flags)
+        } catch let error where error.code == ENOENT {
+            try FileSystem.makeFolders(FileSystem.folder(of: path))
+            return try Descriptor.open(path, flags)
+        }
     }
 
     private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) -> RenderTask {

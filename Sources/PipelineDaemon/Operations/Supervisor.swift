@@ -489,7 +489,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let results = record.outputs.map {
             $0.hasPrefix(places.data + "/") ? String($0.dropFirst(places.data.count + 1)) : $0
         }
-        let took = String(format: "%.2f s", time)
+        // Foundation's formats cost more than all the rest of the line, and there is one a job.
+        let hundredths = Int((max(0, time) * 100).rounded())
+        let took = "\(hundredths / 100).\(hundredths / 10 % 10)\(hundredths % 10) s"
         return
             "\(record.order.recipe): \(record.path) → \(results.isEmpty ? "nothing" : results.joined(separator: ", ")) (\(took))"
     }
