@@ -8,7 +8,7 @@ extension Verb {
         name: "help",
         summary: "the verbs, or all about one",
         usage: "[VERB | --man]",
-        arguments: [Argument("VERB", count: 0...1, "a verb")],
+        arguments: [Argument("VERB", count: 0...1, kinds: [.verb], "a verb")],
         options: [.man],
         examples: [Example("pipectl help list", "the same as `pipectl list --help`")],
         run: { context in
