@@ -47,6 +47,11 @@ put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
 put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
 
+completions=$source/packaging/completions
+install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/completions/pipectl"
+put 644 share/zsh/site-functions "$completions/_pipectl"
+put 644 share/fish/vendor_completions.d "$completions/pipectl.fish"
+
 # Each program knows its own pages, and the contract's is made of its comments.
 page() { # NAME SECTION COMMAND…
     local file=$to/share/man/man$2/$1.$2
