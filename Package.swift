@@ -67,6 +67,7 @@ let package = Package(
         .target(name: "PluginKit", dependencies: ["CVips", "CPipelinePlugin"], swiftSettings: strict),
 
         room("SystemCalls", ["CLinux"]),
+        room("ManualPages"),
         room("PipelineModel"),
         room("PipelineControl", ["SystemCalls"]),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
@@ -74,7 +75,9 @@ let package = Package(
 
         program(
             "PipelineDaemon",
-            ["CLinux", "CSQLite", "SystemCalls", "PipelineModel", "PipelineControl", "WorkerProtocol"]),
+            [
+                "CLinux", "CSQLite", "SystemCalls", "ManualPages", "PipelineModel", "PipelineControl", "WorkerProtocol",
+            ]),
         program(
             "RenderWorker",
             [
@@ -83,7 +86,7 @@ let package = Package(
             ]),
         program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"]),
-        program("pipectl", ["SystemCalls", "PipelineControl"]),
+        program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
 
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
@@ -92,7 +95,10 @@ let package = Package(
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
-            ["TestTools", "PipelineDaemon", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls"],
+            [
+                "TestTools", "PipelineDaemon", "ManualPages", "PipelineModel", "PipelineControl", "WorkerProtocol",
+                "SystemCalls",
+            ],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",
@@ -104,6 +110,7 @@ let package = Package(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/foreign_client.py"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
+        tests("ManualPagesTests", ["TestTools", "ManualPages"]),
         tests("RoomTests", []),
     ]
         + filters.map {

@@ -46,3 +46,25 @@ put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
 put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
+
+completions=$source/packaging/completions
+install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/completions/pipectl"
+put 644 share/zsh/site-functions "$completions/_pipectl"
+put 644 share/fish/vendor_completions.d "$completions/pipectl.fish"
+
+# Each program knows its own pages, and the contract's is made of its comments.
+page() { # NAME SECTION COMMAND…
+    local file=$to/share/man/man$2/$1.$2
+    install -d "${file%/*}"
+    "${@:3}" > "$file"
+    chmod 644 "$file"
+}
+
+page pipectl 1 "$build/pipectl" help --man
+page pipelined 8 "$build/pipelined" --man pipelined
+page pipelined.conf 5 "$build/pipelined" --man pipelined.conf
+page pipelined.recipe 5 "$build/pipelined" --man pipelined.recipe
+# Its title ends as the others' do.
+release=$(sed -n '1s/^.TH [^ ]* 1 //p' "$to/share/man/man1/pipectl.1")
+page pipeline_plugin.h 3 env LC_ALL=C awk -v release="$release" -f "$source/packaging/header-page.awk" \
+    "$source/Sources/CPipelinePlugin/pipeline_plugin.h"

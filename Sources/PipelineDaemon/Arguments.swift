@@ -1,8 +1,34 @@
-import SystemCalls
-
 /// What the command line asks for.
 struct Arguments {
-    enum Task { case run, check, help, version }
+    enum Task: Equatable { case run, check, manual(Manual), help, version }
+
+    /// What may be written; the help and the manual are made of this.
+    enum Option: String, CaseIterable {
+        case root = "--root"
+        case check = "--check"
+        case man = "--man"
+        case version = "--version"
+        case help = "--help"
+
+        var value: String? {
+            switch self {
+            case .root: "DIR"
+            case .man: "PAGE"
+            case .check, .version, .help: nil
+            }
+        }
+
+        var help: String {
+            switch self {
+            case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
+            case .check: "read configuration and plugins, say all that is wrong with them, and exit"
+            case .man:
+                "print the manual page \(Manual.allCases.map(\.rawValue).joined(separator: ", ")), for `man -l -`"
+            case .version: "print the version"
+            case .help: "print the help"
+            }
+        }
+    }
 
     var task = Task.run
     var root: String?
@@ -10,39 +36,33 @@ struct Arguments {
     init(_ words: some Sequence<String>) throws(UsageError) {
         var words = words.makeIterator()
         while let word = words.next() {
-            switch word {
-            case "--root":
-                guard let folder = words.next(), !folder.isEmpty else { throw UsageError("--root takes a folder") }
-                root = folder
-            case _ where word.hasPrefix("--root="):
-                root = String(word.dropFirst("--root=".count))
-                if root?.isEmpty == true { throw UsageError("--root takes a folder") }
-            case "--check": task = .check
-            case "--help", "-h": task = .help
-            case "--version": task = .version
-            default: throw UsageError("'\(word)' is not known")
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let option = word == "-h" ? .help : Option(rawValue: parts[0]) else {
+                throw UsageError("'\(word)' is not known")
             }
+            guard let kind = option.value else {
+                if parts.count > 1 { throw UsageError("\(option.rawValue) takes no value") }
+                try take(option, "")
+                continue
+            }
+            guard let value = parts.count > 1 ? parts[1] : words.next(), !value.isEmpty else {
+                throw UsageError("\(option.rawValue) wants a value: \(option.rawValue) \(kind)")
+            }
+            try take(option, value)
         }
     }
 
-    static let help = """
-        pipelined: pictures dropped into a folder come out as what a recipe makes of them.
-
-        Usage: pipelined [--root DIR] [--check]
-
-          --root DIR   keep everything below DIR: inbox/, outbox/, etc/, state/, run/control.sock;
-                       needs no root rights and no configuration
-          --check      read configuration and plugins, say all that is wrong with them, and exit
-          --version    print the version
-          --help       print this
-
-        Without --root the system's places are used: /etc/pipelined, /var/lib/pipelined and
-        /run/pipelined. Control it with pipectl; `pipectl help` says how. The log is standard error;
-        with Log=operations in [Daemon] it tells of each step of each operation, too.
-
-        Exit codes: 0 stopped as asked, or nothing is wrong; 1 can't run; 64 wrong usage;
-        75 another one runs on the same root; 78 the configuration is wrong.
-        """
+    private mutating func take(_ option: Option, _ value: String) throws(UsageError) {
+        switch option {
+        case .root: root = value
+        case .check: task = .check
+        case .man:
+            guard let page = Manual(rawValue: value) else { throw UsageError("there is no page '\(value)'") }
+            task = .manual(page)
+        case .version: task = .version
+        case .help: task = .help
+        }
+    }
 }
 
 struct UsageError: Error, CustomStringConvertible {

@@ -14,7 +14,7 @@ enum Check {
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { complain("\(problem)") }
         for plugin in hello.skipped { complain("plugin \(plugin.file) is left out: \(plugin.reason)") }
-        guard problems.isEmpty else { return 78 }
+        guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")
         print("The configuration is right: \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
@@ -22,6 +22,6 @@ enum Check {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
-        return 0
+        return ExitStatus.done.rawValue
     }
 }

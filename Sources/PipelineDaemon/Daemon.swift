@@ -7,7 +7,7 @@ import WorkerProtocol
 
 /// Why the daemon can't run, and the status it exits with.
 struct StartError: Error, CustomStringConvertible {
-    let status: Int32
+    let status: ExitStatus
     let description: String
 }
 
@@ -28,7 +28,7 @@ final class Daemon: @unchecked Sendable {
         self.places = places
         guard places.socket.utf8.count <= Socket.longestPath else {
             throw StartError(
-                status: 1,
+                status: .failed,
                 description: "\(places.socket) is too long for a socket, whose path has at most "
                     + "\(Socket.longestPath) bytes; use a shorter --root")
         }
@@ -37,7 +37,7 @@ final class Daemon: @unchecked Sendable {
             lock = try Self.lock(places)
         } catch let error as SystemError {
             throw StartError(
-                status: 1,
+                status: .failed,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
@@ -46,14 +46,14 @@ final class Daemon: @unchecked Sendable {
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         guard problems.isEmpty else {
-            throw StartError(status: 78, description: problems.map(\.description).joined(separator: "\n"))
+            throw StartError(status: .configuration, description: problems.map(\.description).joined(separator: "\n"))
         }
         accept(true)
         loaded.logShortcomings()
         let ledger = try Ledger(path: places.ledger)
         guard let fetch = Places.fetchWorker else {
             throw StartError(
-                status: 1,
+                status: .failed,
                 description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
         }
         supervisor = Supervisor(
@@ -76,7 +76,7 @@ final class Daemon: @unchecked Sendable {
             if clinux_lock(file.number) == 0 { return file }
         }
         throw StartError(
-            status: 75,
+            status: .taken,
             description: "another pipelined runs on \(places.root ?? places.data) already; "
                 + "`pipectl\(places.root.map { " --root \($0)" } ?? "") status` shows it")
     }
@@ -87,7 +87,7 @@ final class Daemon: @unchecked Sendable {
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
-                status: 1,
+                status: .failed,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
         let pool = WorkerPool(program: program, resources: plugins.sources)
@@ -95,7 +95,7 @@ final class Daemon: @unchecked Sendable {
         plugins.trial(in: pool, within: timeout) { answer.give($0) }
         switch answer.wait() {
         case .success(let (hello, accept)): return (pool, hello, accept)
-        case .failure(let error): throw StartError(status: 1, description: "\(error)")
+        case .failure(let error): throw StartError(status: .failed, description: "\(error)")
         }
     }
 

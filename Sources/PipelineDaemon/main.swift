@@ -20,18 +20,19 @@ do {
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     let places = arguments.root.map(Places.below) ?? .system
     switch arguments.task {
-    case .help: print(Arguments.help)
+    case .help: print(Manual.help)
+    case .manual(let manual): try manual.print()
     case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))
     case .run: try Daemon(places: places).run()
     }
 } catch let error as UsageError {
     complain(error.description)
-    exit(64)
+    exit(ExitStatus.usage.rawValue)
 } catch let error as StartError {
     for line in error.description.split(separator: "\n") { complain(String(line)) }
-    exit(error.status)
+    exit(error.status.rawValue)
 } catch {
     complain("\(error)")
-    exit(1)
+    exit(ExitStatus.failed.rawValue)
 }

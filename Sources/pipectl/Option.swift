@@ -5,12 +5,17 @@ struct Option: Sendable {
     let value: String?
     /// The words that follow are its values, too, as long as they are jobs' IDs.
     let takesIDs: Bool
+    /// What the value may be; several of it with commas between them, where it is jobs or states.
+    let kinds: [WordKind]
     let help: String
 
-    init(_ name: String, value: String? = nil, takesIDs: Bool = false, _ help: String) {
+    init(
+        _ name: String, value: String? = nil, takesIDs: Bool = false, kinds: [WordKind] = [], _ help: String
+    ) {
         self.name = name
         self.value = value
         self.takesIDs = takesIDs
+        self.kinds = kinds
         self.help = help
     }
 
@@ -21,11 +26,12 @@ struct Option: Sendable {
 extension Option {
     static let json = Option("--json", "print JSON: names are stable, errors too come as JSON")
     static let color = Option(
-        "--color", value: "WHEN", "colour: auto (a terminal, and NO_COLOR is not set), always or never")
+        "--color", value: "WHEN", kinds: [.oneOf(ColorChoice.allCases.map(\.rawValue))],
+        "colour: auto (a terminal, and NO_COLOR is not set), always or never")
     static let socket = Option(
-        "--socket", value: "PATH",
+        "--socket", value: "PATH", kinds: [.file],
         "the daemon's socket; else $\(SocketAddress.variable), else \(SocketAddress.systemPath)")
-    static let root = Option("--root", value: "DIR", "the daemon that runs as `pipelined --root DIR`")
+    static let root = Option("--root", value: "DIR", kinds: [.folder], "the daemon that runs as `pipelined --root DIR`")
     static let help = Option("--help", "say what the verb does")
     static let version = Option("--version", "print the versions of pipectl and of the daemon")
 

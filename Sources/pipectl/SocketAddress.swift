@@ -18,11 +18,14 @@ struct SocketAddress {
         if let socket {
             (path, origin) = (socket, .option)
         } else if let root {
-            (path, origin) = ((root.hasSuffix("/") ? root : root + "/") + "run/control.sock", .root(root))
+            (path, origin) = (Self.path(below: root), .root(root))
         } else if let variable, !variable.isEmpty {
             (path, origin) = (variable, .variable)
         } else {
             (path, origin) = (Self.systemPath, .system)
         }
     }
+
+    /// Where a daemon with `--root` listens.
+    static func path(below root: String) -> String { (root.hasSuffix("/") ? root : root + "/") + "run/control.sock" }
 }

@@ -19,9 +19,11 @@ struct Argument: Sendable {
     let help: String
     /// How many of it a command may have.
     let count: ClosedRange<Int>
+    let kinds: [WordKind]
 
-    init(_ name: String, count: ClosedRange<Int> = 1...1, _ help: String) {
+    init(_ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], _ help: String) {
         self.name = name
+        self.kinds = kinds
         self.count = count
         self.help = help
     }

@@ -3,7 +3,7 @@ extension Verb {
     static let all: [Verb] = [
         status, list, show, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause, resume,
         concurrency, recipes,
-        plugins, settings, reload, version, help,
+        plugins, settings, reload, version, complete, help,
     ]
 
     static func named(_ name: String) throws(Failure) -> Verb {

@@ -25,10 +25,12 @@ struct RoomRule: CustomTestStringConvertible {
 
     static let all: [RoomRule] = [
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
+        .room("ManualPages", importsOnly: []),
         .room(
             "pipectl",
             importsOnly: [
-                "PipelineControl", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
+                "PipelineControl", "ManualPages", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc",
+                "Synchronization",
             ]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),

@@ -15,7 +15,8 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "PipelineControl",
+                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "ManualPages",
+                "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
                 "SystemCalls",
                 "WorkerConfinement", "WorkerProtocol", "pipectl",
@@ -45,6 +46,7 @@ struct RoomTests {
             ("CVips/Wrapper.swift", ""),
             ("pipectl/List.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
             ("PluginKit/Image.swift", "import PipelineModel"),
+            ("ManualPages/ManualPage.swift", "import PipelineControl"),
             ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
         ])
     func offenceIsFound(path: String, line: String) {

@@ -15,9 +15,9 @@ struct LoadedConfiguration: Sendable {
     static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
         var problems: [Problem] = []
         let catalog = StageCatalog(filters: hello.filters)
-        let main = "\(places.configuration)/pipelined.conf"
+        let main = places.mainConfiguration
         let settings = settingsFiles(places, &problems)
-        let recipes = files(in: "\(places.configuration)/recipes.d", suffix: ".recipe", &problems)
+        let recipes = files(in: places.recipes, suffix: ".recipe", &problems)
         let (configuration, found) = Configuration.load(
             settings: settings, recipes: recipes.compactMap { read($0, &problems) },
             catalog: catalog)
@@ -35,8 +35,8 @@ struct LoadedConfiguration: Sendable {
 
     private static func settingsFiles(_ places: Places, _ problems: inout [Problem]) -> [ConfigurationText] {
         let files =
-            ["\(places.configuration)/pipelined.conf"].filter(FileSystem.exists)
-            + files(in: "\(places.configuration)/pipelined.conf.d", suffix: ".conf", &problems)
+            [places.mainConfiguration].filter(FileSystem.exists)
+            + files(in: places.moreConfiguration, suffix: ".conf", &problems)
             + [places.saved].filter(FileSystem.exists)
         return files.compactMap { read($0, &problems) }
     }

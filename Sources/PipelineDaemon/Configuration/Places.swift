@@ -16,12 +16,19 @@ struct Places: Sendable, Hashable {
 
     /// Everything below `folder`; filters also from where the program's own are.
     static func below(_ folder: String) -> Places {
-        let root = FileSystem.resolved(FileSystem.join(workingFolder, folder))
-        return Places(
-            root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
-            plugins: ["\(root)/plugins", FileSystem.exists(installedPlugins) ? installedPlugins : programFolder])
+        laidOut(below: FileSystem.resolved(FileSystem.join(workingFolder, folder)))
     }
 
+    /// The same, with paths that begin as `root` does.
+    static func laidOut(below root: String) -> Places {
+        Places(
+            root: root, configuration: "\(root)/etc", data: root, run: "\(root)/run",
+            plugins: ["\(root)/plugins", ownPlugins])
+    }
+
+    var mainConfiguration: String { "\(configuration)/pipelined.conf" }
+    var moreConfiguration: String { "\(configuration)/pipelined.conf.d" }
+    var recipes: String { "\(configuration)/recipes.d" }
     var inbox: String { "\(data)/inbox" }
     var outbox: String { "\(data)/outbox" }
     var archive: String { "\(data)/archive" }
@@ -42,7 +49,7 @@ struct Places: Sendable, Hashable {
 
     func make() throws(SystemError) {
         for folder in [inbox, outbox, archive, failed, cancelled, spool, run] { try FileSystem.makeFolders(folder) }
-        if root != nil { try FileSystem.makeFolders("\(configuration)/recipes.d") }
+        if root != nil { try FileSystem.makeFolders(recipes) }
     }
 
     static var workingFolder: String {
@@ -51,7 +58,10 @@ struct Places: Sendable, Hashable {
         return String(cString: folder)
     }
 
-    /// The program's own filters, when it is installed; a build puts them beside the program.
+    /// The filters that come with the program; a build puts them beside it.
+    static var ownPlugins: String { FileSystem.exists(installedPlugins) ? installedPlugins : programFolder }
+
+    /// The same, when it is installed.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
     /// The folder of this very program.

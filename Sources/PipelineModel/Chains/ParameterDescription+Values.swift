@@ -41,6 +41,17 @@ extension ParameterDescription {
         }
     }
 
+    /// What it takes, in words.
+    public var values: String {
+        switch type {
+        case .number, .integer: range ?? (type == .integer ? "a whole number" : "a number")
+        case .boolean: "yes or no"
+        case .choice: choices.alternatives
+        case .colour: "a colour, #rrggbb"
+        case .text: "a text"
+        }
+    }
+
     /// A value that it takes, as it would be written.
     public var example: String {
         switch type {
@@ -67,12 +78,14 @@ extension ParameterDescription {
         return number
     }
 
-    private var allowed: String? {
+    private var allowed: String? { range.map { "it may be \($0)" } }
+
+    private var range: String? {
         let unit = unit.map { " \($0)" } ?? ""
         return switch (minimum, maximum) {
-        case (let low?, let high?): "it may be \(low.plain) to \(high.plain)\(unit)"
-        case (let low?, nil): "it may be \(low.plain)\(unit) or more"
-        case (nil, let high?): "it may be \(high.plain)\(unit) or less"
+        case (let low?, let high?): "\(low.plain) to \(high.plain)\(unit)"
+        case (let low?, nil): "\(low.plain)\(unit) or more"
+        case (nil, let high?): "\(high.plain)\(unit) or less"
         case (nil, nil): nil
         }
     }

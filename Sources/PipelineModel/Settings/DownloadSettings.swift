@@ -41,7 +41,7 @@ public struct DownloadSettings: Sendable, Hashable {
 
 extension SettingType<[String]> {
     /// Between spaces. Each assignment appends.
-    static let hosts = Self { text, before throws(Refusal) in
+    static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })
         else { throw Refusal("is no host", advice: "write host, or host:port, as it stands in URLs, without https://") }

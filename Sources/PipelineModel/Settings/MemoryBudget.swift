@@ -41,12 +41,14 @@ public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension SettingType<MemoryBudget> {
-    static let memory = Self { text, _ throws(Refusal) in
+    private static let allowed = "1% to 100%, or \(Magnitude.bytes.text(MemoryBudget.sizes.lowerBound)) and more"
+
+    static let memory = Self(values: allowed) { text, _ throws(Refusal) in
         guard let budget = MemoryBudget(text) else {
             throw Refusal("is no amount of memory", advice: "write it like 75% or 4G")
         }
         guard budget.isAllowed else {
-            throw Refusal.outOfRange("1% to 100%, or \(Magnitude.bytes.text(MemoryBudget.sizes.lowerBound)) and more")
+            throw Refusal.outOfRange(allowed)
         }
         return budget
     } write: {

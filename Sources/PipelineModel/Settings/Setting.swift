@@ -4,6 +4,7 @@ struct Setting<Root: Sendable>: Sendable {
     let section: String
     let key: String
     let help: String
+    let values: String
     let assign: @Sendable (_ text: String, _ root: inout Root) throws(Refusal) -> Void
     let reset: @Sendable (_ root: inout Root, _ base: Root) -> Void
     let written: @Sendable (Root) -> String
@@ -15,6 +16,7 @@ struct Setting<Root: Sendable>: Sendable {
         self.section = section
         self.key = key
         self.help = help
+        values = type.values
         assign = { text, root throws(Refusal) in root[keyPath: path] = try type.read(text, root[keyPath: path]) }
         reset = { root, base in root[keyPath: path] = base[keyPath: path] }
         written = { type.write($0[keyPath: path]) }
@@ -22,7 +24,8 @@ struct Setting<Root: Sendable>: Sendable {
 
     func row(of root: Root, default base: Root, source: String) -> SettingRow {
         SettingRow(
-            section: section, key: key, value: written(root), default: written(base), source: source, help: help)
+            section: section, key: key, value: written(root), default: written(base), source: source, help: help,
+            values: values)
     }
 
     /// The same setting of a value that contains `Root`.
@@ -34,6 +37,7 @@ struct Setting<Root: Sendable>: Sendable {
         section = part.section
         key = part.key
         help = part.help
+        values = part.values
         assign = { text, root throws(Refusal) in try part.assign(text, &root[keyPath: path]) }
         reset = { root, base in part.reset(&root[keyPath: path], base[keyPath: path]) }
         written = { part.written($0[keyPath: path]) }

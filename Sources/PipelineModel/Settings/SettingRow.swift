@@ -8,4 +8,6 @@ public struct SettingRow: Sendable, Hashable {
     /// "default", or the name of the file it comes from.
     public let source: String
     public let help: String
+    /// What may be written, in words.
+    public let values: String
 }

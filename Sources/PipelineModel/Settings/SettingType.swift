@@ -1,18 +1,30 @@
 /// How a value is read from a file and written again.
 struct SettingType<Value: Sendable>: Sendable {
+    /// What may be written, in words; the manual says it.
+    let values: String
     /// `before` is what it was; a list appends to it.
     let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
+
+    init(
+        values: String, read: @escaping @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value,
+        write: @escaping @Sendable (Value) -> String
+    ) {
+        self.values = values
+        self.read = read
+        self.write = write
+    }
 }
 
 extension SettingType<Duration> {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
-        Self { text, _ throws(Refusal) in
+        let allowed = "\(range.lowerBound.text) to \(range.upperBound.text)"
+        return Self(values: "a time, \(allowed)") { text, _ throws(Refusal) in
             guard let duration = Duration(text: text) else {
                 throw Refusal("is not a time", advice: "write it like 500ms, 5s, 10min or 1h")
             }
             guard range.contains(duration) else {
-                throw Refusal.outOfRange("\(range.lowerBound.text) to \(range.upperBound.text)")
+                throw Refusal.outOfRange(allowed)
             }
             return duration
         } write: {
@@ -23,13 +35,13 @@ extension SettingType<Duration> {
 
 extension SettingType<Int64> {
     static func magnitude(_ magnitude: Magnitude, _ range: ClosedRange<Int64>) -> Self {
-        Self { text, _ throws(Refusal) in
+        let allowed = "\(magnitude.text(range.lowerBound)) to \(magnitude.text(range.upperBound))"
+        return Self(values: allowed) { text, _ throws(Refusal) in
             guard let number = magnitude.number(text) else {
                 throw Refusal("is not a number", advice: "write it like \(magnitude.text(range.lowerBound)) or 268M")
             }
             guard range.contains(number) else {
-                throw Refusal.outOfRange(
-                    "\(magnitude.text(range.lowerBound)) to \(magnitude.text(range.upperBound))")
+                throw Refusal.outOfRange(allowed)
             }
             return number
         } write: {
@@ -40,10 +52,11 @@ extension SettingType<Int64> {
 
 extension SettingType<Int> {
     static func count(_ range: ClosedRange<Int>) -> Self {
-        Self { text, _ throws(Refusal) in
+        let allowed = "\(range.lowerBound) to \(range.upperBound)"
+        return Self(values: allowed) { text, _ throws(Refusal) in
             guard let number = Int(text) else { throw Refusal("is not a whole number") }
             guard range.contains(number) else {
-                throw Refusal.outOfRange("\(range.lowerBound) to \(range.upperBound)")
+                throw Refusal.outOfRange(allowed)
             }
             return number
         } write: {
@@ -53,9 +66,10 @@ extension SettingType<Int> {
 }
 
 extension SettingType<QueueLimit> {
-    static let limit = Self { text, _ throws(Refusal) in
+    private static let allowed = "auto or \(QueueLimit.range.lowerBound) to \(QueueLimit.range.upperBound)"
+
+    static let limit = Self(values: allowed) { text, _ throws(Refusal) in
         guard let limit = QueueLimit(text) else {
-            let allowed = "auto or \(QueueLimit.range.lowerBound) to \(QueueLimit.range.upperBound)"
             throw Int(text) == nil
                 ? Refusal("is not a number", advice: "it may be \(allowed)") : Refusal.outOfRange(allowed)
         }
@@ -68,7 +82,7 @@ extension SettingType<QueueLimit> {
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
     /// One of a few words.
     static var word: Self {
-        Self { text, _ throws(Refusal) in
+        Self(values: Value.allCases.map(\.rawValue).alternatives) { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
                 throw Refusal("is unknown", advice: suggestion(for: text, among: Value.allCases.map(\.rawValue)))
             }
@@ -80,7 +94,7 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingType<String> {
-    static let text = Self { text, _ throws(Refusal) in
+    static let text = Self(values: "a text") { text, _ throws(Refusal) in
         text
     } write: {
         $0
@@ -88,14 +102,14 @@ extension SettingType<String> {
 }
 
 extension SettingType<String?> {
-    static let text = Self { text, _ throws(Refusal) in
+    static let text = Self(values: "a text") { text, _ throws(Refusal) in
         text
     } write: {
         $0 ?? ""
     }
 
     /// A folder, absolute or relative to one it may not leave; without needless slashes and dots.
-    static let folder = Self { text, _ throws(Refusal) in
+    static let folder = Self(values: "a folder") { text, _ throws(Refusal) in
         let parts = text.split(separator: "/").filter { $0 != "." }
         guard !parts.contains("..") else {
             throw Refusal("has '..' in it", advice: "name a folder below, or an absolute one")
@@ -108,7 +122,7 @@ extension SettingType<String?> {
 
 extension SettingType<String?> {
     /// A program that is run; not looked for along any PATH.
-    static let program = Self { text, _ throws(Refusal) in
+    static let program = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
             throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
         }
@@ -120,7 +134,7 @@ extension SettingType<String?> {
 
 extension SettingType<[String]?> {
     /// Words between spaces, with quotes around those that contain some. Each assignment appends.
-    static let words = Self { text, before throws(Refusal) in
+    static let words = Self(values: "words") { text, before throws(Refusal) in
         guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
         return (before ?? []) + words
     } write: {

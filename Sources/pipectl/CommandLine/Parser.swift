@@ -26,7 +26,7 @@ struct Parser {
     }
 
     /// `-3` is a number, and `-` a name.
-    private static func isOption(_ word: String) -> Bool {
+    static func isOption(_ word: String) -> Bool {
         guard word.hasPrefix("-"), let second = word.dropFirst().first else { return false }
         return !second.isNumber
     }

@@ -3,9 +3,12 @@ import PipelineControl
 import SystemCalls
 
 extension Option {
-    fileprivate static let recipe = Option("--recipe", value: "RECIPE", "go through this recipe, not the default one")
-    fileprivate static let chain = Option("--chain", value: "CHAIN", "go through this chain, with no recipe")
-    fileprivate static let priority = Option("--priority", value: "LEVEL", "low, normal or high, not the recipe's")
+    fileprivate static let recipe = Option(
+        "--recipe", value: "RECIPE", kinds: [.recipe], "go through this recipe, not the default one")
+    fileprivate static let chain = Option(
+        "--chain", value: "CHAIN", kinds: [.chain], "go through this chain, with no recipe")
+    fileprivate static let priority = Option(
+        "--priority", value: "LEVEL", kinds: [.oneOf(Verb.levels)], "low, normal or high, not the recipe's")
     fileprivate static let wait = Option("--wait", "wait for the jobs, and print them as they end")
 }
 
@@ -20,7 +23,7 @@ extension Verb {
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
             "Several pictures make one batch.",
         ],
-        arguments: [Argument("FILE|URL", count: 1...Int.max, "a picture, a URL, a list of URLs")],
+        arguments: [Argument("FILE|URL", count: 1...Int.max, kinds: [.file], "a picture, a URL, a list of URLs")],
         options: [.recipe, .chain, .after, .anyway, .priority, .wait],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),

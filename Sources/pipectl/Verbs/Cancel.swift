@@ -1,10 +1,11 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let batch = Option("--batch", value: "N", "the jobs of this batch")
-    fileprivate static let recipe = Option("--recipe", value: "RECIPE", "the jobs of this recipe")
+    fileprivate static let batch = Option("--batch", value: "N", kinds: [.batch], "the jobs of this batch")
+    fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
     fileprivate static let state = Option(
-        "--state", value: "STATE", "jobs in this state; several by repeating it or with commas")
+        "--state", value: "STATE", kinds: [.oneOf(Verb.cancellable)],
+        "jobs in this state; several by repeating it or with commas")
 }
 
 extension Verb {
@@ -17,7 +18,7 @@ extension Verb {
             "Of --batch, --recipe and --state all that are given have to fit.",
             "The states are \(cancellable.joined(separator: ", ")).",
         ],
-        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
         options: [.batch, .recipe, .state],
         examples: [
             Example("pipectl cancel 12 13", "these two"),
@@ -46,7 +47,7 @@ extension Verb {
             return .done
         })
 
-    private static let cancellable = ["waiting", "queued", "running", "cancelling"]
+    fileprivate static let cancellable = ["waiting", "queued", "running", "cancelling"]
 }
 
 extension Context {

@@ -17,8 +17,8 @@ extension Verb {
             "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
         ],
         arguments: [
-            Argument("QUEUE", count: 0...1, "the queue; else render"),
-            Argument("N|auto", count: 0...1, "the limit"),
+            Argument("QUEUE", count: 0...1, kinds: [.queue], "the queue; else render"),
+            Argument("N|auto", count: 0...1, kinds: [.oneOf(["auto"])], "the limit"),
         ],
         options: [.save],
         examples: [

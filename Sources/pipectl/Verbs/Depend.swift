@@ -2,9 +2,11 @@ import PipelineControl
 
 extension Option {
     static let after = Option(
-        "--after", value: "ID…", takesIDs: true, "begin when these jobs are done; several with spaces or commas")
+        "--after", value: "ID…", takesIDs: true, kinds: [.unfinishedJob],
+        "begin when these jobs are done; several with spaces or commas")
     static let anyway = Option("--anyway", "begin, too, when one of them has failed or was cancelled")
-    fileprivate static let remove = Option("--remove", value: "ID…", takesIDs: true, "come after these no more")
+    fileprivate static let remove = Option(
+        "--remove", value: "ID…", takesIDs: true, kinds: [.unfinishedJob], "come after these no more")
 }
 
 extension Verb {
@@ -17,7 +19,7 @@ extension Verb {
             "it fails with that reason, unless --anyway; `pipectl retry` of it asks anew. The jobs may be of any batch",
             "and any recipe. What would go round in a circle is refused. `pipectl show` tells what comes after what.",
         ],
-        arguments: [Argument("ID", "the job's number")],
+        arguments: [Argument("ID", kinds: [.jobToBegin], "the job's number")],
         options: [.after, .remove, .anyway],
         examples: [
             Example("pipectl depend 12 --after 10 11", "when these two are done"),

@@ -9,7 +9,7 @@ extension Verb {
         discussion: [
             "What exists, has a slash or looks like a file's name is a file; anything else is a chain."
         ],
-        arguments: [Argument("FILE|CHAIN", "a file's path, or a chain in quotes")],
+        arguments: [Argument("FILE|CHAIN", kinds: [.file, .chain], "a file's path, or a chain in quotes")],
         examples: [
             Example("pipectl explain inbox/harbour.jpg", "its recipe, its operations, and what it waits for"),
             Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),

@@ -2,15 +2,16 @@ import PipelineControl
 
 extension Option {
     fileprivate static let state = Option(
-        "--state", value: "STATE", "jobs in this state only; several by repeating it or with commas")
+        "--state", value: "STATE", kinds: [.oneOf(Verb.states)],
+        "jobs in this state only; several by repeating it or with commas")
     fileprivate static let waiting = Option("--waiting", "the same as --state waiting")
     fileprivate static let queued = Option("--queued", "the same as --state queued")
     fileprivate static let running = Option("--running", "the same as --state running")
     fileprivate static let done = Option("--done", "the same as --state done")
     fileprivate static let failed = Option("--failed", "the same as --state failed")
     fileprivate static let cancelled = Option("--cancelled", "the same as --state cancelled")
-    fileprivate static let recipe = Option("--recipe", value: "RECIPE", "jobs of this recipe only")
-    fileprivate static let batch = Option("--batch", value: "N", "jobs of this batch only")
+    fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "jobs of this recipe only")
+    fileprivate static let batch = Option("--batch", value: "N", kinds: [.batch], "jobs of this batch only")
     fileprivate static let since = Option(
         "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
     fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
@@ -74,7 +75,7 @@ extension Verb {
         (.cancelled, "cancelled"),
     ]
 
-    private static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
+    fileprivate static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 
     /// The states of a list with commas; `complaint` says what is wrong with a word that is none of them.
     static func states(

@@ -13,7 +13,9 @@ extension Verb {
             "What runs goes on to its end. When pause has answered, nothing new starts. A paused queue stays",
             "paused over a restart of the daemon, until `pipectl resume`.",
         ],
-        arguments: [Argument("QUEUE", count: 0...1, "this queue only; else download, render and publish")],
+        arguments: [
+            Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; else download, render and publish")
+        ],
         options: [.reason],
         examples: [Example("pipectl pause render --reason 'the CPU is needed'", "one queue, and say why")],
         run: { context in

@@ -1,7 +1,9 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let language = Option("--language", value: "LANGUAGE", "of a new filter: swift, c or c++")
+    fileprivate static let language = Option(
+        "--language", value: "LANGUAGE", kinds: [.oneOf(FilterStart.Language.allCases.map(\.rawValue))],
+        "of a new filter: swift, c or c++")
 }
 
 extension Verb {
@@ -13,7 +15,12 @@ extension Verb {
             "Lists plugins that were skipped, too, with the reason.",
             "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
         ],
-        arguments: [Argument("NAME", count: 0...2, "a stage: print its manual")],
+        arguments: [
+            Argument(
+                "show|new", count: 0...1, kinds: [.oneOf(["show", "new"])],
+                "print a manual, which is the default, or begin a filter"),
+            Argument("NAME", count: 0...1, kinds: [.stage], "of the stage, or of the filter to begin"),
+        ],
         options: [.language],
         examples: [
             Example("pipectl plugins", "all stages"),

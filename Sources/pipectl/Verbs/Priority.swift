@@ -1,11 +1,12 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let batch = Option("--batch", value: "N", "the jobs of this batch that have not begun")
+    fileprivate static let batch = Option(
+        "--batch", value: "N", kinds: [.batch], "the jobs of this batch that have not begun")
 }
 
 extension Verb {
-    private static let levels = ["low", "normal", "high"]
+    static let levels = ["low", "normal", "high"]
 
     static func checkPriority(_ word: String) throws {
         guard !levels.contains(word) else { return }
@@ -22,7 +23,8 @@ extension Verb {
             "`Priority=` in a recipe is what its jobs have from the start.",
         ],
         arguments: [
-            Argument("ID", count: 0...Int.max, "a job's number"), Argument("low|normal|high", "the priority"),
+            Argument("ID", count: 0...Int.max, kinds: [.jobToBegin], "a job's number"),
+            Argument("low|normal|high", kinds: [.oneOf(levels)], "the priority"),
         ],
         options: [.batch],
         examples: [

@@ -16,7 +16,7 @@ extension Verb {
             "until they are done; if one of them has failed, both have to be brought back.",
             "What waits for its next try is tried at once.",
         ],
-        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],
         options: [.failed, .cancelled, .waiting],
         examples: [
             Example("pipectl retry 12", "one job"),

@@ -5,7 +5,7 @@ extension Verb {
         name: "show",
         summary: "one job's whole story",
         usage: "ID",
-        arguments: [Argument("ID", "the job's number, as `pipectl list` shows it")],
+        arguments: [Argument("ID", kinds: [.anyJob], "the job's number, as `pipectl list` shows it")],
         examples: [Example("pipectl show 12", "its input, results, times, sizes, chains and operations")],
         run: { context in
             guard let id = try context.invocation.ids().first else { return .usage }

@@ -14,7 +14,7 @@ extension Verb {
             "On a terminal what is not done yet is shown below, as `pipectl watch` does.",
             "Exits with 1 when one of them failed or was cancelled.",
         ],
-        arguments: [Argument("ID", count: 0...Int.max, "a job's number")],
+        arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
         options: [.all],
         examples: [
             Example("pipectl wait", "until nothing is left to do"),

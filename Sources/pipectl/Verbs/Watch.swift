@@ -2,7 +2,8 @@ extension Option {
     fileprivate static let since = Option(
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
     fileprivate static let batch = Option(
-        "--batch", value: "N", "this batch alone, until it has ended; exits with 1 when one of it failed")
+        "--batch", value: "N", kinds: [.batch],
+        "this batch alone, until it has ended; exits with 1 when one of it failed")
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(

@@ -1,0 +1,79 @@
+extension ManualPage {
+    /// The page as man(1) reads it: the `man` macros, in ASCII.
+    public func roff(version: String, date: String) -> String {
+        let head = [
+            ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"pipelined \(version)\" pipelined",
+            // Words stay whole, and lines as long as they come out: options are read, and copied.
+            ".nh", ".ad l", ".SH NAME",
+        ]
+        let body = parts.enumerated().flatMap { index, part in
+            Self.lines(part, afterHeading: index > 0 && parts[index - 1].isHeading)
+        }
+        return (head + Self.filled("\(name) - \(summary)") + body).joined(separator: "\n") + "\n"
+    }
+
+    private static func lines(_ part: Part, afterHeading: Bool) -> [String] {
+        // A heading begins a paragraph by itself.
+        let paragraph = afterHeading ? [] : [".PP"]
+        return switch part {
+        case .section(let title): [".SH \(escaped(title))"]
+        case .heading(let title): [".SS \(escaped(title))"]
+        case .paragraph(let text): paragraph + filled(text)
+        case .entry(let term, let value, let text):
+            [".TP", (term.isEmpty ? "" : bold(term)) + (value.isEmpty ? "" : "\\fI\(escaped(value))\\fP")]
+                + filled(text)
+        case .lines(let lines): paragraph + [".nf", ".RS 4"] + lines.map { line(escaped($0)) } + [".RE", ".fi"]
+        }
+    }
+
+    /// With what stands between backquotes in bold, over lines of a length that one can read.
+    private static func filled(_ text: String) -> [String] {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        let marked = parts.map { $0.offset % 2 == 1 ? bold(String($0.element)) : escaped(String($0.element)) }.joined()
+        var lines = [""]
+        for word in marked.split(separator: " ") {
+            let last = lines[lines.count - 1]
+            if last.isEmpty || last.count + 1 + word.count <= 78 {
+                lines[lines.count - 1] += (last.isEmpty ? "" : " ") + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.map(line)
+    }
+
+    private static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fP" }
+
+    /// A line that begins with a dot or an apostrophe would be an instruction.
+    private static func line(_ roff: String) -> String {
+        roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
+    }
+
+    /// Every character as itself: roff makes typography of some, and knows others by their numbers alone.
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { roff, scalar in
+            switch scalar {
+            case "\\": roff += "\\e"
+            case "-": roff += "\\-"
+            case "'": roff += "\\(aq"
+            case "`": roff += "\\(ga"
+            case "^": roff += "\\(ha"
+            case "~": roff += "\\(ti"
+            case "\n": roff += " "
+            case _ where scalar.isASCII: roff.unicodeScalars.append(scalar)
+            default:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                roff += "\\[u\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)]"
+            }
+        }
+    }
+}
+
+extension ManualPage.Part {
+    fileprivate var isHeading: Bool {
+        switch self {
+        case .section, .heading: true
+        case .paragraph, .entry, .lines: false
+        }
+    }
+}

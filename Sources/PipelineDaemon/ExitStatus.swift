@@ -1,0 +1,18 @@
+/// What the exit status says; the numbers beyond 1 are those of sysexits.h.
+enum ExitStatus: Int32, CaseIterable {
+    case done = 0
+    case failed = 1
+    case usage = 64
+    case taken = 75
+    case configuration = 78
+
+    var meaning: String {
+        switch self {
+        case .done: "stopped as asked, or nothing is wrong"
+        case .failed: "can't run"
+        case .usage: "wrong usage"
+        case .taken: "another one runs on the same root"
+        case .configuration: "the configuration is wrong"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import ManualPages
+import PipelineModel
+
+/// pipelined.conf(5).
+extension Manual {
+    static var configurationPage: ManualPage {
+        let (system, below) = (Places.system, Places.laidOut(below: "DIR"))
+        return ManualPage(
+            "pipelined.conf", section: 5, summary: "the settings of pipelined",
+            parts: [
+                .section("SYNOPSIS"),
+                .lines([system.mainConfiguration, "\(system.moreConfiguration)/*.conf"]),
+                .section("DESCRIPTION"),
+                .paragraph(
+                    "What holds for the whole daemon, `pipelined`(8). None of these files needs to be there. They are read in "
+                        + "this order, and what is read later wins: `pipelined.conf`, the files of `pipelined.conf.d/` in the "
+                        + "order of their names, and what `pipectl concurrency --save` has written."),
+            ] + dialect + [
+                .paragraph(
+                    "`pipelined --check` says all that is wrong, with file, line and the nearest known word. `pipectl reload` "
+                        + "brings a change into force, or says what is wrong with it, and then nothing has changed. `pipectl "
+                        + "settings` shows what is in force, and where each setting comes from."),
+                .paragraph("Below, each setting stands with its default."),
+            ] + sections(of: Settings().rows) { $0 }
+                + [
+                    .section("EXAMPLES"), .paragraph("Two pictures at once, and archives for a year:"),
+                    .lines(["[Queues]", "Render=2", "", "[Daemon]", "History=365d"]),
+                    .section("FILES"),
+                    .entry(system.mainConfiguration, value: "", "with `--root DIR`: \(below.mainConfiguration)"),
+                    .entry(
+                        "\(system.moreConfiguration)/*.conf", value: "",
+                        "with `--root DIR`: \(below.moreConfiguration)/*.conf"),
+                    .entry(
+                        system.saved, value: "", "what was set with `--save`; with `--root DIR`: \(below.saved)"),
+                ] + ManualPage.others("pipelined(8)", "pipelined.recipe(5)", "pipectl(1)"))
+    }
+
+    /// How both kinds of files are written.
+    static let dialect: [ManualPage.Part] = [
+        .paragraph(
+            "A file has sections, `[Section]`, of lines `Key=value`. Lines that begin with # or ; are comments. A line that ends "
+                + "with a backslash goes on in the next. A value that is left empty sets its setting back to the default. A time is "
+                + "written like 500ms, 5s, 10min or 1h 30min, and without a unit is in seconds; a size like 512M or 2G."
+        )
+    ]
+
+    /// The settings, each with its default, in a section of the page for each of the table's.
+    static func sections(of rows: [SettingRow], named name: (String) -> String) -> [ManualPage.Part] {
+        var parts: [ManualPage.Part] = []
+        var section: String?
+        for row in rows {
+            if row.section != section { parts.append(.section("[\(name(row.section))]")) }
+            section = row.section
+            let values = row.help.contains(row.values) ? "" : " (\(row.values))"
+            parts.append(.entry("\(row.key)=", value: row.default, row.help + values))
+        }
+        return parts
+    }
+}

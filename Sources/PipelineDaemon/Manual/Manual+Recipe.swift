@@ -1,0 +1,70 @@
+import ManualPages
+import PipelineModel
+
+/// pipelined.recipe(5).
+extension Manual {
+    static func recipePage(filters: [StageDescription]) -> ManualPage {
+        let (system, below) = (Places.system, Places.laidOut(below: "DIR"))
+        return ManualPage(
+            "pipelined.recipe", section: 5, summary: "what pipelined makes of pictures",
+            parts: [
+                .section("SYNOPSIS"), .lines(["\(system.recipes)/*.recipe"]),
+                .section("DESCRIPTION"),
+                .paragraph(
+                    "A recipe says from which inbox pictures are taken, which results are made of each, and what becomes of "
+                        + "the original. Its name is that of its file. An inbox belongs to one recipe; `inbox/` itself to the "
+                        + "one that DefaultRecipe= names in `pipelined.conf`(5). `pipectl reload` brings a change into force; "
+                        + "a job keeps the chains that it was made with."),
+            ] + dialect + [
+                .paragraph(
+                    "There is a section [Output] for each result; all but one have a name, as in [Output thumb], which "
+                        + "becomes part of the result's file name. In [Inbox] stands what is different from [Inbox] of "
+                        + "`pipelined.conf`(5).")
+            ] + sections(of: Recipe.settings) { $0 == "Output" ? "Output NAME" : $0 }
+                + [
+                    .section("HOOKS"),
+                    .paragraph(
+                        "The program that Hook= names is run for each picture that is done and each batch that has ended, one "
+                            + "after the other. It gets the event as one JSON object on its standard input, as `pipectl watch "
+                            + "--json` prints it, and PIPELINED_RECIPE and PIPELINED_SOCKET in its environment, so that `pipectl` "
+                            + "asks this very daemon. It is run as the daemon's user, and ended after HookTimeout= of "
+                            + "`pipelined.conf`(5)."),
+                    .section("CHAINS"),
+                    .paragraph(
+                        "A chain is what becomes of the picture, stage by stage, with | between them: `resize width=1600 | noir "
+                            + "| save format=jpeg`. Behind its name a stage has parameters, `name=value`; a value that has spaces "
+                            + "is put between quotes. One that may be left out stands below with its default."),
+                    .paragraph(
+                        "`pipectl explain` tells what a chain comes to, `pipectl plugins` which stages the running daemon "
+                            + "has."),
+                    .section("STAGES"), .paragraph("These are built in."),
+                ] + StageCatalog.builtIn.stages.flatMap(stage)
+                + [
+                    .section("FILTERS"),
+                    .paragraph(
+                        "These come with pipelined, as plugins; `pipeline_plugin.h`(3) tells how to write others."),
+                ] + filters.flatMap(stage) + [
+                    .section("EXAMPLES"), .paragraph("For the web, with a thumbnail:"),
+                    .lines([
+                        "[Recipe]", "Description=For the web, with a thumbnail", "Inbox=web", "", "[Output]",
+                        "Chain=resize width=1600 | save format=webp quality=80 metadata=copyright", "",
+                        "[Output thumb]",
+                        "Chain=resize width=320 height=320 fit=cover | noir contrast=1.4 | save format=jpeg",
+                    ]),
+                    .section("FILES"),
+                    .entry("\(system.recipes)/*.recipe", value: "", "with `--root DIR`: \(below.recipes)/*.recipe"),
+                ] + ManualPage.others("pipelined(8)", "pipelined.conf(5)", "pipectl(1)", "pipeline_plugin.h(3)"))
+    }
+
+    private static func stage(_ stage: StageDescription) -> [ManualPage.Part] {
+        let traits = stage.traits.map(\.rawValue).sorted().joined(separator: ", ")
+        let summary = stage.summary.prefix(1).uppercased() + stage.summary.dropFirst() + "."
+        return [.heading(stage.name), .paragraph(traits.isEmpty ? summary : "\(summary) Traits: \(traits).")]
+            + stage.parameters.map { parameter in
+                let left = parameter.isRequired ? "; must be given" : ""
+                return .entry(
+                    "\(parameter.name)=", value: parameter.defaultValue ?? "",
+                    "\(parameter.help) (\(parameter.values)\(left))")
+            }
+    }
+}

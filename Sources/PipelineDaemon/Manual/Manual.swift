@@ -1,0 +1,68 @@
+import Foundation
+import ManualPages
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The pages of the manual that this program knows by itself. What they say of settings, stages and options is what their tables say.
+enum Manual: String, CaseIterable {
+    case daemon = "pipelined"
+    case configuration = "pipelined.conf"
+    case recipe = "pipelined.recipe"
+
+    static let purpose = "pictures dropped into a folder come out as what a recipe makes of them"
+
+    static let usage = "[--root DIR] [--check]"
+
+    var page: ManualPage {
+        get throws {
+            switch self {
+            case .daemon: Self.daemonPage
+            case .configuration: Self.configurationPage
+            case .recipe: Self.recipePage(filters: try Self.ownFilters())
+            }
+        }
+    }
+
+    static var help: String {
+        let width = Arguments.Option.allCases.map(\.written.count).max() ?? 0
+        let options = Arguments.Option.allCases.map { option in
+            "  \(option.written.padding(toLength: width + 3, withPad: " ", startingAt: 0))\(option.help)"
+        }
+        let statuses = ExitStatus.allCases.map {
+            "  \("\($0.rawValue)".padding(toLength: 5, withPad: " ", startingAt: 0))\($0.meaning)"
+        }
+        return """
+            pipelined: \(purpose).
+
+            Usage: pipelined \(usage)
+
+            \(options.joined(separator: "\n"))
+
+            Without --root the system's places are used: /etc/pipelined, /var/lib/pipelined and
+            /run/pipelined. Control it with pipectl; `pipectl help` says how. The log is standard error;
+            with Log=operations in [Daemon] it tells of each step of each operation, too.
+
+            Exit codes:
+
+            \(statuses.joined(separator: "\n"))
+            """
+    }
+
+    func print() throws {
+        FileHandle.standardOutput.write(Data(try page.roff(version: Release.version, date: Release.date).utf8))
+    }
+
+    /// The filters that come with this program, whatever the machine's own plugin folders have.
+    private static func ownFilters() throws -> [StageDescription] {
+        let copies = FileManager.default.temporaryDirectory.appendingPathComponent("pipelined-man-\(getpid())").path
+        defer { try? FileManager.default.removeItem(atPath: copies) }
+        let (_, hello, _) = try Daemon.startPool(
+            with: PluginShelf(folder: copies, sources: [Places.ownPlugins]), within: PluginSettings().timeout)
+        return hello.filters.sorted { $0.name < $1.name }
+    }
+}
+
+extension Arguments.Option {
+    var written: String { value.map { "\(rawValue) \($0)" } ?? rawValue }
+}

@@ -1,0 +1,50 @@
+import ManualPages
+import SystemCalls
+
+/// pipectl(1).
+extension Manual {
+    static var manualPage: String {
+        ManualPage("pipectl", section: 1, summary: "shows, cancels and tunes a running pipelined", parts: parts)
+            .roff(version: Release.version, date: Release.date)
+    }
+
+    private static var parts: [ManualPage.Part] {
+        [
+            .section("SYNOPSIS"), .paragraph("`pipectl` [OPTION…] [VERB] [WORD…]"),
+            .section("DESCRIPTION"),
+            .paragraph(
+                "`pipectl` speaks with the daemon, `pipelined`(8), over its control socket. Without a verb it prints an "
+                    + "overview of what the daemon is doing. Options may stand anywhere, before the verb or behind it; "
+                    + "`--` ends them. The number of a job may be written as the tables show it, `#12`."),
+            .section("OPTIONS"), .paragraph("Every verb has them."),
+        ] + Option.everywhere.map(entry) + [.section("VERBS")] + Verb.all.flatMap(verb)
+            + [.section("EXIT STATUS")]
+            + ExitCode.allCases.map { .entry("\($0.rawValue)", value: "", $0.meaning) }
+            + [
+                .section("ENVIRONMENT"),
+                .entry(
+                    SocketAddress.variable, value: "", "the daemon's socket, unless `--socket` or `--root` names one"),
+                .entry("NO_COLOR", value: "", "set, and not empty: no colour, unless `--color` asks for it"),
+                .section("FILES"),
+                .entry(SocketAddress.systemPath, value: "", "the socket of the daemon that the system runs"),
+                .entry(
+                    SocketAddress.path(below: "DIR"), value: "", "the socket of one that runs as `pipelined --root DIR`"
+                ),
+            ] + ManualPage.others("pipelined(8)", "pipelined.conf(5)", "pipelined.recipe(5)")
+    }
+
+    private static func verb(_ verb: Verb) -> [ManualPage.Part] {
+        var parts: [ManualPage.Part] = [
+            .heading(verb.name), .paragraph("`pipectl \(verb.name)` \(verb.usage)"),
+            .paragraph("\(verb.summary.prefix(1).uppercased())\(verb.summary.dropFirst())."),
+        ]
+        if !verb.discussion.isEmpty { parts.append(.paragraph(verb.discussion.joined(separator: " "))) }
+        parts += verb.arguments.map { .entry("", value: $0.name, $0.help) } + verb.options.map(entry)
+        if !verb.examples.isEmpty { parts.append(.paragraph("Examples:")) }
+        return parts + verb.examples.map { .entry($0.command, value: "", $0.explanation) }
+    }
+
+    private static func entry(_ option: Option) -> ManualPage.Part {
+        .entry(option.value == nil ? option.name : option.name + " ", value: option.value ?? "", option.help)
+    }
+}

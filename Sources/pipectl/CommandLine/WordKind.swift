@@ -1,0 +1,21 @@
+/// What a word of the command line may be, for who completes it.
+enum WordKind: Sendable {
+    case oneOf([String])
+    case verb
+    case file
+    case folder
+    /// The ID of a job in one of these states; of any job if there are none.
+    case job(in: [String])
+    case batch
+    case recipe
+    case queue
+    case stage
+    case chain
+}
+
+extension WordKind {
+    static let anyJob = WordKind.job(in: [])
+    static let unfinishedJob = WordKind.job(in: ["waiting", "queued", "running", "cancelling"])
+    static let jobToBegin = WordKind.job(in: ["waiting", "queued"])
+    static let jobToRetry = WordKind.job(in: ["failed", "cancelled"])
+}

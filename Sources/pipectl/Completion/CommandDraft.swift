@@ -1,0 +1,58 @@
+/// A command line that is still being written. It is read as the parser would, but nothing is wrong with it yet.
+struct CommandDraft {
+    /// The word that is being written; empty at the beginning of one.
+    let word: String
+    private(set) var verb: Verb?
+    private(set) var arguments: [String] = []
+    private(set) var options: [String: String] = [:]
+    /// The option whose value the word is.
+    private(set) var open: Option?
+    /// The option whose value it may be: of one that takes several.
+    private(set) var half: Option?
+    private(set) var optionsAreOver = false
+    /// There is no such verb: nothing is known of what follows.
+    private(set) var isLost = false
+
+    init(_ words: [String]) {
+        word = words.last ?? ""
+        for word in words.dropLast() { read(word) }
+    }
+
+    /// An option that may stand here.
+    func option(_ name: String) -> Option? { known.first { $0.name == name } }
+
+    var known: [Option] { (verb?.options ?? []) + Option.everywhere }
+
+    private mutating func read(_ word: String) {
+        if let option = open {
+            options[option.name] = word
+            (open, half) = (nil, option.takesIDs ? option : nil)
+        } else if half != nil, Invocation.areIDs(word) {
+            return
+        } else if word == "--", !optionsAreOver {
+            (half, optionsAreOver) = (nil, true)
+        } else if !optionsAreOver, Parser.isOption(word) {
+            half = nil
+            readOption(word)
+        } else {
+            half = nil
+            readWord(word)
+        }
+    }
+
+    private mutating func readOption(_ word: String) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let option = option(parts[0]) else { return }
+        options[option.name] = parts.count > 1 ? parts[1] : ""
+        if option.value != nil, parts.count == 1 { open = option }
+    }
+
+    private mutating func readWord(_ word: String) {
+        guard verb != nil else {
+            verb = Verb.all.first { $0.name == word }
+            isLost = verb == nil
+            return
+        }
+        arguments.append(word)
+    }
+}

@@ -1,0 +1,88 @@
+/// What a command line could go on with, by the tables of verbs and options, and by what the daemon has just now.
+struct Completion {
+    private let draft: CommandDraft
+    private let daemon: LiveWords
+
+    init(_ draft: CommandDraft, _ daemon: LiveWords) {
+        self.draft = draft
+        self.daemon = daemon
+    }
+
+    var candidates: [Candidate] {
+        if draft.isLost { return [] }
+        if let option = draft.open { return values(option, draft.word) }
+        let parts = draft.word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if !draft.optionsAreOver, Parser.isOption(draft.word) || draft.word == "-" {
+            guard parts.count == 2 else { return options.filter { $0.word.hasPrefix(draft.word) } }
+            guard let option = draft.option(parts[0]) else { return [] }
+            return values(option, parts[1]).map { isFile($0) ? $0 : Candidate("\(parts[0])=\($0.word)", $0.help) }
+        }
+        let found = words
+        return found.isEmpty && draft.word.isEmpty ? options : found
+    }
+
+    /// A flag is not written twice.
+    private var options: [Candidate] {
+        draft.known.filter { $0.value != nil || draft.options[$0.name] == nil }.map { Candidate($0.name, $0.help) }
+    }
+
+    private var words: [Candidate] {
+        guard let verb = draft.verb else { return candidates(.verb, draft.word) }
+        let more = draft.half.map { values($0, draft.word) } ?? []
+        return more
+            + verb.arguments(at: draft.arguments.count).flatMap(\.kinds)
+            .flatMap { candidates($0, draft.word) }
+            .filter { candidate in !draft.arguments.contains(candidate.word) && !more.contains(candidate) }
+    }
+
+    /// Of a list with commas the last is being written.
+    private func values(_ option: Option, _ word: String) -> [Candidate] {
+        option.kinds.flatMap { kind in
+            guard kind.standsInLists, let comma = word.lastIndex(of: ",") else { return candidates(kind, word) }
+            let before = word[...comma]
+            let there = before.split(separator: ",").map(String.init)
+            return candidates(kind, String(word[word.index(after: comma)...]))
+                .filter { !there.contains($0.word) }.map { Candidate(before + $0.word, $0.help) }
+        }
+    }
+
+    private func candidates(_ kind: WordKind, _ word: String) -> [Candidate] {
+        let all: [Candidate] =
+            switch kind {
+            case .oneOf(let words): words.map { Candidate($0) }
+            case .verb: Verb.all.map { Candidate($0.name, $0.summary) }
+            case .file: [.files]
+            case .folder: [.folders]
+            case .job(let states): daemon.jobs(states)
+            case .batch: daemon.batches
+            case .recipe: daemon.recipes
+            case .queue: daemon.queues
+            case .stage: daemon.stages
+            case .chain: daemon.chains(word)
+            }
+        return all.filter { isFile($0) || $0.word.hasPrefix(word) }
+    }
+
+    private func isFile(_ candidate: Candidate) -> Bool { candidate == .files || candidate == .folders }
+}
+
+extension WordKind {
+    fileprivate var standsInLists: Bool {
+        switch self {
+        case .job, .oneOf: true
+        default: false
+        }
+    }
+}
+
+extension Verb {
+    /// The arguments that a word may be which so many others stand before.
+    fileprivate func arguments(at position: Int) -> [Argument] {
+        var (least, most) = (0, 0)
+        return arguments.filter { argument in
+            defer { least += argument.count.lowerBound }
+            most += min(argument.count.upperBound, Int.max - most)
+            return (least..<most).contains(position)
+        }
+    }
+}

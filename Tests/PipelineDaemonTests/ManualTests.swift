@@ -1,0 +1,91 @@
+import ManualPages
+import PipelineModel
+import TestTools
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The manual pages of pipelined")
+struct ManualTests {
+    private func text(_ manual: Manual) throws -> String {
+        plainText(ofPage: try manual.page.roff(version: "1", date: "2026-03-01"))
+    }
+
+    @Test("pipelined(8) has every option, exit status and place")
+    func daemon() throws {
+        let page = try text(.daemon)
+        func has(_ text: String) { #expect(page.contains(plainText(ofHelp: text)), "\(text)") }
+        for option in Arguments.Option.allCases { has("\(option.written) \(option.help)") }
+        for status in ExitStatus.allCases { has("\(status.rawValue) \(status.meaning)") }
+        for places in [Places.system, Places.laidOut(below: "DIR")] {
+            for path in [places.mainConfiguration, places.recipes, places.socket, places.plugins[0]]
+                + places.own.dropLast()
+            {
+                has(path)
+            }
+        }
+    }
+
+    @Test("The help has the same options and exit statuses")
+    func help() {
+        for option in Arguments.Option.allCases { #expect(Manual.help.contains(option.written)) }
+        for option in Arguments.Option.allCases { #expect(Manual.help.contains(option.help)) }
+        for status in ExitStatus.allCases { #expect(Manual.help.contains(status.meaning)) }
+        #expect(Manual.help.split(separator: "\n").allSatisfy { $0.count <= 110 })
+    }
+
+    @Test("pipelined.conf(5) has every setting with its default, its help and what it may be")
+    func settings() throws {
+        let page = try text(.configuration)
+        for row in Settings().rows {
+            #expect(page.contains(".SH [\(row.section)]"))
+            #expect(page.contains("\(row.key)=\(row.default) \(row.help)"), "\(row.key)")
+            #expect(page.contains(row.values), "\(row.key)")
+        }
+    }
+
+    @Test("pipelined.recipe(5) has what a recipe's file may say, and every stage with its parameters")
+    func recipe() throws {
+        let filter = StageDescription(
+            name: "glow", summary: "brightens",
+            parameters: [
+                ParameterDescription(
+                    name: "amount", type: .number, minimum: 0.5, maximum: 4, isRequired: true, unit: "%",
+                    help: "how much")
+            ], traits: [.curve])
+        let page = plainText(ofPage: Manual.recipePage(filters: [filter]).roff(version: "1", date: "2026-03-01"))
+        for row in Recipe.settings { #expect(page.contains("\(row.key)=\(row.default) \(row.help)"), "\(row.key)") }
+        for stage in StageCatalog.builtIn.stages {
+            #expect(page.contains(".SS \(stage.name) "))
+            for parameter in stage.parameters {
+                let value = parameter.defaultValue ?? ""
+                let help = plainText(ofHelp: parameter.help)
+                #expect(page.contains("\(parameter.name)=\(value) \(help) (\(parameter.values)"), "\(parameter.name)")
+            }
+        }
+        #expect(page.contains(".SS glow Brightens. Traits: curve. amount= how much (0.5 to 4 %; must be given)"))
+    }
+}
+
+struct ArgumentsTests {
+    @Test("Options are read with = or without")
+    func reading() throws {
+        #expect(try Arguments(["--root", "x", "--check"]).task == .check)
+        #expect(try Arguments(["--root=x"]).root == "x")
+        #expect(try Arguments(["--man", "pipelined.conf"]).task == .manual(.configuration))
+        #expect(try Arguments(["-h"]).task == .help)
+        #expect(try Arguments([]).task == .run)
+    }
+
+    @Test(
+        "What makes no sense is told, with where to look",
+        arguments: [
+            (["--rot", "x"], "'--rot' is not known"), (["--root"], "--root wants a value: --root DIR"),
+            (["--root="], "--root wants a value: --root DIR"), (["--check=yes"], "--check takes no value"),
+            (["--man", "noir"], "there is no page 'noir'"), (["x"], "'x' is not known"),
+        ])
+    func complaints(words: [String], complaint: String) {
+        let error = #expect(throws: UsageError.self) { try Arguments(words) }
+        #expect(error?.description == "\(complaint); `pipelined --help` shows what is")
+    }
+}
