@@ -60,6 +60,7 @@ let package = Package(
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         // Of the two that Debian has, OpenSSL's needs nothing but the certificates; GnuTLS's loads modules as it goes.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
@@ -76,7 +77,8 @@ let package = Package(
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "SystemCalls", "ManualPages", "PipelineModel", "PipelineControl", "WorkerProtocol",
+                "CLinux", "CSQLite", "CSystemd", "SystemCalls", "ManualPages", "PipelineModel", "PipelineControl",
+                "WorkerProtocol",
             ]),
         program(
             "RenderWorker",

@@ -103,6 +103,14 @@ int clinux_open_beneath(int folder, const char *path, int flags) {
     return fd;
 }
 
+int clinux_open_at(int folder, const char *path, int flags) {
+    int fd;
+    do
+        fd = openat(folder, path, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 int clinux_open(const char *path, int flags, mode_t mode) {
     int fd;
     do

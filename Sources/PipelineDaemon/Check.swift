@@ -12,8 +12,8 @@ enum Check {
             with: PluginShelf(folder: copies, sources: places.plugins),
             within: LoadedConfiguration.settings(places).plugins.timeout)
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
-        for problem in problems { complain("\(problem)") }
-        for plugin in hello.skipped { complain("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        for problem in problems { Log.refusal("\(problem)") }
+        for plugin in hello.skipped { Log.refusal("plugin \(plugin.file) is left out: \(plugin.reason)") }
         guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")

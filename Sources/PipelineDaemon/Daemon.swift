@@ -20,13 +20,15 @@ final class Daemon: @unchecked Sendable {
     private let supervisor: Supervisor
     private let server: ControlServer
     private let lock: Descriptor
+    private let watchdog: Watchdog
     private var signals: [any DispatchSourceSignal] = []
     private var askedAt: DispatchTime?
 
     /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
         self.places = places
-        guard places.socket.utf8.count <= Socket.longestPath else {
+        let passed = try PassedSocket.take()
+        guard passed != nil || places.socket.utf8.count <= Socket.longestPath else {
             throw StartError(
                 status: .failed,
                 description: "\(places.socket) is too long for a socket, whose path has at most "
@@ -60,11 +62,26 @@ final class Daemon: @unchecked Sendable {
             places: places, ledger: ledger, staging: try Staging(places), pool: pool, plugins: plugins,
             fetch: FetchPool(program: fetch), current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
-        server = ControlServer(path: places.socket, service: service)
+        server = ControlServer(path: places.socket, passed: passed, service: service)
+        let status = ServiceStatus(of: supervisor)
+        supervisor.tellChange = { status.changed() }
         ledger.afterCommit { [server, supervisor] in
             server.tellFollowers()
             supervisor.hooks.tell()
+            status.changed()
         }
+        watchdog = Watchdog(try Self.stations(supervisor, server)) { ServiceManager.tell("WATCHDOG=1") }
+    }
+
+    /// Everything that work goes through, but for what may wait for a disk.
+    private static func stations(_ supervisor: Supervisor, _ server: ControlServer) throws -> [Watchdog.Station] {
+        [
+            try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
+            .queue("the supervisor", supervisor.queue),
+        ]
+            + supervisor.queues.map { queue in
+                Watchdog.Station(name: "the queue \(queue.name)") { queue.ask($0) }
+            }
     }
 
     /// Two daemons on one root would take each other's files.
@@ -103,14 +120,26 @@ final class Daemon: @unchecked Sendable {
         try supervisor.begin()
         try server.begin()
         handleSignals()
-        // After the signals' sources, which begin to live on this queue: who reads this may send one.
-        DispatchQueue.main.async { [places] in
-            let root = places.root.map { " --root \($0)" } ?? ""
-            Log.notice(
-                "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
-                    + "`pipectl\(root) status` shows them")
+        if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }
+        supervisor.whenWatching { [self] in
+            // After the signals' sources, which begin to live on this queue: who reads this may send one.
+            DispatchQueue.main.async { self.tellReady() }
         }
         dispatchMain()
+    }
+
+    private func tellReady() {
+        let root = places.root.map { " --root \($0)" } ?? ""
+        Log.notice(
+            "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
+                + "`pipectl\(root) status` shows them")
+        ServiceManager.tell("READY=1")
+        supervisor.tellChange()
+    }
+
+    /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
+    private var stopTime: Duration {
+        supervisor.settings.drainTimeout * 2 + supervisor.settings.cancelGrace + .seconds(30)
     }
 
     private func handleSignals() {
@@ -125,6 +154,7 @@ final class Daemon: @unchecked Sendable {
                 }
                 askedAt = .now()
                 Log.notice("stopping; once more stops at once")
+                ServiceManager.tellStopping(within: stopTime)
                 supervisor.stop { [self] in
                     supervisor.hooks.stop(within: supervisor.settings.drainTimeout) { [self] in
                         server.stop()
@@ -134,7 +164,7 @@ final class Daemon: @unchecked Sendable {
                 }
             }
         }
-        on(SIGHUP) { [self] in supervisor.queue.async { [supervisor] in supervisor.reload { _ in } } }
+        on(SIGHUP) { [self] in supervisor.reloadForService() }
     }
 
     /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler

@@ -2,22 +2,43 @@ import Foundation
 import Glibc
 import PipelineControl
 
-/// Lines for people, on standard error: time, what, which file, and what to do when it is a failure. A file's name and a client's
-/// words may hold anything: a line stays a line, and commands nobody's terminal.
+/// Lines for people: what, which file, and what to do when it is a failure. They go to the journal under systemd, with fields to look
+/// for, and to standard error otherwise. A file's name and a client's words may hold anything: a line stays a line, and commands
+/// nobody's terminal.
 enum Log {
-    static func notice(_ line: String) { write(line.printable) }
-
-    /// Something went wrong. On a terminal it stands out.
-    static func failure(_ line: String, advice: String? = nil) {
-        let whole = line + (advice.map { "; \($0)" } ?? "")
-        write(isTerminal ? "\u{1b}[31m\(whole.printable)\u{1b}[m" : whole.printable)
+    static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
+        write(line.printable, .notice, of: subject)
     }
 
-    private static let isTerminal =
+    /// Something went wrong. On a terminal it stands out.
+    static func failure(_ line: String, advice: String? = nil, of subject: LogSubject = LogSubject()) {
+        write((line + (advice.map { "; \($0)" } ?? "")).printable, .failure, of: subject)
+    }
+
+    /// Why nothing will be done at all: what is wrong with the command line, or the configuration at the start.
+    static func refusal(_ line: String) {
+        switch LogTarget.current {
+        case .plain: put("pipelined: \(line)\n")
+        case .prefixed, .journal: failure(line)
+        }
+    }
+
+    private static let isColoured =
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
 
-    private static func write(_ line: String) {
-        let text = "\(Timestamp.clock(Timestamp.now())) \(line)\n"
+    private static func write(_ line: String, _ priority: LogPriority, of subject: LogSubject) {
+        switch LogTarget.current {
+        case .journal:
+            Journal.write(line, priority, of: subject)
+        case .prefixed:
+            put("<\(priority.rawValue)>\(line)\n")
+        case .plain:
+            let stands = priority == .failure && isColoured
+            put("\(Timestamp.clock(Timestamp.now())) \(stands ? "\u{1b}[31m\(line)\u{1b}[m" : line)\n")
+        }
+    }
+
+    private static func put(_ text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

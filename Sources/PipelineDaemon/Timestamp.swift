@@ -58,6 +58,15 @@ enum Timestamp {
         return (hours * 3600 + minutes * 60) * (zone.hasPrefix("-") ? -1 : 1)
     }
 
+    /// When the local day of this time began.
+    static func midnight(of seconds: Double = now()) -> Double {
+        var whole = time_t(seconds)
+        var parts = tm()
+        localtime_r(&whole, &parts)
+        (parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_isdst) = (0, 0, 0, -1)
+        return Double(mktime(&parts))
+    }
+
     /// The local time of day, for people: `09:30:00`.
     static func clock(_ seconds: Double) -> String {
         var whole = time_t(seconds)

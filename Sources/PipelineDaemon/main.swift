@@ -12,10 +12,6 @@ sigprocmask(SIG_SETMASK, &none, nil)
 signal(SIGPIPE, SIG_IGN)
 signal(SIGIO, SIG_IGN)
 
-func complain(_ message: String) {
-    FileHandle.standardError.write(Data("pipelined: \(message)\n".utf8))
-}
-
 do {
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
     let places = arguments.root.map(Places.below) ?? .system
@@ -27,12 +23,12 @@ do {
     case .run: try Daemon(places: places).run()
     }
 } catch let error as UsageError {
-    complain(error.description)
+    Log.refusal(error.description)
     exit(ExitStatus.usage.rawValue)
 } catch let error as StartError {
-    for line in error.description.split(separator: "\n") { complain(String(line)) }
+    for line in error.description.split(separator: "\n") { Log.refusal(String(line)) }
     exit(error.status.rawValue)
 } catch {
-    complain("\(error)")
+    Log.refusal("\(error)")
     exit(ExitStatus.failed.rawValue)
 }

@@ -41,9 +41,29 @@ public final class Descriptor: Sendable {
     /// A file below `top`; a symbolic link on the way there, or at its end, makes it fail.
     public static func open(_ path: String, beneath top: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         let above = try open(top, O_RDONLY | O_DIRECTORY)
-        let number = clinux_open_beneath(above.number, path, flags)
+        var number = clinux_open_beneath(above.number, path, flags)
+        // An older kernel; or systemd with RestrictSUIDSGID=, which can't look into the call.
+        if number < 0, errno == ENOSYS { number = walk(path, from: above, flags) }
         guard number >= 0 else { throw SystemError("open", FileSystem.join(top, path)) }
         return Descriptor(owning: number)
+    }
+
+    /// The same, folder by folder.
+    private static func walk(_ path: String, from top: Descriptor, _ flags: Int32) -> Int32 {
+        let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
+        var above = top
+        for (index, name) in names.enumerated() {
+            guard name != ".." else {
+                errno = EXDEV
+                return -1
+            }
+            let isLast = index == names.count - 1
+            let number = clinux_open_at(above.number, name, (isLast ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW)
+            if isLast || number < 0 { return number }
+            above = Descriptor(owning: number)
+        }
+        errno = ENOENT
+        return -1
     }
 
     /// A connected pair of Unix sockets, close-on-exec. `type` is `SOCK_SEQPACKET`, `SOCK_STREAM`, ….
@@ -74,3 +94,6 @@ public final class Descriptor: Sendable {
         }
     }
 }
+
+// Not among what Swift has of <fcntl.h>.
+private let O_PATH: Int32 = 0o10000000

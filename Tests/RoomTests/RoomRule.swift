@@ -41,6 +41,7 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
+        .only(["PipelineDaemon/Systemd"], see: "CSystemd", header: "systemd/"),
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },

@@ -15,7 +15,8 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CTurboJPEG", "CVips", "ManualPages",
+                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
+                "ManualPages",
                 "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
                 "SystemCalls",
@@ -36,6 +37,7 @@ struct RoomTests {
             ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
             ("PipelineDaemon/Workers/FetchPool.swift", "import CCurl"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
+            ("PipelineDaemon/Log.swift", "import CSystemd"),
             ("pipectl/main.swift", "import PipelineDaemon"),
             ("pipectl/List.swift", "private import PipelineModel"),
             ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),
@@ -58,6 +60,7 @@ struct RoomTests {
         "What keeps the rules is left in peace",
         arguments: [
             ("PipelineDaemon/Ledger/Database.swift", "import CSQLite"),
+            ("PipelineDaemon/Systemd/Journal.swift", "import CSystemd"),
             ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
             ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),

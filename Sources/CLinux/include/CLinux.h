@@ -23,6 +23,9 @@ int clinux_rename_noreplace(int folder, const char *from, const char *to);
 /* openat2(2) of what lies beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
+/* openat(2) of what is there already. O_CLOEXEC is always added. */
+int clinux_open_at(int folder, const char *path, int flags);
+
 /* open(2), whose mode argument is variadic. O_CLOEXEC is always added. */
 int clinux_open(const char *path, int flags, mode_t mode);
 

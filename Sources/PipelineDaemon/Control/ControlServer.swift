@@ -21,9 +21,12 @@ final class ControlServer: @unchecked Sendable {
     private var room = Int.max
     private var isResting = false
     private let path: String
+    /// Somebody else listens there for us, before we begin and after we have ended.
+    private let passed: Descriptor?
 
-    init(path: String, service: ControlService) {
+    init(path: String, passed: Descriptor?, service: ControlService) {
         self.path = path
+        self.passed = passed
         self.service = service
     }
 
@@ -38,9 +41,7 @@ final class ControlServer: @unchecked Sendable {
                 advice: "raise LimitNOFILE= (ulimit -n) to "
                     + "\(wanted * 2 * Self.descriptorsPerClient)")
         }
-        let listener = try Socket.listen(path)
-        // Who may connect may act: the socket's mode and group are the lock.
-        chmod(path, 0o660)
+        let listener = try passed ?? listen()
         try listener.setNonblocking()
         let source = ReadySource(listener, queue: queue)
         source.activate { [unowned self] in acceptAll() }
@@ -48,11 +49,18 @@ final class ControlServer: @unchecked Sendable {
         self.source = source
     }
 
+    private func listen() throws -> Descriptor {
+        let listener = try Socket.listen(path)
+        // Who may connect may act: the socket's mode and group are the lock.
+        chmod(path, 0o660)
+        return listener
+    }
+
     func stop() {
         queue.sync {
             source?.cancel()
             listener = nil
-            unlink(path)
+            if passed == nil { unlink(path) }
         }
     }
 

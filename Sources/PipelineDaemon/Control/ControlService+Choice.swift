@@ -6,14 +6,18 @@ extension ControlService {
     func addChoiceCalls() {
         onSupervisor(Call.CancelMatching.self) { [supervisor] call, request in
             let choice = try supervisor.choice(of: call)
-            Log.notice("cancel of \(Self.said(call)) asked for by \(request.connection.peer)")
+            Log.notice(
+                "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
+                of: LogSubject(batch: call.batch, recipe: call.recipe))
             supervisor.cancel(choice, settlingIn: supervisor.inboxes(settling: choice)) {
                 request.reply(Call.CancelMatching.Reply(cancelled: $0))
             }
         }
         onSupervisor(Call.Prioritise.self) { [supervisor] call, request in
             let (choice, priority) = try supervisor.choice(of: call)
-            Log.notice("priority \(priority.rawValue) given by \(request.connection.peer)")
+            Log.notice(
+                "priority \(priority.rawValue) given by \(request.connection.peer)",
+                of: LogSubject(jobs: call.ids, batch: call.batch))
             supervisor.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
         }
     }

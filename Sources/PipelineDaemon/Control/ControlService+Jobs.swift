@@ -51,7 +51,9 @@ extension ControlService {
         }
         onSupervisor(Call.Cancel.self) { [supervisor] call, request in
             try supervisor.check(call.ids)
-            Log.notice("cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)")
+            Log.notice(
+                "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
+                of: LogSubject(jobs: call.ids))
             supervisor.cancel(call.ids) {
                 request.reply(JobsReply(jobs: supervisor.records(of: call.ids).map(supervisor.shown)))
             }
@@ -69,7 +71,9 @@ extension ControlService {
                 case .failure(let error): request.fail(error)
                 }
             }
-            Log.notice("retry of \(which.joined(separator: ", ")) asked for by \(request.connection.peer)")
+            Log.notice(
+                "retry of \(which.joined(separator: ", ")) asked for by \(request.connection.peer)",
+                of: LogSubject(jobs: call.ids))
         }
     }
 
@@ -254,7 +258,9 @@ extension Supervisor {
         let after = call.after ?? []
         try check(after)
         let wished = try call.priority.map(priority(named:))
-        Log.notice("add of \(name) to '\(order.recipe)' asked for by \(peer)")
+        Log.notice(
+            "add of \(name) to '\(order.recipe)' asked for by \(peer)",
+            of: LogSubject(recipe: order.recipe, input: name))
         let folder = "\(places.spool)/\(Spool.folder())"
         let target = FileSystem.join(folder, name)
         let most = settings.control.maxSize

@@ -8,7 +8,9 @@ extension ControlService {
                 if let error = supervisor.error(answer, of: call.id) { return request.fail(error) }
                 request.reply(Call.Depend.Reply(job: supervisor.records(of: [call.id]).map(supervisor.shown)[0]))
             }
-            Log.notice("what job \(call.id) comes after was changed by \(request.connection.peer)")
+            Log.notice(
+                "what job \(call.id) comes after was changed by \(request.connection.peer)",
+                of: LogSubject(jobs: [call.id]))
         }
     }
 }

@@ -155,7 +155,9 @@ final class Hooks: @unchecked Sendable {
         reports.withLock { [failures = hook.record.failures] in
             $0[recipe] = Report(failures: failures, problem: problem)
         }
-        if let problem { Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)") }
+        if let problem {
+            Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)", of: LogSubject(recipe: recipe))
+        }
         finishIfIdle()
         next(recipe)
     }

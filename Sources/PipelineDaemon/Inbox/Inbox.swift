@@ -22,6 +22,8 @@ final class Inbox: @unchecked Sendable {
     private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
     private var kept: Set<FileStatus.Identity> = []
+    /// What has been said of files and folders whose mode is in the way.
+    private var told: Set<String> = []
     /// Files that this inbox itself is renaming back: no arrivals.
     private var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
@@ -161,13 +163,16 @@ final class Inbox: @unchecked Sendable {
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
-            try FileSystem.makeFolders(folder)
+            // Its group may put pictures there, if the umask, or an ACL of the folder above, says so.
+            try FileSystem.makeFolders(folder, mode: 0o777)
             try FileSystem.makeFolders(Claims.folder(in: folder))
-            if recipe.original == .keep { kept = sink.kept(in: folder) }
+            kept = sink.kept(in: folder)
             if adopts { try adopt() }
             adopts = false
             let foreign = FileSystemType.polled(folder)
-            guard (try? FileSystem.names(in: folder)) != nil else { return broken(unreadable(folder, "folder")) }
+            guard (try? FileSystem.names(in: folder)) != nil else {
+                return broken(Permission.unreadable(folder, "folder"))
+            }
             place = try look()
             mounts = max(mounts, place?.mounts ?? 0)
             polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
@@ -177,6 +182,8 @@ final class Inbox: @unchecked Sendable {
                 $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
             }
             if polls { pollLater() } else { startInotify() }
+            shared.withLock { $0.isOpen = true }
+            sink.changed(self)
             scan()
             shared.withLock { $0.scanned = true }
             sink.changed(self)
@@ -212,7 +219,10 @@ final class Inbox: @unchecked Sendable {
         inotify = nil
         forgetCandidates()
         let news = shared.withLock { report in
-            defer { report.problem = problem }
+            defer {
+                report.problem = problem
+                report.isOpen = true
+            }
             return report.problem != problem
         }
         if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)") }
@@ -282,8 +292,8 @@ final class Inbox: @unchecked Sendable {
             do {
                 names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
             } catch {
-                if path == folder, !error.isPassing { return broken(unreadable(path, "folder")) }
-                ignore(path, error.isPassing ? "\(error)" : unreadable(path, "folder"))
+                if path == folder, !error.isPassing { return broken(Permission.unreadable(path, "folder")) }
+                ignore(path, error.isPassing ? "\(error)" : Permission.unreadable(path, "folder"))
                 if error.isPassing { scanLater() }
                 continue
             }
@@ -329,7 +339,7 @@ final class Inbox: @unchecked Sendable {
             ignore(path, FileNames.reasonForIgnoring(name, recipe: recipe.name))
             return nil
         }
-        if recipe.original == .keep, kept.contains(status.identity.onAnyDevice) { return .file }
+        if kept.contains(status.identity.onAnyDevice) { return .file }
         if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
             let key = FileSystem.Key(path)
             take(path, status, cancelled: marked.contains(key) || candidates[key]?.cancelled ?? false)
@@ -365,11 +375,6 @@ final class Inbox: @unchecked Sendable {
 
     private func ignoreMisnamed(in folder: String) {
         ignore("\(folder)/?", "its name is not UTF-8; rename it")
-    }
-
-    private func unreadable(_ path: String, _ kind: String) -> String {
-        let mode = (try? FileSystem.status(path)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
-        return "the \(kind) can't be read by user \(User.current) (its mode is \(mode)); allow it, and it is taken"
     }
 
     // MARK: - Settling
@@ -440,14 +445,10 @@ final class Inbox: @unchecked Sendable {
         } catch {
             if error.isMissing { return }
             if error.isPassing { return settle(path, status, cancelled: cancelled) }
-            return refuse(path, unreadable(path, "file"), cancelled: cancelled)
+            return refuse(path, Permission.unreadable(path, "file"), cancelled: cancelled)
         }
         let relative = FileSystem.relative(path, to: folder)
-        guard recipe.original != .keep else {
-            kept.insert(status.identity.onAnyDevice)
-            return add(
-                Claim(path: relative, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
-        }
+        guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
         do {
             let source = try Claims.claim(relative, in: folder, isInWork: sink.knows)
             // Nobody may have written to it in the meantime: it would be read half-way.
@@ -460,16 +461,33 @@ final class Inbox: @unchecked Sendable {
             return
         } catch {
             let above = FileSystem.folder(of: path)
-            let mode = (try? FileSystem.status(above)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
-            refuse(
-                path,
-                "can't be taken out of its folder by user \(User.current) (\(above) has mode \(mode)): \(error); "
-                    + "allow it, and it is taken", cancelled: cancelled)
+            guard above != folder, Permission.isClosed(above) else {
+                return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
+            }
+            // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
+            tell("inbox \(folder): \(Permission.closed(above))")
+            keep(path, status, cancelled: cancelled)
         }
+    }
+
+    /// It stays where it is, and is not taken again as long as it is the same.
+    private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        kept.insert(status.identity.onAnyDevice)
+        add(
+            Claim(
+                path: FileSystem.relative(path, to: folder), source: path, origin: .kept, file: status.identity,
+                cancelled: cancelled))
+    }
+
+    /// Says it once, however often it is met.
+    private func tell(_ line: String, input: String? = nil) {
+        guard told.insert(line).inserted else { return }
+        Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
     /// What keeps a file from being taken may pass by without any change of the file that would be told.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
+        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
             guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil,
@@ -529,22 +547,4 @@ final class Inbox: @unchecked Sendable {
         }
         sink.changed(self)
     }
-}
-
-extension FileStatus {
-    /// Neither content nor anything else of it has changed for so long. The change time can't be set back by whoever copies.
-    func isQuiet(for time: Duration) -> Bool {
-        let now = Int64(Timestamp.now() * 1e9)
-        let latest = max(modified, changed)
-        let (seconds, attoseconds) = time.components
-        return latest <= now - (seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    }
-}
-
-/// Who this process is, for messages.
-enum User {
-    static let current: String = {
-        guard let entry = getpwuid(geteuid()) else { return "\(geteuid())" }
-        return String(cString: entry.pointee.pw_name)
-    }()
 }

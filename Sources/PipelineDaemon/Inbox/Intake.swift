@@ -36,6 +36,8 @@ struct InboxReport: Sendable {
     var held: String?
     /// Either of the two.
     var whyNothing: String? { problem ?? held }
+    /// It is watched, or it is known why it is not.
+    var isOpen = false
     /// Everything that was there at the start has been looked at.
     var scanned = false
 }

@@ -401,6 +401,17 @@ extension Ledger {
         return counts
     }
 
+    /// How many have failed since then, and are still so.
+    func failedCount(since time: Double) throws -> Int {
+        var count = 0
+        try read { database in
+            try database.rows("SELECT COUNT(*) FROM jobs WHERE state = 'failed' AND finished >= ?", [.real(time)]) {
+                count = $0.integer(0)
+            }
+        }
+        return count
+    }
+
     /// The highest ID, position and batch in use.
     func highest() throws -> (id: Int, position: Int, batch: Int) {
         try read { database in

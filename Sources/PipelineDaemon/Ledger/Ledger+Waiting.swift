@@ -9,7 +9,8 @@ enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The folder that is downloaded into.
     case spool(String)
 
-    var isFilter: Bool { if case .filter = self { true } else { false } }
+    var isFilter: Bool { filter != nil }
+    var filter: String? { if case .filter(let name) = self { name } else { nil } }
 
     var description: String {
         switch self {

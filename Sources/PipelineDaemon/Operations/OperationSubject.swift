@@ -1,14 +1,21 @@
 /// What an operation is about, as the log says it.
 enum OperationSubject: CustomStringConvertible {
     /// A job, behind so many barriers.
-    case job(Int, segment: Int = 0)
+    case job(LogSubject, segment: Int = 0)
     case batch(Int, BatchNews)
 
     var description: String {
         switch self {
-        case .job(let id, segment: 0): "job \(id)"
-        case .job(let id, let segment): "job \(id) behind barrier \(segment)"
+        case .job(let job, segment: 0): "job \(job.jobs.first ?? 0)"
+        case .job(let job, let segment): "job \(job.jobs.first ?? 0) behind barrier \(segment)"
         case .batch(let id, let news): "batch \(id) \(news.rawValue)"
+        }
+    }
+
+    var fields: LogSubject {
+        switch self {
+        case .job(let job, _): job
+        case .batch(let id, _): LogSubject(batch: id)
         }
     }
 }

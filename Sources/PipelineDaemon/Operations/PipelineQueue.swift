@@ -134,8 +134,11 @@ final class PipelineQueue: @unchecked Sendable {
 
     func log(_ operation: AsyncOperation, _ state: OperationState) {
         guard isLogged.load(ordering: .relaxed), let subject = operation.subject else { return }
-        Log.notice("\(name) \(subject): \(state.rawValue)")
+        Log.notice("\(name) \(subject): \(state.rawValue)", of: subject.fields)
     }
+
+    /// Answers as long as Foundation starts what is added, whatever is paused or full.
+    func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     var report: Report {
         state.withLock {

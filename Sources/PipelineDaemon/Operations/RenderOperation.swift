@@ -11,6 +11,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     struct Work: Sendable {
         var name: String
+        var subject: LogSubject
         /// What is made, and where: a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
@@ -164,7 +165,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) -> RenderTask {
         RenderTask(
-            name: work.name, outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
+            name: work.name, subject: work.subject,
+            outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
             limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
             opened: { [self] header in opened(header) },

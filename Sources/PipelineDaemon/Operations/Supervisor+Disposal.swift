@@ -120,7 +120,7 @@ extension Supervisor {
             return (stuck[record.id]?.reason, stuck.isEmpty)
         }
         if known != reason {
-            Log.failure("job \(record.id): \(reason)")
+            Log.failure("job \(record.id): \(reason)", of: LogSubject(record))
             tell(record, reason)
         }
         if isFirst { disposeLater() }

@@ -27,7 +27,8 @@ extension Supervisor {
         if let culprit = failure.culprit { strike(culprit, by: job) }
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)\(words)"
-                + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))")
+                + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))",
+            of: LogSubject(job.record, failure))
     }
 
     // MARK: - What may pass
@@ -44,7 +45,9 @@ extension Supervisor {
         wait(
             job, .retry,
             "retry at \(Timestamp.clock(due)) (\(job.record.setbacks) of \(retry.tries)): \(failure.message)")
-        Log.notice("\(job.record.order.recipe): \(job.record.path): \(job.record.reason ?? "") (job \(job.record.id))")
+        Log.notice(
+            "\(job.record.order.recipe): \(job.record.path): \(job.record.reason ?? "") (job \(job.record.id))",
+            of: LogSubject(job.record, failure))
         retries.make(at: due)
     }
 

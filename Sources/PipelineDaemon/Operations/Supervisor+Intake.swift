@@ -82,6 +82,36 @@ extension Supervisor {
     func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
 
     func changed(_ inbox: Inbox) {
-        queue.async { self.checkWaiters() }
+        queue.async { [self] in
+            checkWaiters()
+            checkWatching()
+            tellChange()
+        }
+    }
+
+    /// Calls `done` when each inbox is watched, or has said why it can't be. One that does not answer is not waited for for long.
+    func whenWatching(_ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            whenWatching = done
+            checkWatching()
+            queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
+                guard whenWatching != nil else { return }
+                for inbox in inboxes where !inbox.report.isOpen {
+                    Log.failure(
+                        "inbox \(inbox.folder) does not answer; it is watched as soon as it does",
+                        of: LogSubject(recipe: inbox.recipe.name))
+                }
+                watching()
+            }
+        }
+    }
+
+    private func checkWatching() {
+        if whenWatching != nil, inboxes.allSatisfy(\.report.isOpen) { watching() }
+    }
+
+    private func watching() {
+        whenWatching?()
+        whenWatching = nil
     }
 }

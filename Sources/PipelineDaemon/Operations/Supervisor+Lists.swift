@@ -128,7 +128,9 @@ extension Supervisor {
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
                 case .success(let list):
                     let listed = jobs(of: list, called: call.name, order, in: call.batch, wished)
-                    Log.notice("add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)")
+                    Log.notice(
+                        "add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)",
+                        of: LogSubject(batch: listed.batch.id, recipe: order.recipe))
                     let reply = Call.AddList.Reply(
                         batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
                     guard after.isEmpty else {

@@ -9,8 +9,8 @@ extension Supervisor {
         for (state, count) in consequences.counts { counts[state, default: 0] += count }
         if !consequences.failed.isEmpty {
             Log.failure(
-                "\(Self.said(consequences.failed)) failed: what it comes after did, or was cancelled; `pipectl show` says more"
-            )
+                "\(Self.said(consequences.failed)) failed: what it comes after did, or was cancelled; `pipectl show` says more",
+                of: LogSubject(jobs: consequences.failed))
             disposeBacklog()
             ended(failed: consequences.failed)
             forgetOld(ended: consequences.failed.count)

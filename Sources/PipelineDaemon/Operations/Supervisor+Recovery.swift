@@ -48,7 +48,7 @@ extension Supervisor {
         job.error = "the daemon has crashed \(job.crashes) times while this picture was in work"
         job.failure = .crash
         job.advice = "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit"
-        Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))")
+        Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))", of: LogSubject(job))
     }
 
     /// The intent was recorded: its job ends done, if what it speaks of is there.
@@ -75,7 +75,8 @@ extension Supervisor {
             }
             job.state = .failed
             (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
-            Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))")
+            Log.failure(
+                "\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
             return false
         }
     }

@@ -5,6 +5,14 @@ import WorkerProtocol
 
 /// Configuration and plugins are read again: all of it counts, or, with problems, none.
 extension Supervisor {
+    /// The service manager is told, too, who waits for the end of it.
+    func reloadForService() {
+        ServiceManager.tellReloading()
+        queue.async { [self] in
+            reload { _ in ServiceManager.tell("READY=1") }
+        }
+    }
+
     /// One after the other; those who ask while one is under way share the next.
     func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
         reloads.append(done)
@@ -28,21 +36,29 @@ extension Supervisor {
         tryPlugins { [self] result in
             guard case .success(let (hello, accept)) = result else {
                 if case .failure(let error) = result {
-                    done([Problem(file: error.program, line: nil, message: error.how)])
+                    refuse([Problem(file: error.program, line: nil, message: error.how)], done)
                 }
                 return
             }
             let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
             accept(problems.isEmpty)
-            guard problems.isEmpty else {
-                for problem in problems { Log.failure("\(problem)") }
-                Log.notice("nothing was changed by the reload")
-                return done(problems)
-            }
+            guard problems.isEmpty else { return refuse(problems, done) }
             queue.async { [self] in
+                reloadProblems = []
                 adopt(loaded)
                 done([])
             }
+        }
+    }
+
+    /// What was in force stays so, and that is said until a reload succeeds.
+    private func refuse(_ problems: [Problem], _ done: @escaping @Sendable ([Problem]) -> Void) {
+        for problem in problems { Log.failure("\(problem)") }
+        Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
+        queue.async { [self] in
+            reloadProblems = problems
+            tellChange()
+            done(problems)
         }
     }
 

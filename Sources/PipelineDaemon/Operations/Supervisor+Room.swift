@@ -46,7 +46,7 @@ extension Supervisor {
         case .room(let known): shortages[place]?.need = .room(max(needed, known))
         case .mount, .permission, .plugin, .replacement, .answer: break
         case nil:
-            Log.failure("\(job.record.path): \(failure.message)")
+            Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
             begin(Shortage(reason: "no space in \(place)", need: .room(needed)), of: place)
         }
         wait(job, for: place)
@@ -94,7 +94,9 @@ extension Supervisor {
 
     func begin(_ shortage: Shortage, of resource: Resource) {
         shortages[resource] = shortage
-        Log.failure("\(shortage.reason): its work waits, and goes on when \(shortage.hope)")
+        Log.failure(
+            "\(shortage.reason): its work waits, and goes on when \(shortage.hope)",
+            of: LogSubject(filter: resource.filter))
         setAside(resource)
         holdInboxes()
         if shortages.count == 1 { lookForRoomLater() }
@@ -219,6 +221,10 @@ extension Supervisor {
         if let first = stays.min(by: { $0.key < $1.key }) {
             let more = stays.count > 1 ? " (and \(stays.count - 1) more)" : ""
             problems.append("job \(first.key): \(first.value.reason)\(more)")
+        }
+        if let first = reloadProblems.first {
+            let more = reloadProblems.count > 1 ? " (and \(reloadProblems.count - 1) more)" : ""
+            problems.append("the configuration is the one from before the reload: \(first)\(more)")
         }
         return problems + hooks.problems
     }

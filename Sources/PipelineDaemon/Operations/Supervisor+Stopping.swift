@@ -24,6 +24,7 @@ extension Supervisor {
             if running > 0 {
                 Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
             }
+            tellChange()
             checkDrained()
             queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }
             queue.asyncAfter(deadline: .now() + (settings.drainTimeout + settings.cancelGrace + .seconds(5)).dispatch) {

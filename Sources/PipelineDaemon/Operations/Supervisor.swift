@@ -89,6 +89,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var isReloading = false
     /// Who has asked for a reload since that began.
     var reloads: [@Sendable ([Problem]) -> Void] = []
+    /// Why the latest reload has changed nothing.
+    var reloadProblems: [Problem] = []
+    /// Who waits for all inboxes to be watched.
+    var whenWatching: (@Sendable () -> Void)?
+    /// Told when something of the status may have changed; set before anything is.
+    var tellChange: @Sendable () -> Void = {}
     /// Batches of which something is being announced.
     var announcing: Set<Int> = []
     /// Jobs that are being brought back.
@@ -235,6 +241,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func start(_ record: JobRecord) {
         let id = record.id
+        let subject = LogSubject(record)
         let plan = record.plan
         let pictures = plan.segments[record.segment]
         // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
@@ -242,7 +249,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
-                name: record.path, pictures: pictures, staging: pictures.map { staging.path(of: record, $0) },
+                name: record.path, subject: subject, pictures: pictures,
+                staging: pictures.map { staging.path(of: record, $0) },
                 source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
                 inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
@@ -266,10 +274,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download, of: .job(id), at: job.place) }
-        self.render.add(render, of: .job(id, segment: record.segment), at: job.place)
-        if let publish = job.publish { self.publish.add(publish, of: .job(id), at: job.place) }
-        if let announce = job.announce { self.announce.add(announce, of: .job(id)) }
+        if let download { self.download.add(download, of: .job(subject), at: job.place) }
+        self.render.add(render, of: .job(subject, segment: record.segment), at: job.place)
+        if let publish = job.publish { self.publish.add(publish, of: .job(subject), at: job.place) }
+        if let announce = job.announce { self.announce.add(announce, of: .job(subject)) }
     }
 
     /// A job that is published when it is rendered.
@@ -372,7 +380,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }
         finish(job, .done, done: done)
-        Log.notice(Self.line(job.record, places))
+        Log.notice(Self.line(job.record, places), of: LogSubject(job.record))
     }
 
     /// A job that is to stop has stopped once none of its operations works any more.
@@ -390,8 +398,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     private func stopped(_ job: Job) {
         guard !job.ended else { return }
-        if job.cancelRequested { return finish(job, .cancelled) }
-        settleWaiting(job)
+        guard job.cancelRequested else { return settleWaiting(job) }
+        finish(job, .cancelled)
+        let record = job.record
+        Log.notice("\(record.order.recipe): \(record.path) cancelled (job \(record.id))", of: LogSubject(record))
     }
 
     /// Back to where it was before it began: to the queue, or to what waits.

@@ -31,6 +31,7 @@ final class RenderTask: @unchecked Sendable {
     }
 
     let name: String
+    let subject: LogSubject
     let outputs: [RenderOutput]
     let limits: Limits
     /// Nothing else is in work beside it: it is under suspicion.
@@ -54,13 +55,14 @@ final class RenderTask: @unchecked Sendable {
     var deadline: DispatchTime?
 
     init(
-        name: String, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
+        name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
         targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
     ) {
         self.name = name
+        self.subject = subject
         self.outputs = outputs
         self.limits = limits
         self.alone = alone

@@ -365,7 +365,9 @@ final class WorkerPool: @unchecked Sendable {
     private func log(_ line: FilterLine, of task: RenderTask, _ worker: Worker) {
         let file = line.filter.flatMap { worker.files[$0] }.map { " (\($0))" } ?? ""
         let text = "\(task.name): \(line.filter.map { "the filter '\($0)' says: " } ?? "")\(line.text)\(file)"
-        line.isWarning ? Log.failure(text) : Log.notice(text)
+        var subject = task.subject
+        subject.filter = line.filter
+        line.isWarning ? Log.failure(text, of: subject) : Log.notice(text, of: subject)
     }
 
     private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
@@ -402,7 +404,7 @@ final class WorkerPool: @unchecked Sendable {
             Log.failure("a render worker \(how) before it said hello")
             startFailed()
         case .busy(let task), .held(let task, _):
-            if !worker.killed { Log.failure("the render worker of \(task.name) \(how)") }
+            if !worker.killed { Log.failure("the render worker of \(task.name) \(how)", of: task.subject) }
             let failure: RenderTask.Failure =
                 end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))

@@ -1,0 +1,34 @@
+import PipelineModel
+
+/// What a line of the log is about. On a terminal the line says it; the journal keeps each as a field of its own.
+struct LogSubject: Sendable {
+    /// Far more than anybody looks for in one line.
+    private static let mostJobs = 64
+
+    var jobs: [Int] = []
+    var batch: Int?
+    var recipe: String?
+    var stage: String?
+    var filter: String?
+    /// The picture, as it is called in its inbox.
+    var input: String?
+
+    var fields: [(name: String, value: String)] {
+        let fields = [
+            ("BATCH", batch.map { "\($0)" }), ("RECIPE", recipe), ("STAGE", stage), ("FILTER", filter),
+            ("INPUT", input),
+        ]
+        return jobs.prefix(Self.mostJobs).map { ("JOB", "\($0)") }
+            + fields.compactMap { name, value in value.map { (name, $0) } }
+    }
+}
+
+extension LogSubject {
+    init(_ record: JobRecord, _ failure: JobFailure? = nil) {
+        let isBuiltIn = StageCatalog.builtIn.stages.contains { $0.name == failure?.stage }
+        let filter = failure?.stage.flatMap { !isBuiltIn && record.order.outputs.uses(filter: $0) ? $0 : nil }
+        self.init(
+            jobs: [record.id], batch: record.batch, recipe: record.order.recipe, stage: failure?.stage,
+            filter: failure?.culprit ?? failure?.filter ?? filter, input: record.path)
+    }
+}

@@ -1,0 +1,54 @@
+import Dispatch
+import PipelineControl
+import Synchronization
+
+/// The line that `systemctl status` shows. It is told when something has changed, and once a second at the most.
+///
+/// `@unchecked`: `latest` and `told` are touched on the supervisor's queue alone.
+final class ServiceStatus: @unchecked Sendable {
+    private static let pause = DispatchTimeInterval.seconds(1)
+
+    private let supervisor: Supervisor
+    private let isDue = Atomic(false)
+    private var latest: DispatchTime?
+    private var told = ""
+    /// Of how many failed jobs, since when, how many were counted.
+    private var failed = (all: 0, since: 0.0, count: 0)
+
+    init(of supervisor: Supervisor) {
+        self.supervisor = supervisor
+    }
+
+    /// Something may have changed. May be called on any thread, and as often as one likes.
+    func changed() {
+        guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
+        supervisor.queue.async { [self] in
+            let time = max(.now(), latest.map { $0 + Self.pause } ?? .now())
+            supervisor.queue.asyncAfter(deadline: time) { self.look() }
+        }
+    }
+
+    private func look() {
+        latest = .now()
+        isDue.store(false, ordering: .relaxed)
+        let status = supervisor.status(version: "")
+        let known = failed
+        // Rows are counted: others have their turn meanwhile.
+        supervisor.files.async { [self] in
+            let midnight = Timestamp.midnight()
+            var failed = known
+            if failed.all != status.jobs.failed || failed.since != midnight {
+                failed = (status.jobs.failed, midnight, (try? supervisor.ledger.failedCount(since: midnight)) ?? 0)
+            }
+            let line = StatusLine.text(supervisor.withReasons(status), failedToday: failed.count)
+            supervisor.queue.async { [failed] in self.tell(line, failed) }
+        }
+    }
+
+    private func tell(_ line: String, _ failed: (all: Int, since: Double, count: Int)) {
+        self.failed = failed
+        guard line != told else { return }
+        told = line
+        ServiceManager.tell("STATUS=\(line)")
+    }
+}

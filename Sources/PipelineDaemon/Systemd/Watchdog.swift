@@ -1,0 +1,62 @@
+import Dispatch
+
+/// Tells the service manager that work goes on (`WatchdogSec=`), but only once everything that work goes through has answered, one after
+/// the other. One that never answers means that nothing will go on by itself: then nothing is told, and the manager starts another daemon.
+///
+/// It does not ask what may wait for a disk: a mount that hangs is no reason to end the daemon.
+///
+/// `@unchecked`: what changes is touched on `queue` alone.
+final class Watchdog: @unchecked Sendable {
+    /// Something that answers as long as it is not stuck.
+    struct Station: Sendable {
+        var name: String
+        var ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
+    }
+
+    private let queue = DispatchQueue(label: "pipelined.watchdog")
+    private let stations: [Station]
+    private let ping: @Sendable () -> Void
+    /// Whose answer is awaited, and whether that has been complained of.
+    private var awaited: Station?
+    private var hasComplained = false
+    private let timer: any DispatchSourceTimer
+
+    init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
+        self.stations = stations
+        self.ping = ping
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { [weak self] in self?.round() }
+    }
+
+    deinit {
+        // One that was never activated must not be let go of.
+        timer.activate()
+        timer.cancel()
+    }
+
+    /// Asks twice in each `interval`, beginning now.
+    func begin(_ interval: Duration) {
+        timer.schedule(deadline: .now(), repeating: (interval / 2).dispatch, leeway: (interval / 20).dispatch)
+        timer.activate()
+    }
+
+    /// Asks all of them, unless one of the last round still owes its answer.
+    func ask() { queue.async { self.round() } }
+
+    private func round() {
+        guard let awaited else { return ask(stations[...]) }
+        if !hasComplained {
+            Log.failure("\(awaited.name) does not answer: the service manager is not told that work goes on")
+        }
+        hasComplained = true
+    }
+
+    private func ask(_ left: ArraySlice<Station>) {
+        awaited = left.first
+        guard let next = left.first else {
+            hasComplained = false
+            return ping()
+        }
+        next.ask { [self] in queue.async { self.ask(left.dropFirst()) } }
+    }
+}
