@@ -1,0 +1,42 @@
+#!/bin/bash
+# Makes Debian packages of what was built: deb.sh BUILDFOLDER DESTINATION. `./run deb` calls it.
+set -euo pipefail
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+programs=$(cd "$1" && pwd)
+mkdir -p "$2"
+destination=$(cd "$2" && pwd)
+version=$(sed -n 's/.*version = "\(.*\)"/\1/p' "$source/Sources/SystemCalls/Release.swift")
+date=$(sed -n 's/.*date = "\(.*\)"/\1/p' "$source/Sources/SystemCalls/Release.swift")
+maintainer=$(sed -n 's/^Maintainer: //p' "$source/packaging/debian/control")
+swift=$(swift -print-target-info | sed -n '/"runtimeLibraryPaths"/,/\]/s/^ *"\(\/.*\)".*/\1/p' | head -n 1)
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+cp -R "$source/packaging/debian" "$tree/debian"
+units=$source/packaging/systemd
+cp "$units/pipelined.service" "$tree/debian/pipelined.service"
+cp "$units/pipelined.socket" "$tree/debian/pipelined.socket"
+cp "$units/sysusers.d/pipelined.conf" "$tree/debian/pipelined.sysusers"
+cp "$units/tmpfiles.d/pipelined.conf" "$tree/debian/pipelined.tmpfiles"
+# As the format of debian/copyright wants a licence's text.
+sed '1,/^Copyright/d; /./!s/^$/./; s/^/ /' "$source/LICENSE" | sed '1d' > "$tree/licence"
+sed -i -e "/^@LICENSE@$/{r $tree/licence
+d}" "$tree/debian/copyright"
+cat > "$tree/debian/changelog" <<END
+pipelined ($version-1) unstable; urgency=medium
+
+  * See CHANGELOG.md.
+
+ -- $maintainer  $(date --utc --rfc-email --date "$date")
+END
+
+cd "$tree"
+# Whoever has built a package once more has the same file.
+SOURCE_DATE_EPOCH=$(date --utc --date "$date" +%s)
+export SOURCE_DATE_EPOCH PROJECT=$source PROGRAMS=$programs SWIFT=$swift DESTINATION=$destination
+export DEB_BUILD_OPTIONS=noautodbgsym
+if ! fakeroot debian/rules binary > "$tree/log" 2>&1; then
+    cat "$tree/log" >&2
+    exit 1
+fi
+ls "$destination"/*_"$version"-1_*.deb
