@@ -49,7 +49,8 @@ extension Manual {
                         "before a start, whether all that is written is right"),
                     .entry("pipectl --root ~/pictures watch", value: "", "what it does, live"),
                 ]
-                + ManualPage.others("pipectl(1)", "pipelined.conf(5)", "pipelined.recipe(5)", "pipeline_plugin.h(3)"))
+                + ManualPage.others(
+                    ("pipectl", 1), ("pipelined.conf", 5), ("pipelined.recipe", 5), ("pipeline_plugin.h", 3)))
     }
 
     private static func files(of places: Places) -> [(path: String, help: String)] {

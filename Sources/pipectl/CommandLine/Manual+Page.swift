@@ -30,7 +30,7 @@ extension Manual {
                 .entry(
                     SocketAddress.path(below: "DIR"), value: "", "the socket of one that runs as `pipelined --root DIR`"
                 ),
-            ] + ManualPage.others("pipelined(8)", "pipelined.conf(5)", "pipelined.recipe(5)")
+            ] + ManualPage.others(("pipelined", 8), ("pipelined.conf", 5), ("pipelined.recipe", 5))
     }
 
     private static func verb(_ verb: Verb) -> [ManualPage.Part] {
