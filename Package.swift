@@ -112,7 +112,7 @@ let package = Package(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/foreign_client.py"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
-        tests("ManualPagesTests", ["TestTools", "ManualPages"]),
+        tests("ManualPagesTests", ["ManualPages"]),
         tests("RoomTests", []),
     ]
         + filters.map {

@@ -25,8 +25,8 @@ public struct ManualPage: Sendable {
         self.parts = parts
     }
 
-    /// References to other pages, the last section of each.
-    public static func others(_ pages: String...) -> [Part] {
-        [.section("SEE ALSO"), .paragraph(pages.map { "`\($0)`" }.joined(separator: ", "))]
+    /// The last section of a page: which others there are, by name and section.
+    public static func others(_ pages: (name: String, section: Int)...) -> [Part] {
+        [.section("SEE ALSO"), .paragraph(pages.map { "`\($0.name)`(\($0.section))" }.joined(separator: ", "))]
     }
 }

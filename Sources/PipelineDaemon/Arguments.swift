@@ -23,7 +23,7 @@ struct Arguments {
             case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
             case .check: "read configuration and plugins, say all that is wrong with them, and exit"
             case .man:
-                "print the manual page \(Manual.allCases.map(\.rawValue).joined(separator: ", ")), for `man -l -`"
+                "print a manual page, for `man -l -`: \(Manual.allCases.map(\.rawValue).joined(separator: ", "))"
             case .version: "print the version"
             case .help: "print the help"
             }

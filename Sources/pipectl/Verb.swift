@@ -1,4 +1,5 @@
-/// A verb, declared once. Parsing, help and its JSON all read this, and nothing about a verb is written anywhere else.
+/// A verb, declared once. Parsing, help and its JSON, the manual page and completion all read this, and nothing about a verb is
+/// written anywhere else.
 struct Verb: Sendable {
     let name: String
     /// One line, for the table of verbs.
@@ -19,6 +20,7 @@ struct Argument: Sendable {
     let help: String
     /// How many of it a command may have.
     let count: ClosedRange<Int>
+    /// What it may be.
     let kinds: [WordKind]
 
     init(_ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], _ help: String) {

@@ -40,7 +40,7 @@ struct CompletionTests {
             }
             #expect(try await complete("retry", "") == ["1\tfailed broken.jpg"])
             #expect(try await complete("cancel", "") == ["3\tqueued harbour.png", "2\tqueued beach.png"])
-            #expect(try await complete("watch", "--batch", "") == ["1\t2 jobs, beach.png"])
+            #expect(try await complete("watch", "--batch", "") == ["1\t2 queued"])
             #expect(try await complete("add", "x.jpg", "--recipe", "w") == ["web\tFor the web: small"])
             let queues = try await complete("pause", "").map { $0.prefix { $0 != "\t" } }
             #expect(queues == ["announce", "download", "publish", "render"])
@@ -66,6 +66,19 @@ struct CompletionTests {
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         return try await run(daemon, ["bash", "--norc", "-c", driver, "bash", "pipectl"] + words)
+    }
+
+    /// What zsh would be told for the last of the words; what it makes of that is its own.
+    private func zsh(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
+        let driver = """
+            words=("$@") CURRENT=$# PREFIX=$@[-1]
+            _describe() { print -rl -- $candidates "suffix '$@[-1]'" }
+            _files() { print -r -- files $@ }
+            compset() { print -r -- $@ }
+            set --
+            source \(Self.scripts)/_pipectl
+            """
+        return try await run(daemon, ["zsh", "-f", "-c", driver, "zsh", "pipectl"] + words)
     }
 
     /// What fish would offer behind this.
@@ -118,6 +131,22 @@ struct CompletionTests {
                 try await fish(daemon, "pipectl --root=outb").map { $0.prefix { $0 != "\t" } } == ["--root=outbox/"])
             let chain = try await fish(daemon, "pipectl explain 'resize width=9 | noi").map { $0.prefix { $0 != "\t" } }
             #expect(chain == ["resize width=9 | noir"])
+        }
+    }
+
+    @Test("zsh is told the same, with a space behind what is whole")
+    func inZsh() async throws {
+        try await withJobs { daemon in
+            #expect(try await zsh(daemon, "resu") == ["resume:go on after a pause", "suffix ' '"])
+            #expect(try await zsh(daemon, "retry", "") == ["1:failed broken.jpg", "suffix ' '"])
+            // Colons divide the two.
+            let recipe = try await zsh(daemon, "list", "--recipe=w")
+            #expect(recipe == ["--recipe=web:For the web: small", "suffix ' '"])
+            let stage = try await zsh(daemon, "add", "x.png", "--chain", "resize\\ sca")
+            #expect(stage.first?.hasPrefix("resize scale=:factor") == true)
+            #expect(stage.last == "suffix ''")
+            #expect(try await zsh(daemon, "add", "") == ["files"])
+            #expect(try await zsh(daemon, "--root=x") == ["-P 1 *=", "files -/"])
         }
     }
 

@@ -32,7 +32,7 @@ extension Manual {
                         "with `--root DIR`: \(below.moreConfiguration)/*.conf"),
                     .entry(
                         system.saved, value: "", "what was set with `--save`; with `--root DIR`: \(below.saved)"),
-                ] + ManualPage.others("pipelined(8)", "pipelined.recipe(5)", "pipectl(1)"))
+                ] + ManualPage.others(("pipelined", 8), ("pipelined.recipe", 5), ("pipectl", 1)))
     }
 
     /// How both kinds of files are written.

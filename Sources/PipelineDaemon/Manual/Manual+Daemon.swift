@@ -38,7 +38,19 @@ extension Manual {
                 + zip(files(of: .system), files(of: .laidOut(below: "DIR"))).map { system, below in
                     .entry(system.path, value: "", "\(below.path): \(system.help)")
                 }
-                + ManualPage.others("pipectl(1)", "pipelined.conf(5)", "pipelined.recipe(5)", "pipeline_plugin.h(3)"))
+                + [
+                    .section("EXAMPLES"),
+                    .entry(
+                        "pipelined --root ~/pictures", value: "",
+                        "run it for oneself: what is dropped into ~/pictures/inbox/ comes out in ~/pictures/outbox/noir/"
+                    ),
+                    .entry(
+                        "pipelined --root ~/pictures --check", value: "",
+                        "before a start, whether all that is written is right"),
+                    .entry("pipectl --root ~/pictures watch", value: "", "what it does, live"),
+                ]
+                + ManualPage.others(
+                    ("pipectl", 1), ("pipelined.conf", 5), ("pipelined.recipe", 5), ("pipeline_plugin.h", 3)))
     }
 
     private static func files(of places: Places) -> [(path: String, help: String)] {

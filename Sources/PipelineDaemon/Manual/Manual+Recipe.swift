@@ -53,7 +53,8 @@ extension Manual {
                     ]),
                     .section("FILES"),
                     .entry("\(system.recipes)/*.recipe", value: "", "with `--root DIR`: \(below.recipes)/*.recipe"),
-                ] + ManualPage.others("pipelined(8)", "pipelined.conf(5)", "pipectl(1)", "pipeline_plugin.h(3)"))
+                ] + ManualPage.others(("pipelined", 8), ("pipelined.conf", 5), ("pipectl", 1), ("pipeline_plugin.h", 3))
+        )
     }
 
     private static func stage(_ stage: StageDescription) -> [ManualPage.Part] {

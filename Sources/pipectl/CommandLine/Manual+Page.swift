@@ -30,7 +30,7 @@ extension Manual {
                 .entry(
                     SocketAddress.path(below: "DIR"), value: "", "the socket of one that runs as `pipelined --root DIR`"
                 ),
-            ] + ManualPage.others("pipelined(8)", "pipelined.conf(5)", "pipelined.recipe(5)")
+            ] + ManualPage.others(("pipelined", 8), ("pipelined.conf", 5), ("pipelined.recipe", 5))
     }
 
     private static func verb(_ verb: Verb) -> [ManualPage.Part] {
@@ -41,7 +41,11 @@ extension Manual {
         if !verb.discussion.isEmpty { parts.append(.paragraph(verb.discussion.joined(separator: " "))) }
         parts += verb.arguments.map { .entry("", value: $0.name, $0.help) } + verb.options.map(entry)
         if !verb.examples.isEmpty { parts.append(.paragraph("Examples:")) }
-        return parts + verb.examples.map { .entry($0.command, value: "", $0.explanation) }
+        return parts + verb.examples.map(example)
+    }
+
+    private static func example(_ example: Example) -> ManualPage.Part {
+        .entry(example.command, value: "", example.explanation)
     }
 
     private static func entry(_ option: Option) -> ManualPage.Part {

@@ -4,7 +4,8 @@ import PipelineControl
 /// What there is in the daemon that a word could be; nothing when no daemon answers, for a shell is no place for complaints.
 struct LiveWords {
     private static let mostJobs = 100
-    private static let mostJobsOfBatches = 1000
+    /// No answer has more.
+    private static let mostEnded = 500
 
     let address: SocketAddress
 
@@ -14,13 +15,18 @@ struct LiveWords {
         return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.input)") }
     }
 
-    /// Those of the newest jobs, the newest first.
+    /// Those in work, the newest first, and then those of the latest jobs.
     var batches: [Candidate] {
-        let jobs = ask(Call.List(limit: Self.mostJobsOfBatches))?.jobs ?? []
-        let byBatch = Dictionary(grouping: jobs.filter { $0.batch != nil }, by: { $0.batch ?? 0 })
-        return byBatch.sorted { $0.key > $1.key }.map { batch, jobs in
-            Candidate("\(batch)", "\(Amount.counted(jobs.count, "job")), \(jobs.first?.input ?? "")")
+        let inWork = (ask(Call.Progress())?.batches ?? []).map(\.batch)
+        let latest = (ask(Call.List(limit: Self.mostEnded))?.jobs ?? []).reversed()
+        var candidates = inWork.sorted { $0.id > $1.id }.map {
+            Candidate("\($0.id)", [$0.name, $0.counts].compactMap(\.self).joined(separator: ": "))
         }
+        for job in latest {
+            guard let batch = job.batch, !candidates.contains(where: { $0.word == "\(batch)" }) else { continue }
+            candidates.append(Candidate("\(batch)", "ended with \(job.input)"))
+        }
+        return candidates
     }
 
     var recipes: [Candidate] {

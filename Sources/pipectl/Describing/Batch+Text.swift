@@ -5,11 +5,15 @@ extension Control.Batch {
     func line(_ news: String?) -> Text {
         var line: Text = "batch \(id) \(news ?? "", .good)"
         if let name { line = line + "  \(name)" }
+        return line + "  \(counts)"
+    }
+
+    /// "19 done, 1 failed"
+    var counts: String {
         let parts = [
             (waiting, "waiting"), (queued, "queued"), (running, "running"), (cancelling, "cancelling"),
             (done, "done"), (failed, "failed"), (cancelled, "cancelled"),
         ]
-        let counts = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        return line + "  \(counts)"
+        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 }
