@@ -188,7 +188,7 @@ final class Inbox: @unchecked Sendable {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            broken("\(error)")
+            broken(Permission.unusable(folder, error))
         }
     }
 
