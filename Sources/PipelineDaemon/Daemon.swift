@@ -164,7 +164,7 @@ final class Daemon: @unchecked Sendable {
                 }
             }
         }
-        on(SIGHUP) { [self] in supervisor.reloadForService() }
+        on(SIGHUP) { [self] in supervisor.queue.async { [supervisor] in supervisor.reload { _ in } } }
     }
 
     /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler

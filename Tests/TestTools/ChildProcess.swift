@@ -24,16 +24,16 @@ public final class ChildProcess: Sendable {
     private let state = Mutex(State())
     private let over = DispatchGroup()
 
-    /// Starts it. What it writes is kept, but for an `output` that goes elsewhere.
+    /// Starts it. What it writes is kept, but for an `output` that goes elsewhere. `passed` become its descriptors from 3 on.
     public init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
-        input: String = "/dev/null", output: Descriptor? = nil
+        input: String = "/dev/null", output: Descriptor? = nil, passed: [Descriptor] = []
     ) throws {
         let input = try Descriptor.open(input, O_RDONLY)
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         identifier = try Self.spawn(
-            [path] + arguments, environment, streams: [input, output ?? writing, writingErrors])
+            [path] + arguments, environment, streams: [input, output ?? writing, writingErrors] + passed)
         over.enter()
         Thread.detachNewThread { [self] in
             follow([reading, readingErrors])

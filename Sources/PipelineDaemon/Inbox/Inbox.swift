@@ -163,7 +163,7 @@ final class Inbox: @unchecked Sendable {
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
-            // Its group may put pictures there, if the umask, or an ACL of the folder above, says so.
+            // Its group may put pictures there, if the umask, or the folder's ACL, says so.
             try FileSystem.makeFolders(folder, mode: 0o777)
             try FileSystem.makeFolders(Claims.folder(in: folder))
             kept = sink.kept(in: folder)
@@ -188,7 +188,7 @@ final class Inbox: @unchecked Sendable {
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
-            broken("\(error)")
+            broken(Permission.unusable(folder, error))
         }
     }
 
@@ -303,6 +303,7 @@ final class Inbox: @unchecked Sendable {
                     continue
                 }
                 let child = FileSystem.join(path, name)
+                if isOthers(child) { continue }  // Not even asked what it is: its disk may not answer.
                 if consider(child, quiet: false, found: true) == .folder { folders.append(child) }
             }
         }
@@ -473,10 +474,8 @@ final class Inbox: @unchecked Sendable {
     /// It stays where it is, and is not taken again as long as it is the same.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(status.identity.onAnyDevice)
-        add(
-            Claim(
-                path: FileSystem.relative(path, to: folder), source: path, origin: .kept, file: status.identity,
-                cancelled: cancelled))
+        let name = FileSystem.relative(path, to: folder)
+        add(Claim(path: name, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
     }
 
     /// Says it once, however often it is met.

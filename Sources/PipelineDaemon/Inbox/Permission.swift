@@ -7,6 +7,16 @@ enum Permission {
         "the \(kind) can't be read by user \(User.current) (its mode is \(mode(of: path))); allow it, and it is taken"
     }
 
+    /// Why an inbox can't be opened.
+    static func unusable(_ inbox: String, _ error: any Error) -> String {
+        guard let error = error as? SystemError, [EACCES, EPERM, EROFS].contains(error.code) else { return "\(error)" }
+        let advice =
+            error.code == EROFS
+            ? "mount it for writing (in a service of systemd: ReadWritePaths=)"
+            : "let that user read it, and take pictures out of it"
+        return "can't be used by user \(User.current) (\(inbox) has mode \(mode(of: inbox))): \(error); \(advice)"
+    }
+
     static func unclaimable(in folder: String, _ error: any Error) -> String {
         "can't be taken out of its folder by user \(User.current) (\(folder) has mode \(mode(of: folder))): \(error); "
             + "allow it, and it is taken"

@@ -111,6 +111,7 @@ extension Supervisor {
     }
 
     private func watching() {
+        isReady = true
         whenWatching?()
         whenWatching = nil
     }

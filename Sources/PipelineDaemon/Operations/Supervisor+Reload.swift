@@ -5,14 +5,6 @@ import WorkerProtocol
 
 /// Configuration and plugins are read again: all of it counts, or, with problems, none.
 extension Supervisor {
-    /// The service manager is told, too, who waits for the end of it.
-    func reloadForService() {
-        ServiceManager.tellReloading()
-        queue.async { [self] in
-            reload { _ in ServiceManager.tell("READY=1") }
-        }
-    }
-
     /// One after the other; those who ask while one is under way share the next.
     func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
         reloads.append(done)
@@ -24,8 +16,10 @@ extension Supervisor {
         reloads = []
         isReloading = !asked.isEmpty
         guard isReloading else { return }
+        if isReady { ServiceManager.tellReloading() }
         reloadNow { [self] problems in
             queue.async { [self] in
+                if isReady { ServiceManager.tell("READY=1") }
                 for done in asked { done(problems) }
                 reloadNext()
             }

@@ -91,7 +91,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var reloads: [@Sendable ([Problem]) -> Void] = []
     /// Why the latest reload has changed nothing.
     var reloadProblems: [Problem] = []
-    /// Who waits for all inboxes to be watched.
+    /// All inboxes have been watched, or were given up on.
+    var isReady = false
+    /// Who waits for that.
     var whenWatching: (@Sendable () -> Void)?
     /// Told when something of the status may have changed; set before anything is.
     var tellChange: @Sendable () -> Void = {}

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -37,10 +38,14 @@ final class DaemonFixture {
     var log: String { daemon?.log ?? "" }
 
     /// Starts it, and waits until it says that it is ready.
-    func start(under wrapper: [String] = []) async throws {
-        let daemon = try DaemonProcess(root: root.path, wrapper: wrapper)
-        self.daemon = daemon
-        try await daemon.ready()
+    func start(under wrapper: [String] = [], passing descriptors: [Descriptor] = []) async throws {
+        try launch(under: wrapper, passing: descriptors)
+        try await daemon?.ready()
+    }
+
+    /// Starts it, and waits for nothing.
+    func launch(under wrapper: [String] = [], passing descriptors: [Descriptor] = []) throws {
+        daemon = try DaemonProcess(root: root.path, wrapper: wrapper, passed: descriptors)
     }
 
     /// Waits until its log has this.

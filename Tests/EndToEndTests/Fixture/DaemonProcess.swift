@@ -1,13 +1,14 @@
 import Foundation
+import SystemCalls
 import TestTools
 
 /// One run of `pipelined`.
 final class DaemonProcess: Sendable {
     private let child: ChildProcess
 
-    init(root: String, wrapper: [String] = []) throws {
+    init(root: String, wrapper: [String] = [], passed: [Descriptor] = []) throws {
         let command = wrapper + [Programs.path("pipelined"), "--root", root]
-        child = try ChildProcess(command[0], Array(command.dropFirst()))
+        child = try ChildProcess(command[0], Array(command.dropFirst()), passed: passed)
     }
 
     var identifier: Int32 { child.identifier }

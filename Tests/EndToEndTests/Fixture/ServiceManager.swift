@@ -1,0 +1,101 @@
+import Foundation
+import Glibc
+import Synchronization
+import SystemCalls
+import Testing
+
+/// A socket that takes datagrams, as systemd's for notices and the journal's: what came, in order.
+final class DatagramSocket: Sendable {
+    private struct State {
+        var messages: [String] = []
+        var isOver = false
+        var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
+    }
+
+    /// Far more than anything takes that a test waits for.
+    private static let patience: time_t = 120
+
+    let path: String
+    private let socket: Descriptor
+    private let state = Mutex(State())
+
+    init(_ path: String) throws {
+        self.path = path
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let socket = Descriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        self.socket = socket
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(socket.number, $0, size) }
+        }
+        try #require(bound == 0)
+        var patience = timeval(tv_sec: Self.patience, tv_usec: 0)
+        setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        Thread.detachNewThread { [weak self] in
+            while let packet = try? Socket.receive(room: 65536, from: socket), !packet.bytes.isEmpty {
+                self?.took { $0.messages.append(String(decoding: packet.bytes, as: UTF8.self)) }
+            }
+            self?.took { $0.isOver = true }
+        }
+    }
+
+    deinit { shutdown(socket.number, Int32(SHUT_RDWR)) }
+
+    var messages: [String] { state.withLock { $0.messages } }
+
+    private func took(_ change: (inout State) -> Void) {
+        let followers = state.withLock { state in
+            change(&state)
+            return Array(state.followers.values)
+        }
+        for follower in followers { follower.yield() }
+    }
+
+    /// Waits until what came satisfies `condition`.
+    func until(_ condition: @Sendable ([String]) -> Bool) async throws {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        let key = UUID()
+        state.withLock { $0.followers[key] = continuation }
+        defer { state.withLock { $0.followers[key] = nil } }
+        continuation.yield()
+        for await _ in stream {
+            let (messages, isOver) = state.withLock { ($0.messages, $0.isOver) }
+            if condition(messages) { return }
+            guard !isOver else { throw Missing("what is waited for did not come; these did: \(messages)") }
+        }
+    }
+
+    func until(_ text: String, after count: Int = 0) async throws {
+        try await until { $0.dropFirst(count).contains { $0.contains(text) } }
+    }
+}
+
+/// What systemd tells a service by its environment, as commands to put in front of the daemon's.
+enum ServiceEnvironment {
+    static func variables(_ variables: [String: String]) -> [String] {
+        ["/usr/bin/env"] + variables.map { "\($0)=\($1)" }.sorted()
+    }
+
+    /// So many descriptors, from 3 on, are meant for it.
+    static func listening(_ count: Int, names: String) -> [String] {
+        ["/bin/sh", "-c", #"export LISTEN_PID=$$ LISTEN_FDS=\#(count) LISTEN_FDNAMES=\#(names); exec "$@""#, "sh"]
+    }
+
+    /// Its standard error is the journal's.
+    static let journalStream = [
+        "/bin/sh", "-c", #"export JOURNAL_STREAM="$(stat -L -c %d:%i /proc/self/fd/2)"; exec "$@""#, "sh",
+    ]
+
+    /// The journal's socket is the one in this folder, or there is none.
+    static func journal(in folder: String?) -> [String] {
+        let bind = folder.map { "mkdir -p /run/systemd/journal && mount --bind '\($0)' /run/systemd/journal &&" } ?? ""
+        return [
+            "/usr/bin/unshare", "--mount", "/bin/sh", "-c", #"mount -t tmpfs none /run && \#(bind) exec "$@""#, "sh",
+        ]
+            + journalStream
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import PipelineControl
+import Testing
+
+@Suite("What the service manager is told")
+struct ServiceTests {
+    private static func with(
+        _ files: [String: String] = [:], _ variables: [String: String] = [:],
+        _ body: (DaemonFixture, DatagramSocket) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let manager = try DatagramSocket(daemon.path("notify"))
+            let variables = variables.merging(["NOTIFY_SOCKET": manager.path]) { $1 }
+            try daemon.launch(under: ServiceEnvironment.variables(variables))
+            try await body(daemon, manager)
+        }
+    }
+
+    @Test("when it is told that the daemon is ready, its inboxes are watched and its workers answer")
+    func ready() async throws {
+        try await Self.with { daemon, manager in
+            try await manager.until("READY=1")
+            let status = try daemon.status()
+            #expect(status.inboxes.map(\.watch) == ["inotify"])
+            #expect(status.workers > 0)
+            try daemon.drop(as: "sunset.png")
+            try await daemon.job("sunset.png", becomes: "done")
+        }
+    }
+
+    @Test(
+        "an inbox that does not answer keeps the daemon from being ready only for a while, and not from working",
+        .enabled(if: Mount.isPermitted, "only root may mount"))
+    func hangingInbox() async throws {
+        let files = [
+            "etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=noir\n",
+            "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let manager = try DatagramSocket(daemon.path("notify"))
+            let server = try HangingMount(daemon.path("inbox/far"))
+            defer { server.end() }
+            try daemon.launch(under: ServiceEnvironment.variables(["NOTIFY_SOCKET": manager.path]))
+            try await manager.until("READY=1")
+            try await daemon.says("inbox/far does not answer")
+            try daemon.drop(as: "sunset.png")
+            try await daemon.job("sunset.png", becomes: "done")
+        }
+    }
+
+    @Test("the status line says what waits and why, and what has failed today")
+    func status() async throws {
+        try await Self.with { daemon, manager in
+            try await manager.until("STATUS=nothing to do")
+            _ = try daemon.call(Call.Pause(reason: "printing posters"))
+            try daemon.drop(as: "sunset.png")
+            try await manager.until("STATUS=1 waiting; 1 waits: paused: printing posters")
+            _ = try daemon.call(Call.Resume())
+            try daemon.drop(Data("no picture".utf8), as: "broken.png")
+            try await manager.until("STATUS=nothing to do, 1 failed today")
+        }
+    }
+
+    @Test("a reload, by signal or by pipectl, begins with RELOADING and the time, and ends with READY")
+    func reload() async throws {
+        try await Self.with { daemon, manager in
+            try await manager.until("READY=1")
+            for bySignal in [true, false] {
+                let before = manager.messages.count
+                if bySignal { kill(daemon.process, SIGHUP) } else { _ = try daemon.call(Call.Reload()) }
+                try await manager.until("READY=1", after: before)
+                let told = manager.messages.dropFirst(before).filter { !$0.hasPrefix("STATUS") }
+                #expect(told.first?.wholeMatch(of: /RELOADING=1\nMONOTONIC_USEC=\d+/) != nil, "\(told)")
+                #expect(told.dropFirst().first == "READY=1", "\(told)")
+            }
+        }
+    }
+
+    @Test("a reload with wrong settings keeps the old ones, and the status line says so until one succeeds")
+    func wrongReload() async throws {
+        let good = "[Queues]\nRender=3\n"
+        try await Self.with(["etc/pipelined.conf": good]) { daemon, manager in
+            try await manager.until("READY=1")
+            try daemon.write("[Queues]\nRender=many\n", to: "etc/pipelined.conf")
+            kill(daemon.process, SIGHUP)
+            let problem = "the configuration is the one from before the reload: \(daemon.path("etc/pipelined.conf")):2:"
+            try await manager.until(problem)
+            #expect(daemon.log.contains("nothing was changed by the reload"))
+            #expect(try daemon.status().queues["render"]?.effective == 3)
+            #expect(try daemon.status().problems.contains { $0.hasPrefix(problem) })
+            let before = manager.messages.count
+            try daemon.write("[Queues]\nRender=2\n", to: "etc/pipelined.conf")
+            kill(daemon.process, SIGHUP)
+            try await manager.until("STATUS=nothing to do", after: before)
+            #expect(try daemon.status().queues["render"]?.effective == 2)
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
+    @Test("a stop is told with the time that it may take")
+    func stopping() async throws {
+        try await Self.with(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=10min\n"]) { daemon, manager in
+            try await manager.until("READY=1")
+            #expect(await daemon.stop() == 0)
+            let told = try #require(manager.messages.first { $0.hasPrefix("STOPPING=1") })
+            let time = try #require(told.firstMatch(of: /EXTEND_TIMEOUT_USEC=(\d+)/).flatMap { Int($0.1) })
+            #expect(time > 600_000_000)
+        }
+    }
+
+    @Test("it is pinged as often as it asks for, also while everything is paused")
+    func watchdog() async throws {
+        try await Self.with([:], ["WATCHDOG_USEC": "100000"]) { daemon, manager in
+            try await manager.until("READY=1")
+            _ = try daemon.call(Call.Pause())
+            let before = manager.messages.count
+            try await manager.until { $0.dropFirst(before).count { $0 == "WATCHDOG=1" } >= 5 }
+        }
+    }
+
+    @Test("who does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody")
+    func unasked() async throws {
+        try await Self.with { daemon, manager in
+            try await manager.until("READY=1")
+            try daemon.drop(as: "sunset.png")
+            try await daemon.job("sunset.png", becomes: "done")
+            await daemon.stop()
+            #expect(!manager.messages.contains("WATCHDOG=1"))
+            let told = manager.messages.count
+            try await daemon.start()
+            await daemon.stop()
+            #expect(manager.messages.count == told)
+        }
+    }
+}

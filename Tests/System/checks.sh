@@ -1,0 +1,486 @@
+#!/bin/bash
+# What the installed daemon does under a real systemd. Run as root in a machine that is booted for this alone: users are made, and
+# /etc/pipelined and /var/lib/pipelined are emptied again and again. The programs are in /usr, the units where systemd looks for them.
+#
+#   Tests/System/checks.sh [CHECK ...]     all of them, or these; a line for each, and exit status 1 if one has failed
+#
+# A check is a function; its name says what it shows.
+# shellcheck disable=SC2317,SC2086 # Checks are called by their names; the places have no spaces.
+set -uo pipefail
+
+unit=pipelined.service
+data=/var/lib/pipelined
+settings=/etc/pipelined
+dropins=/run/systemd/system/$unit.d
+# Not in /tmp: the daemon has one of its own.
+scratch=$(mktemp -d /srv/pipelined-checks.XXXXXX)
+chmod 755 "$scratch"
+trap 'rm -rf "$scratch"' EXIT
+
+# --- Words for the checks ----------------------------------------------------------------------------------------------------------
+
+skip() {
+    echo "$*" > "$scratch/reason"
+    exit 77
+}
+
+# Where nothing tells of an event: asks ten times a second, for so many seconds.
+eventually() { # SECONDS COMMAND…
+    local tries=$(($1 * 10))
+    shift
+    for ((; tries > 0; tries--)); do
+        if "$@"; then return 0; fi
+        sleep 0.1
+    done
+    echo "never came true: $*"
+    return 1
+}
+
+property() { systemctl show "$unit" -p "$1" --value; }
+has_property() { [[ $(property "$1") == *"$2"* ]]; }
+status_is() { [[ $(property StatusText) == "$1" ]]; }
+main_process() { property MainPID; }
+logged() { journalctl -u "$unit" -o cat --no-pager | grep -qF -- "$1"; }
+as() { # USER COMMAND…
+    local user=$1
+    shift
+    runuser -u "$user" -- "$@"
+}
+
+drop_in() { # LINE…
+    mkdir -p "$dropins"
+    printf '%s\n' '[Service]' "$@" > "$dropins/check.conf"
+    systemctl daemon-reload
+}
+
+configure() { printf '%s\n' "$@" > "$settings/pipelined.conf"; }
+
+recipe() { # NAME LINE…
+    local name=$1
+    shift
+    mkdir -p "$settings/recipes.d"
+    printf '%s\n' '[Recipe]' "$@" > "$settings/recipes.d/$name.recipe"
+}
+
+# Nothing is left of the check before.
+fresh() {
+    systemctl stop pipelined.socket "$unit" 2>/dev/null
+    rm -rf "$dropins" "${settings:?}"/* "${data:?}"/*
+    systemctl daemon-reload
+    systemctl reset-failed "$unit" 2>/dev/null
+    systemd-tmpfiles --create pipelined.conf
+    journalctl --rotate --vacuum-time=1us -q 2>/dev/null
+    mkdir -p "$settings"
+}
+
+# A picture of noise, which takes a moment.
+picture() { # FILE [SIDE]
+    vips gaussnoise "$scratch/noise.v" "${2:-600}" "${2:-600}" --mean 128 --sigma 40
+    vips cast "$scratch/noise.v" "$1" uchar
+    chmod 644 "$1"
+}
+
+# Copied beside the inbox, and moved in: taken at once.
+drop() { # FILE NAME
+    install -o pipelined -g pipelined -m 640 "$1" "$data/.dropped"
+    mv "$data/.dropped" "$data/inbox/$2"
+}
+
+# What takes so long that it can be met at work.
+slow_recipe() { recipe slow "Inbox=slow" '[Output]' "Chain=resize width=5000 | blur radius=40 | save format=png"; }
+
+is_running() { [[ $(pipectl list --state running --json) == *'"state"'* ]]; }
+
+# --- The units ---------------------------------------------------------------------------------------------------------------------
+
+the_units_are_without_mistakes() {
+    systemd-analyze verify --man=no --recursive-errors=yes "$unit" pipelined.socket
+}
+
+the_exposure_is_1_3_at_most() {
+    systemd-analyze security --offline=true --no-pager --threshold=13 "$(systemctl show "$unit" -p FragmentPath --value)"
+}
+
+# --- Start -------------------------------------------------------------------------------------------------------------------------
+
+systemctl_start_returns_when_the_daemon_is_ready() {
+    systemctl start "$unit"
+    pipectl status
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    test -f $data/outbox/noir/a.jpg
+}
+
+wrong_settings_at_the_start_exit_with_78_and_are_not_tried_again() {
+    configure '[Queues]' 'Render=many'
+    if systemctl start "$unit"; then return 1; fi
+    test "$(property ExecMainStatus)" = 78
+    test "$(property ActiveState)" = failed
+    test "$(property NRestarts)" = 0
+    logged "$settings/pipelined.conf:2:"
+}
+
+workers_are_confined_in_every_way() {
+    configure '[Daemon]' 'Sandbox=required'
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    test -f $data/outbox/noir/a.jpg
+}
+
+an_inbox_without_permission_is_named_with_user_folder_and_mode() {
+    mkdir -p "$scratch/closed"
+    chmod 700 "$scratch/closed"
+    recipe closed "Inbox=$scratch/closed" '[Output]' 'Chain=noir'
+    drop_in "ReadWritePaths=$scratch"
+    systemctl start "$unit"
+    local line
+    line=$(journalctl -u "$unit" RECIPE=closed -o cat --no-pager) || true
+    echo "$line"
+    [[ $(pipectl status) == *"$scratch/closed"*"user pipelined"* ]]
+}
+
+# --- Status, reload ----------------------------------------------------------------------------------------------------------------
+
+status_says_what_waits_and_why() {
+    systemctl start "$unit"
+    pipectl pause --reason "printing posters"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    eventually 20 has_property StatusText "1 waits: paused: printing posters"
+    pipectl resume
+    pipectl wait --all
+    eventually 20 has_property StatusText "nothing to do"
+}
+
+status_counts_what_has_failed_today() {
+    systemctl start "$unit"
+    head -c 5000 /dev/urandom > "$scratch/broken.jpg"
+    drop "$scratch/broken.jpg" broken.jpg
+    pipectl wait --all || true
+    eventually 20 has_property StatusText "1 failed today"
+}
+
+systemctl_reload_returns_when_new_settings_are_in_force() {
+    systemctl start "$unit"
+    for limit in 3 5 7 2; do
+        configure '[Queues]' "Render=$limit"
+        systemctl reload "$unit"
+        [[ $(pipectl settings | grep -w Render) == *"$limit"* ]]
+    done
+    test "$(property ActiveState)" = active
+}
+
+a_reload_with_wrong_settings_keeps_the_old_ones_and_says_so() {
+    configure '[Queues]' 'Render=3'
+    systemctl start "$unit"
+    local process
+    process=$(main_process)
+    configure '[Queues]' 'Render=many'
+    if systemctl reload "$unit"; then return 1; fi
+    eventually 20 has_property StatusText "$settings/pipelined.conf:2:"
+    logged "nothing was changed by the reload"
+    test "$(property ActiveState)" = active
+    test "$(main_process)" = "$process"
+    [[ $(pipectl settings | grep -w Render) == *3* ]]
+    configure '[Queues]' 'Render=4'
+    systemctl reload "$unit"
+    eventually 20 status_is "nothing to do"
+}
+
+sighup_reloads_as_well() {
+    systemctl start "$unit"
+    configure '[Queues]' 'Render=3'
+    systemctl kill --kill-who=main -s HUP "$unit"
+    eventually 20 logged "configuration and plugins were read again"
+    eventually 20 has_property ActiveState active
+    [[ $(pipectl settings | grep -w Render) == *3* ]]
+}
+
+# --- Crashes, and the end ----------------------------------------------------------------------------------------------------------
+
+a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
+    slow_recipe
+    drop_in WatchdogSec=2s RestartSec=100ms
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 2000
+    drop "$scratch/a.jpg" slow/a.jpg
+    eventually 20 is_running
+    kill -STOP "$(main_process)"
+    eventually 60 has_property NRestarts 1
+    eventually 60 has_property ActiveState active
+    logged "Watchdog timeout"
+    pipectl wait --all
+    test -f $data/outbox/slow/a.png
+}
+
+a_busy_daemon_is_not_ended_by_the_watchdog() {
+    slow_recipe
+    drop_in WatchdogSec=1s
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 2000
+    for name in a b c d; do drop "$scratch/a.jpg" slow/$name.jpg; done
+    pipectl wait --all
+    test "$(property NRestarts)" = 0
+    test -f $data/outbox/slow/d.png
+}
+
+a_killed_daemon_goes_on_where_it_was() {
+    slow_recipe
+    drop_in RestartSec=100ms
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 2000
+    for name in a b c; do drop "$scratch/a.jpg" slow/$name.jpg; done
+    eventually 20 is_running
+    kill -KILL "$(main_process)"
+    eventually 60 has_property NRestarts 1
+    eventually 60 has_property ActiveState active
+    pipectl wait --all
+    test "$(find $data/outbox/slow -maxdepth 1 -name '*.png' | wc -l)" = 3
+    test "$(find $data/archive/slow -type f | wc -l)" = 3
+}
+
+systemctl_stop_lets_work_finish() {
+    slow_recipe
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 2000
+    drop "$scratch/a.jpg" slow/a.jpg
+    eventually 20 is_running
+    systemctl stop "$unit"
+    test "$(property Result)" = success
+    test -f $data/outbox/slow/a.png
+    logged "stopping: 1 running"
+    logged "stopped"
+}
+
+what_takes_longer_than_drain_timeout_is_begun_again_by_the_next() {
+    slow_recipe
+    configure '[Daemon]' 'DrainTimeout=0s'
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 2000
+    drop "$scratch/a.jpg" slow/a.jpg
+    eventually 20 is_running
+    systemctl stop "$unit"
+    test "$(property Result)" = success
+    test ! -e $data/outbox/slow/a.png
+    systemctl start "$unit"
+    pipectl wait --all
+    test -f $data/outbox/slow/a.png
+}
+
+memory_max_ends_a_worker_and_not_the_daemon() {
+    configure '[Daemon]' 'MemoryBudget=20G' 'Retries=0'
+    recipe whole 'Inbox=whole' '[Output]' 'Chain=resize width=200 | save format=png'
+    drop_in MemoryMax=160M MemorySwapMax=0
+    systemctl start "$unit"
+    local process
+    process=$(main_process)
+    # An interlaced picture is decoded as a whole: 300 MB.
+    vips black "$scratch/black.v" 10000 10000 --bands 3
+    vips pngsave "$scratch/black.v" "$scratch/black.png" --interlace --compression 1
+    drop "$scratch/black.png" whole/black.png
+    pipectl wait --all || true
+    pipectl list
+    test "$(main_process)" = "$process"
+    test "$(property NRestarts)" = 0
+    journalctl -u "$unit" --no-pager -o cat
+    if ! journalctl -k --no-pager -o cat | grep -qi "oom" && ! logged "oom" && ! logged "worker"; then
+        skip "the memory controller does not end processes here"
+    fi
+    [[ $(pipectl list --failed) == *black.png* ]]
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    test -f $data/outbox/noir/a.jpg
+}
+
+# --- The journal -------------------------------------------------------------------------------------------------------------------
+
+the_journal_tells_a_jobs_story() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    head -c 5000 /dev/urandom > "$scratch/broken.jpg"
+    drop "$scratch/broken.jpg" broken.jpg
+    pipectl wait --all || true
+    local story
+    story=$(journalctl -u "$unit" JOB=1 -o json --no-pager)
+    [[ $story == *'"RECIPE":"noir"'* && $story == *'"INPUT":"a.jpg"'* && $story != *broken* ]]
+    story=$(journalctl -u "$unit" JOB=2 -p err -o json --no-pager)
+    [[ $story == *'"STAGE":"open"'* && $story == *'"INPUT":"broken.jpg"'* && $story == *'"SYSLOG_IDENTIFIER":"pipelined"'* ]]
+}
+
+with_log_operations_the_journal_tells_each_step() {
+    configure '[Daemon]' 'Log=operations'
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    systemctl stop "$unit"
+    local story
+    story=$(journalctl -u "$unit" JOB=1 -o cat --no-pager)
+    echo "$story"
+    for step in "render job 1: executing" "render job 1: finished" "publish job 1: finished" "announce job 1: finished"; do
+        [[ $story == *"$step"* ]]
+    done
+}
+
+the_journal_names_who_asks() {
+    systemctl start "$unit"
+    as check-member pipectl pause
+    pipectl resume
+    logged "paused by user $(id -u check-member)"
+}
+
+# --- Socket activation -------------------------------------------------------------------------------------------------------------
+
+the_socket_unit_starts_the_daemon_and_keeps_callers_over_a_restart() {
+    systemctl start pipelined.socket
+    test "$(property ActiveState)" = inactive
+    pipectl status
+    test "$(property ActiveState)" = active
+    local before
+    before=$(stat -c %i /run/pipelined/control.sock)
+    # Whoever calls while it restarts is answered.
+    systemctl restart "$unit" &
+    local failures=0
+    for _ in 1 2 3 4 5 6 7 8; do pipectl status > /dev/null || failures=$((failures + 1)); done
+    wait
+    test $failures = 0
+    systemctl stop "$unit"
+    test "$(stat -c %i /run/pipelined/control.sock)" = "$before"
+    pipectl status
+    test "$(stat -c '%U %G %a' /run/pipelined/control.sock)" = "pipelined pipelined 660"
+}
+
+# --- Users and their files ---------------------------------------------------------------------------------------------------------
+
+who_is_not_in_the_group_is_refused() {
+    systemctl start "$unit"
+    as check-member pipectl status
+    if as check-stranger pipectl status; then return 1; fi
+    if as check-stranger ls $data/outbox; then return 1; fi
+    if as check-stranger touch $data/inbox/a.jpg; then return 1; fi
+}
+
+an_album_copied_under_umask_022_is_processed() {
+    systemctl start "$unit"
+    mkdir -p "$scratch/album/sub"
+    picture "$scratch/album/a.jpg"
+    cp "$scratch/album/a.jpg" "$scratch/album/sub/b.jpg"
+    chmod 755 "$scratch/album" "$scratch/album/sub"
+    as check-member bash -c "umask 022; cp -r '$scratch/album' $data/inbox/"
+    eventually 20 test -f $data/outbox/noir/album/sub/b.jpg
+    pipectl wait --all
+    test -f $data/outbox/noir/album/a.jpg
+    # Once, also after a restart.
+    systemctl restart "$unit"
+    pipectl wait --all
+    test "$(find $data/outbox/noir -type f -name '*.jpg' | wc -l)" = 2
+}
+
+a_folder_made_in_the_inbox_is_emptied() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    as check-member bash -c "umask 022; mkdir $data/inbox/mine && cp '$scratch/a.jpg' $data/inbox/mine/"
+    eventually 20 test -f $data/outbox/noir/mine/a.jpg
+    pipectl wait --all
+    test ! -e $data/inbox/mine/a.jpg
+    eventually 20 test -f $data/archive/noir/mine/a.jpg
+}
+
+a_file_that_may_not_be_read_stays_and_is_told_of() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    install -o check-member -m 600 "$scratch/a.jpg" /var/tmp/secret.jpg
+    as check-member mv /var/tmp/secret.jpg $data/inbox/secret.jpg
+    eventually 20 logged "secret.jpg: the file can't be read by user pipelined (its mode is 600)"
+    test -f $data/inbox/secret.jpg
+    [[ $(pipectl explain $data/inbox/secret.jpg) == *"can't be read by user pipelined"* ]]
+}
+
+results_are_for_the_group_to_read() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    as check-member cat $data/outbox/noir/a.jpg > "$scratch/read.jpg"
+    cmp "$scratch/read.jpg" $data/outbox/noir/a.jpg
+    if as check-member ls $data/state; then return 1; fi
+}
+
+# --- What the hardening has to let through -----------------------------------------------------------------------------------------
+
+downloads_work() {
+    command -v python3 > /dev/null || skip "there is no python3 for a server"
+    configure '[Download]' 'AllowPrivateHosts=127.0.0.1'
+    systemctl start "$unit"
+    mkdir -p "$scratch/web"
+    picture "$scratch/web/a.jpg"
+    ip link set lo up 2> /dev/null || true
+    python3 -u -m http.server --bind 127.0.0.1 --directory "$scratch/web" 0 > "$scratch/server" 2>&1 &
+    local server=$!
+    eventually 20 grep -q "port [0-9]" "$scratch/server"
+    local port
+    port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$scratch/server" | head -1)
+    local status=0
+    pipectl add "http://127.0.0.1:$port/a.jpg" --wait || status=$?
+    kill $server
+    test $status = 0
+    test -f $data/outbox/noir/a.jpg
+}
+
+an_inbox_elsewhere_and_a_hook_need_a_drop_in_and_no_more() {
+    mkdir -p "$scratch/srv/in" "$scratch/srv/out"
+    printf '#!/bin/sh\ncat > %s/told\n' "$scratch/srv" > "$scratch/hook"
+    chmod 755 "$scratch/hook"
+    chown -R pipelined:pipelined "$scratch/srv"
+    recipe away "Inbox=$scratch/srv/in" "Outbox=$scratch/srv/out" "Hook=$scratch/hook" '[Output]' 'Chain=noir'
+    drop_in "ReadWritePaths=$scratch/srv" "BindPaths=$scratch"
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$scratch/srv/a.jpg"
+    mv "$scratch/srv/a.jpg" "$scratch/srv/in/a.jpg"
+    eventually 30 test -s "$scratch/srv/told"
+    test -f "$scratch/srv/out/a.jpg"
+}
+
+# --- Running them ------------------------------------------------------------------------------------------------------------------
+
+checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}" \
+    | grep -vxE 'has_property|status_is|main_process|drop_in|slow_recipe|is_running')
+[ $# -gt 0 ] && checks=$*
+
+for user in check-member check-stranger; do id $user > /dev/null 2>&1 || useradd --system --user-group $user; done
+usermod -aG pipelined check-member
+command -v vips > /dev/null || { echo "FAIL - vips makes the pictures for these checks: install libvips-tools"; exit 1; }
+
+failed=0
+for check in $checks; do
+    fresh > /dev/null 2>&1
+    # Not as a condition, which would switch `set -e` off.
+    (
+        set -e
+        "$check"
+    ) > "$scratch/words" 2>&1
+    status=$?
+    name=${check//_/ }
+    case $status in
+    0) echo "ok - $name" ;;
+    77) echo "skipped - $name ($(cat "$scratch/reason"))" ;;
+    *)
+        echo "FAIL - $name"
+        failed=1
+        {
+            tail -n 20 "$scratch/words"
+            echo "--- the journal:"
+            journalctl -u "$unit" --no-pager -o cat | tail -n 20
+        } | sed 's/^/    /' >&2
+        ;;
+    esac
+done
+fresh > /dev/null 2>&1
+exit $failed
