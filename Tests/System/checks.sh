@@ -4,6 +4,8 @@
 #
 #   Tests/System/checks.sh [CHECK ...]     all of them, or these; a line for each, and exit status 1 if one has failed
 #
+# PACKAGES names a folder with the Debian packages, which are installed first; without, the programs and units are there already.
+#
 # A check is a function; its name says what it shows.
 # shellcheck disable=SC2317,SC2086 # Checks are called by their names; the places have no spaces.
 set -uo pipefail
@@ -450,10 +452,17 @@ an_inbox_elsewhere_and_a_hook_need_a_drop_in_and_no_more() {
 
 # --- Running them ------------------------------------------------------------------------------------------------------------------
 
-checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}" \
-    | grep -vxE 'has_property|status_is|main_process|drop_in|slow_recipe|is_running')
+folder=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=Tests/System/package.sh
+. "$folder/package.sh"
+
+checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}" "$folder/package.sh" \
+    | grep -vxE 'has_property|status_is|main_process|drop_in|slow_recipe|is_running|later_package|with_package')
 [ $# -gt 0 ] && checks=$*
 
+if [ -n "${PACKAGES-}" ]; then
+    with_package > "$scratch/words" 2>&1 || { cat "$scratch/words"; echo "FAIL - the package is installed"; exit 1; }
+fi
 for user in check-member check-stranger; do id $user > /dev/null 2>&1 || useradd --system --user-group $user; done
 usermod -aG pipelined check-member
 command -v vips > /dev/null || { echo "FAIL - vips makes the pictures for these checks: install libvips-tools"; exit 1; }

@@ -1,0 +1,108 @@
+# What the Debian package does when it is installed, upgraded, removed and purged. Part of checks.sh; PACKAGES is the folder of the .debs.
+# shellcheck shell=bash disable=SC2086,SC2154,SC2317 # checks.sh has what is used here, and calls it.
+
+apt() { apt-get -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
+package() { echo "$PACKAGES"/pipelined_*.deb; }
+
+# The same, as a later version.
+later_package() { # TO
+    dpkg-deb -R "$(package)" "$scratch/later"
+    sed -i 's/^Version: .*/&+later/' "$scratch/later/DEBIAN/control"
+    dpkg-deb -Znone -b "$scratch/later" "$1"
+    rm -r "$scratch/later"
+}
+
+with_package() {
+    [ -n "${PACKAGES-}" ] || skip "installed without a package"
+    [ "$(dpkg-query -W -f '${db:Status-Abbrev}' pipelined 2>/dev/null)" = "ii " ] || apt install "$(package)"
+}
+
+nothing_of_swift_is_needed_but_what_the_package_has() {
+    with_package
+    if command -v swift; then return 1; fi
+    local program
+    for program in /usr/bin/pipelined /usr/bin/pipectl /usr/libexec/pipelined/*; do
+        ldd "$program" > "$scratch/libraries"
+        if grep "not found" "$scratch/libraries"; then return 1; fi
+        grep -q " => /usr/lib/pipelined/swift/libswiftCore.so" "$scratch/libraries"
+    done
+}
+
+installing_starts_nothing_and_enabling_starts_it_at_boot() {
+    with_package
+    test "$(systemctl is-enabled "$unit")" = disabled
+    test "$(property ActiveState)" = inactive
+    test ! -e /run/pipelined/control.sock
+    systemctl enable "$unit"
+    systemctl start multi-user.target
+    test "$(property ActiveState)" = active
+    systemctl disable --now "$unit"
+    # After what makes its user's folders, and what mounts those of others.
+    [[ $(property After) == *systemd-tmpfiles-setup.service* || $(property After) == *sysinit.target* ]]
+    [[ $(property After) == *remote-fs.target* ]]
+}
+
+an_upgrade_under_load_loses_nothing() {
+    with_package
+    later_package "$scratch/later.deb"
+    slow_recipe
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 1500
+    local number
+    for number in $(seq 5); do drop "$scratch/a.jpg" "slow/$number.jpg"; done
+    eventually 20 is_running
+    for number in $(seq 60); do drop "$scratch/a.jpg" "$number.jpg"; done
+    local process
+    process=$(main_process)
+    apt install "$scratch/later.deb"
+    test "$(property ActiveState)" = active
+    test "$(main_process)" != "$process"
+    pipectl wait --all
+    test "$(find $data/outbox/noir -name '*.jpg' | wc -l)" = 60
+    test "$(find $data/archive/noir -name '*.jpg' | wc -l)" = 60
+    test "$(find $data/outbox/slow -maxdepth 1 -name '*.png' | wc -l)" = 5
+    test "$(find $data/archive/slow -name '*.jpg' | wc -l)" = 5
+    apt install --allow-downgrades "$(package)"
+    test "$(property ActiveState)" = active
+}
+
+removing_keeps_the_queue_and_the_pictures() {
+    with_package
+    systemctl start "$unit"
+    pipectl pause
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    eventually 20 test ! -e $data/inbox/a.jpg -o -s $data/state/ledger.sqlite
+    eventually 20 has_property StatusText "1 waits"
+    apt remove pipelined
+    if systemctl is-active "$unit"; then return 1; fi
+    test -s $data/state/ledger.sqlite
+    apt install "$(package)"
+    systemctl start "$unit"
+    pipectl resume
+    pipectl wait --all
+    test -f $data/outbox/noir/a.jpg
+}
+
+purging_forgets_all_but_pictures_and_names_their_folders() {
+    with_package
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    pipectl wait --all
+    configure '[Queues]' 'Render=1'
+    apt purge pipelined > "$scratch/purged" 2>&1
+    cat "$scratch/purged"
+    grep -q "$data/outbox holds files, and stays" "$scratch/purged"
+    grep -q "$data/archive holds files, and stays" "$scratch/purged"
+    if grep -q "$data/inbox holds" "$scratch/purged"; then return 1; fi
+    test -f $data/outbox/noir/a.jpg
+    test ! -e $data/state
+    test ! -e $data/inbox
+    test ! -e $settings
+    with_package
+    rm -r $data/outbox/noir $data/archive/noir
+    apt purge pipelined
+    test ! -e $data
+    with_package
+}
