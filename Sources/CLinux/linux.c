@@ -277,12 +277,10 @@ int clinux_landlock_restrict(int ruleset) {
     return (int)syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0);
 }
 
-enum { MOST_TRAPPED = 16 };
+enum { MOST_TRAPPED = 16, FOR_READING = O_RDONLY | O_CLOEXEC };
 
 static int trap_error;
 static int trap_opens;
-/* Constant, and at a place that a filter of calls can know. */
-static const struct open_how for_reading = {.flags = O_RDONLY | O_CLOEXEC};
 static atomic_size_t trapped_count;
 static struct {
     atomic_int number;
@@ -307,7 +305,7 @@ static void on_trapped(int signal, siginfo_t *information, void *context) {
     int changes = third & (O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | O_PATH | (O_TMPFILE & ~O_DIRECTORY));
     *result = (unsigned long)-trap_error;
     if (trap_opens && information->si_syscall == SYS_openat && !changes) {
-        long file = syscall(SYS_openat2, first, second, &for_reading, sizeof for_reading);
+        long file = syscall(SYS_openat, (long)first, second, (long)FOR_READING, 0L, 0L, (long)CLINUX_FROM_TRAP);
         *result = (unsigned long)(file < 0 ? -errno : file);
     }
     errno = before;
@@ -324,8 +322,8 @@ static void on_trapped(int signal, siginfo_t *information, void *context) {
     atomic_store(&trapped[index].number, information->si_syscall);
 }
 
-const void *clinux_for_reading(void) {
-    return &for_reading;
+int clinux_for_reading(void) {
+    return FOR_READING;
 }
 
 int clinux_trap_calls(int error, int opens) {

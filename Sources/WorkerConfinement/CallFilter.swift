@@ -50,8 +50,6 @@ extension CallRule.Condition {
                 datum_b: UInt64(UInt32(bitPattern: second)))
         }
         return switch self {
-        case .pointer(let argument, let value):
-            scmp_arg_cmp(arg: argument, op: SCMP_CMP_EQ, datum_a: UInt64(value), datum_b: 0)
         case .equal(let argument, let value): comparison(argument, SCMP_CMP_EQ, value)
         case .different(let argument, let value): comparison(argument, SCMP_CMP_NE, value)
         case .bits(let argument, let mask, let bits): comparison(argument, SCMP_CMP_MASKED_EQ, mask, bits)

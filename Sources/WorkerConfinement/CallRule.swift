@@ -9,8 +9,6 @@ public struct CallRule: Sendable {
         /// The argument at this index is so.
         case equal(UInt32, Int32)
         case different(UInt32, Int32)
-        /// The same of an address.
-        case pointer(UInt32, UInt)
         /// Of the bits in the mask the argument has these.
         case bits(UInt32, mask: Int32, Int32)
     }
@@ -61,7 +59,8 @@ extension CallRule {
     }
 
     /// Files for reading are opened where calls are trapped, so that whoever tries for one that Landlock keeps shut is known.
-    static let ofTheTrap = CallRule("openat2", .pointer(2, UInt(bitPattern: clinux_for_reading())))
+    static let ofTheTrap = CallRule(
+        "openat", .equal(2, clinux_for_reading()), .equal(5, Int32(CLINUX_FROM_TRAP)))
 
     /// glibc then starts its threads with clone, whose flags a filter can see.
     static let unknown = [CallRule("clone3")]

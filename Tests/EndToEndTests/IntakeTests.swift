@@ -50,6 +50,39 @@ struct IntakeTests {
         }
     }
 
+    @Test(
+        "so is a file of another user, of which the kernel gives no lease",
+        .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
+    func stillOpenByAnother() async throws {
+        let files = ["etc/pipelined.conf": "[Inbox]\nSettle=20ms\n", "inbox/.keep": ""]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            try await daemon.start(under: Nobody.wrapper)
+            for (name, begun) in [("empty.png", 0), ("half.png", Picture.small.count / 2)] {
+                let file = try Descriptor.open(daemon.path("inbox/\(name)"), O_WRONLY | O_CREAT)
+                write(Picture.small.prefix(begun), to: file)
+                for number in 1...3 {
+                    let other = "\(number)-beside-\(name)"
+                    try write(Picture.small, slowlyTo: daemon.path("inbox/\(other)"))
+                    try await daemon.job(other, becomes: "done")
+                }
+                #expect(daemon.exists("inbox/\(name)"))
+                write(Picture.small.dropFirst(begun), to: file)
+            }
+            for name in ["empty.png", "half.png"] { try await daemon.job(name, becomes: "done") }
+        }
+    }
+
+    @Test("where the kernel, or a service's filter, has no openat2, folders are walked one by one, over no link")
+    func withoutOpenat2() async throws {
+        let refusing = ["/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e"]
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: refusing + ["inject=openat2:error=ENOSYS"])
+            try daemon.drop(as: "album/day 1/é.png")
+            try await daemon.job("album/day 1/é.png", becomes: "done")
+        }
+    }
+
     @Test("hidden and partial names are left alone without a word; renamed, they are taken at once")
     func partial() async throws {
         try await DaemonFixture.with { daemon in

@@ -149,6 +149,45 @@ struct OddFileTests {
         try daemon.write(data, to: name)
         return daemon.path(name)
     }
+
+    @Test(
+        "what is copied in a folder that nobody else may write to is worked on where it lies, once, and stays",
+        .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
+    func closedFolder() async throws {
+        try await DaemonFixture.with(["inbox/.keep": ""], started: false) { daemon in
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            try await daemon.start(under: Nobody.wrapper)
+            // As `cp -r` makes it under umask 022.
+            try daemon.drop(as: "album/day 1/sunset.png")
+            try await daemon.job("album/day 1/sunset.png", becomes: "done")
+            #expect(daemon.exists("outbox/noir/album/day 1/sunset.jpg"))
+            #expect(daemon.exists("inbox/album/day 1/sunset.png"))
+            #expect(daemon.log.contains("user nobody may not take them out (its mode is 755)"))
+            await daemon.stop()
+            try await daemon.start(under: Nobody.wrapper)
+            try await daemon.waitForAll()
+            #expect(try daemon.list().count == 1)
+        }
+    }
+
+    @Test(
+        "an inbox that may not be used says which user, which folder and which mode, and is taken up when it may",
+        .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
+    func closedInbox() async throws {
+        let recipe = "[Recipe]\nInbox=shut\n[Inbox]\nPollInterval=1s\n[Output]\nChain=noir\n"
+        let files = ["etc/recipes.d/shut.recipe": recipe, "inbox/shut/.keep": ""]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            let inbox = daemon.path("inbox/shut")
+            #expect(chown(inbox, 0, 0) == 0 && chmod(inbox, 0o700) == 0)
+            try await daemon.start(under: Nobody.wrapper)
+            let problem = try #require(try daemon.status().inboxes.first { $0.recipe == "shut" }?.problem)
+            #expect(problem.contains("can't be used by user nobody (\(inbox) has mode 700)"), "\(problem)")
+            #expect(chmod(inbox, 0o777) == 0)
+            try daemon.drop(as: "sunset.png", inbox: "inbox/shut")
+            try await daemon.job("sunset.png", becomes: "done")
+        }
+    }
 }
 
 /// A user without rights, for tests that root runs.

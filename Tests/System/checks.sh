@@ -89,7 +89,7 @@ drop() { # FILE NAME
 }
 
 # What takes so long that it can be met at work.
-slow_recipe() { recipe slow "Inbox=slow" '[Output]' "Chain=resize width=5000 | blur radius=40 | save format=png"; }
+slow_recipe() { recipe slow "Inbox=slow" '[Output]' 'Chain=blur radius=40 | sharpen | blur radius=40 | save format=png'; }
 
 is_running() { [[ $(pipectl list --state running --json) == *'"state"'* ]]; }
 
@@ -207,7 +207,7 @@ a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
     slow_recipe
     drop_in WatchdogSec=2s RestartSec=100ms
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 2000
+    picture "$scratch/a.jpg" 6000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     kill -STOP "$(main_process)"
@@ -222,7 +222,7 @@ a_busy_daemon_is_not_ended_by_the_watchdog() {
     slow_recipe
     drop_in WatchdogSec=1s
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 2000
+    picture "$scratch/a.jpg" 6000
     for name in a b c d; do drop "$scratch/a.jpg" slow/$name.jpg; done
     pipectl wait --all
     test "$(property NRestarts)" = 0
@@ -233,7 +233,7 @@ a_killed_daemon_goes_on_where_it_was() {
     slow_recipe
     drop_in RestartSec=100ms
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 2000
+    picture "$scratch/a.jpg" 6000
     for name in a b c; do drop "$scratch/a.jpg" slow/$name.jpg; done
     eventually 20 is_running
     kill -KILL "$(main_process)"
@@ -247,7 +247,7 @@ a_killed_daemon_goes_on_where_it_was() {
 systemctl_stop_lets_work_finish() {
     slow_recipe
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 2000
+    picture "$scratch/a.jpg" 6000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     systemctl stop "$unit"
@@ -261,7 +261,7 @@ what_takes_longer_than_drain_timeout_is_begun_again_by_the_next() {
     slow_recipe
     configure '[Daemon]' 'DrainTimeout=0s'
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 2000
+    picture "$scratch/a.jpg" 6000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     systemctl stop "$unit"
@@ -418,7 +418,7 @@ results_are_for_the_group_to_read() {
 
 downloads_work() {
     command -v python3 > /dev/null || skip "there is no python3 for a server"
-    configure '[Download]' 'AllowPrivateHosts=127.0.0.1'
+    configure '[Download]' 'AllowPrivateHosts=localhost'
     systemctl start "$unit"
     mkdir -p "$scratch/web"
     picture "$scratch/web/a.jpg"
@@ -429,10 +429,19 @@ downloads_work() {
     local port
     port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$scratch/server" | head -1)
     local status=0
-    pipectl add "http://127.0.0.1:$port/a.jpg" --wait || status=$?
+    pipectl add "http://localhost:$port/a.jpg" --wait || status=$?
     kill $server
     test $status = 0
     test -f $data/outbox/noir/a.jpg
+}
+
+filters_that_draw_text_find_the_fonts() {
+    recipe signed 'Inbox=signed' '[Output]' 'Chain=watermark text="Ada" | save format=png'
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" signed/a.jpg
+    pipectl wait --all
+    test -f $data/outbox/signed/a.png
 }
 
 an_inbox_elsewhere_and_a_hook_need_a_drop_in_and_no_more() {

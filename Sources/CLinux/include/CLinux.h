@@ -91,11 +91,12 @@ int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 /* landlock_restrict_self(2): the calling thread, and those that it starts from now on. */
 int clinux_landlock_restrict(int ruleset);
 
-/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. */
-/* With `opens`, openat(2) for reading is not refused: it is tried as openat2(2) with what clinux_for_reading returns, and remembered if the
- * kernel answers `error`. */
+/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`, openat(2) for reading is
+ * not refused: it is made anew, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument, which the kernel does not look
+ * at but a filter can, and remembered if the kernel answers `error`. */
 int clinux_trap_calls(int error, int opens);
-const void *clinux_for_reading(void);
+enum { CLINUX_FROM_TRAP = 0x74726170 };
+int clinux_for_reading(void);
 
 /* The number of a call that was trapped, and what openat(2) was to open, "" otherwise; -1 behind the last one remembered. */
 int clinux_trapped_call(size_t index, const char **path);

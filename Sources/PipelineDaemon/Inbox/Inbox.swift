@@ -22,6 +22,7 @@ final class Inbox: @unchecked Sendable {
     private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
     private var kept: Set<FileStatus.Identity> = []
+    private var writers = Writers()
     /// What has been said of files and folders whose mode is in the way.
     private var told: Set<String> = []
     /// Files that this inbox itself is renaming back: no arrivals.
@@ -41,14 +42,6 @@ final class Inbox: @unchecked Sendable {
         var mounts: Int
         var device: UInt64
         var inode: UInt64
-    }
-
-    /// A file that is not yet quiet.
-    private struct Candidate {
-        var size: Int64
-        var modified: Int64
-        var deadline: UInt64
-        var cancelled = false
     }
 
     /// Claims handed over at once. The inbox waits until they are durable before it takes more.
@@ -241,8 +234,10 @@ final class Inbox: @unchecked Sendable {
     private func handle(_ events: [Inotify.Event]) {
         guard !stopped else { return }
         for event in events {
+            writers.heard(event)
             switch event {
-            case .changed(let path): consider(path, quiet: false)
+            case .changed(let path), .made(let path), .written(let path), .closed(let path):
+                consider(path, quiet: false)
             case .movedIn(let path):
                 consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
@@ -440,7 +435,9 @@ final class Inbox: @unchecked Sendable {
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // Quiet, but a writer still holds it open: a slow upload.
-            if FileSystem.isOpenForWriting(file) == true { return settle(path, status, cancelled: cancelled) }
+            if FileSystem.isOpenForWriting(file) ?? writers.contains(path) {
+                return settle(path, status, cancelled: cancelled)
+            }
             candidates[key] = nil
             marked.remove(key)
         } catch {

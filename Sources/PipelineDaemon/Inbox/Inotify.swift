@@ -6,8 +6,13 @@ import SystemCalls
 /// The kernel's word on what changes in a tree of folders. Lives on its inbox's queue.
 final class Inotify {
     enum Event {
-        /// A file was made, written to or changed.
+        /// Something of a file has changed.
         case changed(String)
+        case made(String)
+        /// Somebody who has it open has written to it.
+        case written(String)
+        /// Somebody who had it open for writing has closed it.
+        case closed(String)
         /// A file has arrived whole, by a rename.
         case movedIn(String)
         /// A file is gone.
@@ -104,7 +109,9 @@ final class Inotify {
         }
         if has(IN_MOVED_TO) { return .movedIn(path) }
         if has(IN_MOVED_FROM) || has(IN_DELETE) { return .gone(path) }
-        return .changed(path)
+        if has(IN_CLOSE_WRITE) { return .closed(path) }
+        if has(IN_MODIFY) { return .written(path) }
+        return has(IN_CREATE) ? .made(path) : .changed(path)
     }
 }
 
