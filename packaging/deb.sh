@@ -13,11 +13,6 @@ swift=$(swift -print-target-info | sed -n '/"runtimeLibraryPaths"/,/\]/s/^ *"\(\
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cp -R "$source/packaging/debian" "$tree/debian"
-units=$source/packaging/systemd
-cp "$units/pipelined.service" "$tree/debian/pipelined.service"
-cp "$units/pipelined.socket" "$tree/debian/pipelined.socket"
-cp "$units/sysusers.d/pipelined.conf" "$tree/debian/pipelined.sysusers"
-cp "$units/tmpfiles.d/pipelined.conf" "$tree/debian/pipelined.tmpfiles"
 # As the format of debian/copyright wants a licence's text.
 sed '1,/^Copyright/d; /./!s/^$/./; s/^/ /' "$source/LICENSE" | sed '1d' > "$tree/licence"
 sed -i -e "/^@LICENSE@$/{r $tree/licence
@@ -25,7 +20,7 @@ d}" "$tree/debian/copyright"
 cat > "$tree/debian/changelog" <<END
 pipelined ($version-1) unstable; urgency=medium
 
-  * See CHANGELOG.md.
+  * What is new: /usr/share/doc/pipelined/changelog.gz.
 
  -- $maintainer  $(date --utc --rfc-email --date "$date")
 END

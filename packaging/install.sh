@@ -47,6 +47,13 @@ put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
 put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
 
+# The units say where the programs are.
+units=$source/packaging/systemd
+put 644 lib/sysusers.d "$units/sysusers.d/pipelined.conf"
+put 644 lib/tmpfiles.d "$units/tmpfiles.d/pipelined.conf"
+put 644 lib/systemd/system "$units"/pipelined.{service,socket}
+sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined.*
+
 completions=$source/packaging/completions
 install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/completions/pipectl"
 put 644 share/zsh/site-functions "$completions/_pipectl"

@@ -363,7 +363,9 @@ the_socket_unit_starts_the_daemon_and_keeps_callers_over_a_restart() {
 who_is_not_in_the_group_is_refused() {
     systemctl start "$unit"
     as check-member pipectl status
-    if as check-stranger pipectl status; then return 1; fi
+    if as check-stranger pipectl status > "$scratch/refusal" 2>&1; then return 1; fi
+    cat "$scratch/refusal"
+    grep -q "members of the group 'pipelined'" "$scratch/refusal"
     if as check-stranger ls $data/outbox; then return 1; fi
     if as check-stranger touch $data/inbox/a.jpg; then return 1; fi
 }
