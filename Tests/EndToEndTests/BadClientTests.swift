@@ -121,7 +121,7 @@ struct BadClientTests {
             let methods = try DescribedMethod.all(RawClient(daemon)).filter {
                 $0.name != "CancelAll" && $0.name != "Resume"
             }
-            let before = daemon.heldDescriptors
+            let before = try daemon.settledDescriptors()
             for method in methods {
                 let whole = RawClient.call(method.name, method.json(), more: true)
                 for part in [whole.prefix(whole.count / 2), whole.dropLast(), whole[...]] {

@@ -70,7 +70,7 @@ struct ClientFuzzTests {
             // A reload starts a worker each time, and would only be slow.
             let methods = try DescribedMethod.all(RawClient(daemon)).filter { $0.name != "Reload" }
             try await daemon.waitForAll()
-            let (before, memory) = (daemon.heldDescriptors, daemon.resident)
+            let (before, memory) = (try daemon.settledDescriptors(), daemon.resident)
             var dice = Dice(state: UInt64(seed))
             var clients: [RawClient] = []
             for number in 0..<Self.messages {

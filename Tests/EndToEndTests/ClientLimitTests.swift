@@ -29,7 +29,7 @@ struct ClientLimitTests {
     func idle() async throws {
         try await with("") { daemon in
             try await daemon.waitForAll()
-            let before = daemon.heldDescriptors
+            let before = try daemon.settledDescriptors()
             let idle = try (0..<500).map { _ in
                 let client = try RawClient(daemon)
                 #expect(try client.ask("Status").error == nil)
@@ -154,7 +154,7 @@ struct ClientLimitTests {
             try await daemon.waitForAll()
             let client = try RawClient(daemon)
             _ = try client.ask("Status")
-            let before = daemon.heldDescriptors
+            let before = try daemon.settledDescriptors()
             for count in [1, 5, 16, 17, 60] {
                 let many = (0..<count).map { kinds[$0 % kinds.count] }
                 for method in ["Status", "Fly", "List"] {
@@ -173,7 +173,7 @@ struct ClientLimitTests {
     func descriptorFlood() async throws {
         try await DaemonFixture.with { daemon in
             try await daemon.waitForAll()
-            let before = daemon.heldDescriptors
+            let before = try daemon.settledDescriptors()
             let zero = try Descriptor.open("/dev/zero", O_RDONLY)
             let client = try RawClient(daemon)
             #expect(throws: SystemError.self) {

@@ -1,4 +1,5 @@
 import Foundation
+import PipelineControl
 import Testing
 
 /// What /proc tells of the daemon.
@@ -8,6 +9,18 @@ extension DaemonFixture {
     }
 
     var heldDescriptors: Int { descriptors.count }
+
+    /// Asks until all of its workers have said hello, with which comes one more of each: the memory that they write their trail to.
+    func settledDescriptors() throws -> Int {
+        for _ in 0..<20_000 {
+            let trails = descriptors.count {
+                let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
+                return link?.hasPrefix("/memfd:") == true
+            }
+            if try status().workers == trails { break }
+        }
+        return heldDescriptors
+    }
 
     /// The one that it would get next.
     var freeDescriptor: Int { (0...).first { !descriptors.contains($0) } ?? 0 }
