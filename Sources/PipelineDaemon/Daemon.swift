@@ -42,6 +42,7 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
+        ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
         let (pool, hello, accept) = try Self.startPool(
             with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout)

@@ -26,7 +26,9 @@ do {
     Log.refusal(error.description)
     exit(ExitStatus.usage.rawValue)
 } catch let error as StartError {
-    for line in error.description.split(separator: "\n") { Log.refusal(String(line)) }
+    let lines = error.description.split(separator: "\n").map(String.init)
+    for line in lines { Log.refusal(line) }
+    if let first = lines.first { ServiceManager.tell("STATUS=\(first)") }
     exit(error.status.rawValue)
 } catch {
     Log.refusal("\(error)")

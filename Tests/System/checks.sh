@@ -91,6 +91,8 @@ drop() { # FILE NAME
 # What takes so long that it can be met at work.
 slow_recipe() { recipe slow "Inbox=slow" '[Output]' 'Chain=blur radius=40 | sharpen | blur radius=40 | save format=png'; }
 
+archived() { test "$(find "$data/archive/$1" -type f | wc -l)" = "$2"; } # RECIPE COUNT
+
 is_running() { [[ $(pipectl list --state running --json) == *'"state"'* ]]; }
 
 # --- The units ---------------------------------------------------------------------------------------------------------------------
@@ -121,6 +123,7 @@ wrong_settings_at_the_start_exit_with_78_and_are_not_tried_again() {
     test "$(property ActiveState)" = failed
     test "$(property NRestarts)" = 0
     logged "$settings/pipelined.conf:2:"
+    has_property StatusText "$settings/pipelined.conf:2:"
 }
 
 workers_are_confined_in_every_way() {
@@ -207,7 +210,7 @@ a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
     slow_recipe
     drop_in WatchdogSec=2s RestartSec=100ms
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 6000
+    picture "$scratch/a.jpg" 4000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     kill -STOP "$(main_process)"
@@ -218,11 +221,38 @@ a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
     test -f $data/outbox/slow/a.png
 }
 
+a_daemon_whose_event_loop_is_stuck_is_ended_by_the_watchdog() {
+    command -v python3 > /dev/null || skip "there is no python3 to stop single threads with"
+    drop_in WatchdogSec=2s RestartSec=100ms
+    systemctl start "$unit"
+    # Stops the threads that wait for events, and no other, until the daemon has been ended.
+    python3 - "$(main_process)" <<'END' || skip "single threads can't be stopped here"
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+process = sys.argv[1]
+stopped = 0
+for thread in map(int, os.listdir(f"/proc/{process}/task")):
+    number = open(f"/proc/{process}/task/{thread}/syscall").read().split()[0]
+    if number in ("232", "281", "22"):  # epoll_wait, epoll_pwait on x86-64; epoll_pwait on arm64
+        stopped += libc.ptrace(0x4206, thread, None, None) == 0 and libc.ptrace(0x4207, thread, None, None) == 0
+if not stopped:
+    sys.exit(1)
+for _ in range(300):
+    if os.system("journalctl -u pipelined.service -o cat --no-pager | grep -q 'Watchdog timeout'") == 0:
+        break
+    time.sleep(0.1)
+END
+    logged "Watchdog timeout"
+    eventually 60 has_property NRestarts 1
+    eventually 60 has_property ActiveState active
+    pipectl status
+}
+
 a_busy_daemon_is_not_ended_by_the_watchdog() {
     slow_recipe
     drop_in WatchdogSec=1s
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 6000
+    picture "$scratch/a.jpg" 4000
     for name in a b c d; do drop "$scratch/a.jpg" slow/$name.jpg; done
     pipectl wait --all
     test "$(property NRestarts)" = 0
@@ -233,7 +263,7 @@ a_killed_daemon_goes_on_where_it_was() {
     slow_recipe
     drop_in RestartSec=100ms
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 6000
+    picture "$scratch/a.jpg" 4000
     for name in a b c; do drop "$scratch/a.jpg" slow/$name.jpg; done
     eventually 20 is_running
     kill -KILL "$(main_process)"
@@ -241,13 +271,13 @@ a_killed_daemon_goes_on_where_it_was() {
     eventually 60 has_property ActiveState active
     pipectl wait --all
     test "$(find $data/outbox/slow -maxdepth 1 -name '*.png' | wc -l)" = 3
-    test "$(find $data/archive/slow -type f | wc -l)" = 3
+    eventually 20 archived slow 3
 }
 
 systemctl_stop_lets_work_finish() {
     slow_recipe
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 6000
+    picture "$scratch/a.jpg" 4000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     systemctl stop "$unit"
@@ -257,11 +287,23 @@ systemctl_stop_lets_work_finish() {
     logged "stopped"
 }
 
+a_drain_that_takes_longer_than_the_unit_allows_asks_for_more() {
+    slow_recipe
+    drop_in TimeoutStopSec=1s
+    systemctl start "$unit"
+    picture "$scratch/a.jpg" 4000
+    drop "$scratch/a.jpg" slow/a.jpg
+    eventually 20 is_running
+    systemctl stop "$unit"
+    test "$(property Result)" = success
+    test -f $data/outbox/slow/a.png
+}
+
 what_takes_longer_than_drain_timeout_is_begun_again_by_the_next() {
     slow_recipe
     configure '[Daemon]' 'DrainTimeout=0s'
     systemctl start "$unit"
-    picture "$scratch/a.jpg" 6000
+    picture "$scratch/a.jpg" 4000
     drop "$scratch/a.jpg" slow/a.jpg
     eventually 20 is_running
     systemctl stop "$unit"

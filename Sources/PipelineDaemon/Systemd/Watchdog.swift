@@ -16,9 +16,11 @@ final class Watchdog: @unchecked Sendable {
     private let queue = DispatchQueue(label: "pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// Whose answer is awaited, and whether that has been complained of.
+    /// Whose answer is awaited.
     private var awaited: Station?
-    private var hasComplained = false
+    private var rounds = 0
+    /// A quarter of the interval: who is late is named while there is time for it.
+    private var patience: Duration?
     private let timer: any DispatchSourceTimer
 
     init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
@@ -36,6 +38,7 @@ final class Watchdog: @unchecked Sendable {
 
     /// Asks twice in each `interval`, beginning now.
     func begin(_ interval: Duration) {
+        queue.async { self.patience = interval / 4 }
         timer.schedule(deadline: .now(), repeating: (interval / 2).dispatch, leeway: (interval / 20).dispatch)
         timer.activate()
     }
@@ -44,19 +47,19 @@ final class Watchdog: @unchecked Sendable {
     func ask() { queue.async { self.round() } }
 
     private func round() {
-        guard let awaited else { return ask(stations[...]) }
-        if !hasComplained {
+        guard awaited == nil else { return }
+        rounds += 1
+        ask(stations[...])
+        guard let patience else { return }
+        queue.asyncAfter(deadline: .now() + patience.dispatch) { [self, rounds] in
+            guard rounds == self.rounds, let awaited else { return }
             Log.failure("\(awaited.name) does not answer: the service manager is not told that work goes on")
         }
-        hasComplained = true
     }
 
     private func ask(_ left: ArraySlice<Station>) {
         awaited = left.first
-        guard let next = left.first else {
-            hasComplained = false
-            return ping()
-        }
+        guard let next = left.first else { return ping() }
         next.ask { [self] in queue.async { self.ask(left.dropFirst()) } }
     }
 }
