@@ -438,6 +438,22 @@ a_folder_made_in_the_inbox_is_emptied() {
     eventually 20 test -f $data/archive/noir/mine/a.jpg
 }
 
+a_picture_that_a_member_still_writes_is_left_alone() {
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    # Half of it now, the rest when another, begun later, has gone by.
+    exec 9> $data/inbox/slow.jpg
+    chown check-member $data/inbox/slow.jpg
+    head -c 20000 "$scratch/a.jpg" >&9
+    cp "$scratch/a.jpg" $data/inbox/quick.jpg
+    eventually 20 test -f $data/outbox/noir/quick.jpg
+    test -f $data/inbox/slow.jpg
+    tail -c +20001 "$scratch/a.jpg" >&9
+    exec 9>&-
+    eventually 20 test -f $data/outbox/noir/slow.jpg
+    test "$(pipectl list --failed | wc -l)" = "$(pipectl list --cancelled | wc -l)"
+}
+
 a_file_that_may_not_be_read_stays_and_is_told_of() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"

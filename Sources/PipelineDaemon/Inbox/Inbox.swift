@@ -29,7 +29,7 @@ final class Inbox: @unchecked Sendable {
     private var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
     /// What lay there when it was opened, and under how many mounts at most.
-    private var place: Place?
+    private var place: InboxPlace?
     private var mounts = 0
     /// Counts what is to be done after PollInterval; only the latest is.
     private var appointment = 0
@@ -37,12 +37,6 @@ final class Inbox: @unchecked Sendable {
     private var adopts = false
     /// `cancel-all` came while they settled, and a reload before they were taken.
     private var marked: Set<FileSystem.Key> = []
-
-    private struct Place: Equatable {
-        var mounts: Int
-        var device: UInt64
-        var inode: UInt64
-    }
 
     /// Claims handed over at once. The inbox waits until they are durable before it takes more.
     private static let batch = 256
@@ -54,6 +48,8 @@ final class Inbox: @unchecked Sendable {
         self.sink = sink
         queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
     }
+
+    private var subject: LogSubject { LogSubject(recipe: recipe.name) }
 
     var report: InboxReport { shared.withLock { $0 } }
 
@@ -121,9 +117,10 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    private func look() throws -> Place? {
+    private func look() throws -> InboxPlace? {
         try FileSystem.status(folder).map {
-            Place(mounts: try MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
+            InboxPlace(
+                mounts: try MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
         }
     }
 
@@ -169,7 +166,7 @@ final class Inbox: @unchecked Sendable {
             place = try look()
             mounts = max(mounts, place?.mounts ?? 0)
             polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
-            if report.problem != nil { Log.notice("inbox \(folder): is there again") }
+            if report.problem != nil { Log.notice("inbox \(folder): is there again", of: subject) }
             shared.withLock {
                 $0.problem = nil
                 $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
@@ -204,7 +201,7 @@ final class Inbox: @unchecked Sendable {
         pollLater()
         Log.failure(
             "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval.text)",
-            advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil)
+            advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil, of: subject)
     }
 
     private func broken(_ problem: String) {
@@ -218,7 +215,10 @@ final class Inbox: @unchecked Sendable {
             }
             return report.problem != problem
         }
-        if news { Log.failure("inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)") }
+        if news {
+            Log.failure(
+                "inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)", of: subject)
+        }
         publishReport()
         later { $0.open() }
     }
@@ -250,7 +250,8 @@ final class Inbox: @unchecked Sendable {
                 candidates = candidates.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
-                Log.notice("inbox \(folder): more happened than the kernel could tell; looking through it again")
+                Log.notice(
+                    "inbox \(folder): more happened than the kernel could tell; looking through it again", of: subject)
                 scan()
             case .topGone:
                 handOver()
