@@ -329,10 +329,8 @@ memory_max_ends_a_worker_and_not_the_daemon() {
     pipectl list
     test "$(main_process)" = "$process"
     test "$(property NRestarts)" = 0
-    journalctl -u "$unit" --no-pager -o cat
-    if ! journalctl -k --no-pager -o cat | grep -qi "oom" && ! logged "oom" && ! logged "worker"; then
-        skip "the memory controller does not end processes here"
-    fi
+    if [ -f $data/outbox/whole/black.png ]; then skip "no memory controller ends processes here"; fi
+    logged "the render worker of black.png was ended by signal 9"
     [[ $(pipectl list --failed) == *black.png* ]]
     picture "$scratch/a.jpg"
     drop "$scratch/a.jpg" a.jpg
