@@ -101,7 +101,7 @@ the_units_are_without_mistakes() {
     systemd-analyze verify --man=no --recursive-errors=yes "$unit" pipelined.socket
 }
 
-the_exposure_is_1_3_at_most() {
+the_exposure_is_small() {
     systemd-analyze security --offline=true --no-pager --threshold=13 "$(systemctl show "$unit" -p FragmentPath --value)"
 }
 
