@@ -87,6 +87,10 @@ final class DaemonFixture {
         return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
             let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
             return (children ?? "").split(separator: " ").compactMap { Int32($0) }
+        }.filter { child in
+            // One that is just being started is still the daemon, and has all that it has open.
+            let name = try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)
+            return name?.hasPrefix("pipelined-") == true
         }
     }
 
