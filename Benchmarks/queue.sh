@@ -8,7 +8,7 @@ through=$((count < 10 ? 1 : count / 10))
 folder=$(mktemp -d "${TMPDIR:-/tmp}/pipelined-bench.XXXXXX")
 root=
 daemon=
-trap 'kill -9 "$daemon" 2>/dev/null; wait 2>/dev/null; rm -rf "$folder"' EXIT
+trap 'kill -9 "$daemon" 2>/dev/null || true; wait 2>/dev/null; rm -rf "$folder"' EXIT
 
 pipectl() { "$programs/pipectl" --root "$root" "$@"; }
 now() { date +%s%N; }
