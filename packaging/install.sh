@@ -44,6 +44,7 @@ put 644 $kit "$source/packaging/PluginKit/Package.swift"
 put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
+put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
 put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
 put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
 

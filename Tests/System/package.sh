@@ -28,6 +28,26 @@ nothing_of_swift_is_needed_but_what_the_package_has() {
     done
 }
 
+an_example_is_built_against_the_dev_package_and_is_used_after_a_reload() {
+    with_package
+    apt install "$PACKAGES"/pipelined-dev_*.deb
+    local plugins=/usr/local/lib/pipelined/plugins
+    mkdir -p $plugins
+    sed 's/\.name = "sepia"/.name = "tea"/' /usr/share/pipelined/examples/sepia.c > "$scratch/tea.c"
+    # shellcheck disable=SC2046 # They are words.
+    cc -shared -fPIC -O2 $(pkg-config --cflags pipelined) "$scratch/tea.c" -o $plugins/tea.so $(pkg-config --libs vips) -lm
+    /usr/libexec/pipelined/pipelined-render --conform $plugins/tea.so
+    systemctl start "$unit"
+    recipe tea 'Inbox=tea' '[Output]' 'Chain=tea | save format=jpeg'
+    systemctl reload "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" tea/a.jpg
+    pipectl wait --all
+    rm $plugins/tea.so
+    test -f $data/outbox/tea/a.jpg
+    apt remove pipelined-dev
+}
+
 installing_starts_nothing_and_enabling_starts_it_at_boot() {
     with_package
     test "$(systemctl is-enabled "$unit")" = disabled
