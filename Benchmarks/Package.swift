@@ -1,0 +1,19 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+    name: "benchmarks",
+    targets: [
+        .executableTarget(name: "floor", linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("m")]),
+        .executableTarget(name: "usage"),
+        .executableTarget(
+            name: "bench",
+            swiftSettings: [
+                .swiftLanguageMode(.v6),
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .treatAllWarnings(as: .error),
+            ]),
+    ]
+)

@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+
+/// A pipelined on a root of its own.
+final class Daemon {
+    let root: String
+    let programs: String
+    /// Seconds from its start until it says that it is ready, in its log and to systemd, if it is there.
+    let startTime: Double
+    private let process: ChildProcess
+
+    init(_ programs: String, root: String, recipe: String) throws {
+        (self.root, self.programs) = (root, programs)
+        for folder in ["etc/recipes.d", "inbox/bench", "outbox/bench", "archive/bench", "prepared"] {
+            try Folder.make("\(root)/\(folder)")
+        }
+        try Folder.write("[Recipe]\nInbox=bench\n\n\(recipe)", to: "\(root)/etc/recipes.d/bench.recipe")
+        let begun = Clock.now
+        process = try ChildProcess(["\(programs)/pipelined", "--root", root], streams: .log("\(root)/log"))
+        Running.add(process.id)
+        while !Self.isReady(root) {
+            usleep(1000)
+            guard Clock.now - begun < 60 else {
+                process.stop()
+                throw BenchError("\(programs)/pipelined did not get ready:\n\(Folder.end(of: "\(root)/log"))")
+            }
+        }
+        startTime = Clock.now - begun
+    }
+
+    private static func isReady(_ root: String) -> Bool {
+        let log = try? String(contentsOfFile: "\(root)/log", encoding: .utf8)
+        return log?.contains(" is ready: ") == true
+    }
+
+    var supervisor: pid_t { process.id }
+    var tree: ProcessTree { ProcessTree(of: process.id) }
+    var workers: [pid_t] { tree.ids.filter { ProcessTree.name($0) == "pipelined-rende" } }
+
+    /// Puts copies of these pictures where `work` takes them from.
+    func prepare(_ files: [String]) throws {
+        for (index, file) in files.enumerated() {
+            let suffix = file.split(separator: ".").last.map { ".\($0)" } ?? ""
+            try Folder.copy(file, to: "\(root)/prepared/\(Text.padded(index, 5))\(suffix)")
+        }
+        Folder.settle()
+    }
+
+    /// Drops what is prepared; returns when all originals lie in the archive, each after its results were published: how long it took.
+    func work() throws -> Double {
+        let names = Folder.names(in: "\(root)/prepared")
+        let arrivals = try Arrivals(in: "\(root)/archive/bench")
+        let begun = Clock.now
+        for name in names { try Folder.move("\(root)/prepared/\(name)", to: "\(root)/inbox/bench/\(name)") }
+        do {
+            try arrivals.wait(for: names.count)
+        } catch {
+            throw BenchError("\(error):\n\(Folder.end(of: "\(root)/log"))")
+        }
+        return Clock.now - begun
+    }
+
+    /// Takes the results away, and the originals back to where `work` takes them from.
+    func clear(results: Int) throws {
+        let count = Folder.empty("\(root)/outbox/bench")
+        guard count == results else { throw BenchError("\(count) results instead of \(results) in \(root)/outbox") }
+        for name in Folder.names(in: "\(root)/archive/bench") {
+            try Folder.move("\(root)/archive/bench/\(name)", to: "\(root)/prepared/\(name)")
+        }
+    }
+
+    func pipectl(_ words: String...) throws -> String {
+        try ChildProcess.output(["\(programs)/pipectl", "--root", root] + words)
+    }
+
+    func stop() {
+        process.stop()
+        Running.remove(process.id)
+        Folder.remove(root)
+    }
+}

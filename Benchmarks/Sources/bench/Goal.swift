@@ -1,0 +1,35 @@
+/// What pipelined is to reach, and whether it does.
+struct Goal {
+    enum Limit {
+        case atMost(Double)
+        case atLeast(Double)
+    }
+
+    var text: String
+    var limit: Limit
+    /// Behind the numbers: `ms`, `MB`, or `×` what.
+    var unit: String
+    var reached: Figure?
+
+    var holds: Bool? {
+        reached.map { figure in
+            switch limit {
+            case .atMost(let most): figure.median <= most
+            case .atLeast(let least): figure.median >= least
+            }
+        }
+    }
+
+    var row: [String] {
+        let wanted =
+            switch limit {
+            case .atMost(let most): "≤ \(Text.plain(most)) \(unit)"
+            case .atLeast(let least): "≥ \(Text.plain(least)) \(unit)"
+            }
+        return [text, wanted, reached?.text ?? "not measured", holds.map { $0 ? "yes" : "NO" } ?? "–"]
+    }
+
+    static func table(_ goals: [Goal]) -> Table {
+        Table(header: ["goal", "wanted", "reached", "holds"], rows: goals.map(\.row))
+    }
+}

@@ -1,0 +1,101 @@
+/// What every contender does with a picture: the same results, JPEGs of quality 85.
+struct Job {
+    struct Output {
+        enum Size {
+            case half
+            case width(Int)
+        }
+
+        var size: Size
+        var isNoir: Bool
+
+        func pixels(of set: PictureSet) -> (width: Int, height: Int) {
+            switch size {
+            case .half: ((set.width + 1) / 2, (set.height + 1) / 2)
+            case .width(let width): (width, (set.height * width + set.width / 2) / set.width)
+            }
+        }
+    }
+
+    var name: String
+    var title: String
+    var pictures: PictureSet
+    var outputs: [Output]
+    /// How many are a round: for contenders that stay, and for those that are started for each picture.
+    var count: Int
+    var countOfCommands: Int
+
+    /// As peers read it: `half+noir`, `1600,1024,640`.
+    var work: String {
+        outputs.map { output in
+            let size =
+                switch output.size {
+                case .half: "half"
+                case .width(let width): "\(width)"
+                }
+            return size + (output.isNoir ? "+noir" : "")
+        }.joined(separator: ",")
+    }
+
+    /// A recipe's outputs, as pipelined reads them.
+    var recipe: String {
+        outputs.enumerated().map { index, output in
+            let size =
+                switch output.size {
+                case .half: "scale=0.5"
+                case .width(let width): "width=\(width)"
+                }
+            return """
+                [Output\(outputs.count == 1 ? "" : " n\(index)")]
+                Chain=resize \(size) | \(output.isNoir ? "noir | " : "")save format=jpeg quality=85
+
+                """
+        }.joined()
+    }
+
+    var isHalfNoir: Bool { work == "half+noir" }
+}
+
+extension Job {
+    static let halfNoir = Job(
+        "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 40, 8)
+    static let smallFiles = Job(
+        "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
+
+    static let all: [Job] =
+        [halfNoir, halfNoir("noir-half-24", "JPEG, 24 megapixels", .jpeg24, 16, 4)]
+        + [1600, 1024, 640].map { fit([$0], isNoir: false) }
+        + [1600, 1024, 640].map { fit([$0], isNoir: true) }
+        + [
+            fit([1600, 1024, 640], isNoir: false),
+            halfNoir("progressive", "progressive JPEG, 12 megapixels", .progressive12, 16, 4),
+            halfNoir("webp", "WebP, 12 megapixels", .webp12, 16, 4),
+            halfNoir("png", "PNG, 12 megapixels", .png12, 8, 4),
+            halfNoir("heic", "HEIC, 12 megapixels", .heic12, 8, 4),
+            smallFiles,
+        ]
+
+    private init(
+        _ name: String, _ title: String, _ pictures: PictureSet, _ outputs: [Output], _ count: Int,
+        _ countOfCommands: Int
+    ) {
+        self.init(
+            name: name, title: title, pictures: pictures, outputs: outputs, count: count,
+            countOfCommands: countOfCommands)
+    }
+
+    private static func halfNoir(
+        _ name: String, _ pictures: String, _ set: PictureSet, _ count: Int, _ countOfCommands: Int
+    ) -> Job {
+        Job(name, "Half size, noir: \(pictures)", set, halfNoir.outputs, count, countOfCommands)
+    }
+
+    private static func fit(_ widths: [Int], isNoir: Bool) -> Job {
+        let words = widths.map(String.init).joined(separator: "-")
+        let shown = widths.count == 1 ? "Fit to \(words)" : "Three results: \(words.replacing("-", with: ", "))"
+        return Job(
+            "fit-\(words)\(isNoir ? "-noir" : "")", "\(shown), \(isNoir ? "noir" : "colour"): JPEG, 12 megapixels",
+            .jpeg12,
+            widths.map { Output(size: .width($0), isNoir: isNoir) }, 24, 4)
+    }
+}

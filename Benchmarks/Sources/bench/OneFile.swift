@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+
+/// One file's way from its rename into the inbox to its result's rename into the outbox, with nothing else going on. Milliseconds.
+struct OneFile {
+    var published: Figure?
+    /// Of that, the render: from handing the picture to a worker until its result is written, as the daemon tells it (`pipectl show`).
+    var render: Figure?
+    /// What the fsyncs take that lie between, done by this process on the same file system.
+    var syncs: Figure?
+    /// The floor's time for the same picture.
+    var floor: Figure?
+    /// (published − syncs) ÷ render
+    var ratio: Figure?
+
+    init(files: Int, _ setup: Setup) throws {
+        let daemon = try Daemon(setup.programs, root: "\(setup.work)/one-file", recipe: Job.halfNoir.recipe)
+        defer { daemon.stop() }
+        let floor = try ChildProcess([setup.floor])
+        defer { floor.finish() }
+        let pictures = Job.halfNoir.pictures.files(files + Self.warmUp, in: setup.pictures)
+        try floor.say(pictures.first ?? "")
+        _ = try floor.hear()
+        try daemon.prepare(pictures)
+        var (published, renders, syncs, floors): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
+        for (index, name) in Folder.names(in: "\(daemon.root)/prepared").enumerated() {
+            let time = try Self.way(of: name, in: daemon)
+            guard index >= Self.warmUp else { continue }
+            published.append(time)
+            renders.append(try Self.render(of: index + 1, in: daemon))
+            syncs.append(try Self.syncs(in: daemon.root, like: "\(daemon.root)/outbox/bench/\(name)"))
+            let begun = Clock.now
+            try floor.say(setup.work)
+            _ = try floor.hear()
+            floors.append((Clock.now - begun) * 1000)
+        }
+        (self.published, render, self.syncs, self.floor) = (
+            Figure(published), Figure(renders), Figure(syncs), Figure(floors)
+        )
+        ratio = Figure(published.indices.map { (published[$0] - syncs[$0]) / renders[$0] })
+    }
+
+    private static let warmUp = 4
+
+    private static func way(of name: String, in daemon: Daemon) throws -> Double {
+        let results = try Arrivals(in: "\(daemon.root)/outbox/bench")
+        let originals = try Arrivals(in: "\(daemon.root)/archive/bench")
+        let begun = Clock.now
+        try Folder.move("\(daemon.root)/prepared/\(name)", to: "\(daemon.root)/inbox/bench/\(name)")
+        try results.wait(for: 1)
+        let time = (Clock.now - begun) * 1000
+        try originals.wait(for: 1)
+        // What it does behind the last rename is not the next one's.
+        usleep(200_000)
+        return time
+    }
+
+    private static func render(of job: Int, in daemon: Daemon) throws -> Double {
+        let told = try daemon.pipectl("show", String(job), "--json")
+        let story = try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [String: Any]
+        let operations = story?["operations"] as? [[String: Any]] ?? []
+        let dates = ISO8601DateFormatter()
+        dates.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        guard let render = operations.first(where: { $0["kind"] as? String == "RenderOperation" }),
+            let begun = (render["started"] as? String).flatMap(dates.date(from:)),
+            let ended = (render["finished"] as? String).flatMap(dates.date(from:))
+        else { throw BenchError("`pipectl show \(job)` tells nothing of its render: \(told)") }
+        return ended.timeIntervalSince(begun) * 1000
+    }
+
+    /// The ledger's for the job, the result's, its folder's, and the ledger's for the intent.
+    private static func syncs(in root: String, like result: String) throws -> Double {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: result))
+        let (log, file) = ("\(root)/sync.log", "\(root)/sync.jpg")
+        defer { unlink(file) }
+        let ledger = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        let made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        let folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { for descriptor in [ledger, made, folder] { close(descriptor) } }
+        let page = [UInt8](repeating: 7, count: 8192)
+        bytes.withUnsafeBytes { _ = write(made, $0.baseAddress, $0.count) }
+        let begun = Clock.now
+        _ = write(ledger, page, page.count)
+        fdatasync(ledger)
+        fsync(made)
+        fsync(folder)
+        _ = write(ledger, page, page.count)
+        fdatasync(ledger)
+        return (Clock.now - begun) * 1000
+    }
+
+    var table: Table {
+        let figures = [
+            ("rename to published", published), ("of that the render", render), ("of that fsyncs", syncs),
+            ("the floor, for the same picture", floor),
+        ]
+        return Table(header: ["one file, 12 megapixels", "ms"], rows: figures.map { [$0.0, $0.1?.text ?? "–"] })
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// What jobs cost the supervisor: a tenth of COUNT small pictures through the whole graph; then COUNT files, and as many URLs, that wait
+/// and are cancelled. Each part has a daemon of its own.
+struct Queue {
+    var setup: Setup
+    var count: Int
+
+    /// False when memory is above its limit.
+    func run() throws -> Bool {
+        let through = max(1, count / 10)
+        for set in [PictureSet.tiny, .small] {
+            Progress.begin("\(through) files through the whole graph")
+            Self.print(try rows(through, of: set))
+        }
+        var holds = true
+        for kind in Waiting.Kind.allCases {
+            Progress.begin("\(count) \(kind) that wait")
+            let waiting = try Waiting(kind, count: count, setup)
+            Self.print(waiting.rows)
+            holds = holds && waiting.peak < 150
+        }
+        return holds
+    }
+
+    private func rows(_ number: Int, of set: PictureSet) throws -> [[String]] {
+        var job = Job.smallFiles
+        (job.pictures, job.count) = (set, number)
+        let contender = DaemonContender("pipelined", setup.programs)
+        defer { contender.end() }
+        try contender.begin(job, in: "\(setup.work)/\(set.name)", setup)
+        let sample = try contender.round()
+        return [
+            ["\(number) files of \(try bytes(of: set)) bytes, through the whole graph", ""],
+            ["  time for each job", "\(Text.fixed(sample.wall * 1e6 / Double(number), 0)) µs"],
+            ["  supervisor's CPU for each job", "\(Text.fixed(sample.supervisor * 1e6 / Double(number), 0)) µs"],
+            ["  supervisor's memory, peak", "\(Text.fixed(contender.supervisorPeak / 1_048_576, 0)) MB"],
+        ]
+    }
+
+    private func bytes(of set: PictureSet) throws -> Int {
+        let files = set.files(set.count, in: setup.pictures)
+        return try files.reduce(0) { $0 + (try Data(contentsOf: URL(fileURLWithPath: $1)).count) } / files.count
+    }
+
+    private static func print(_ rows: [[String]]) {
+        for row in rows {
+            let space = String(repeating: " ", count: max(1, 73 - row[0].count - row[1].count))
+            Swift.print(row[1].isEmpty ? row[0] : row[0] + space + row[1])
+        }
+    }
+}

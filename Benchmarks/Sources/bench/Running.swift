@@ -1,0 +1,30 @@
+import Glibc
+
+/// The daemons that run. They would outlive a bench that is ended from outside; peers don't, for their input ends.
+enum Running {
+    private static let most = 8
+
+    /// `nonisolated(unsafe)`: there is one thread, and a signal's handler, which ends the process.
+    nonisolated(unsafe) private static let ids = {
+        let ids = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
+        ids.initialize(repeating: 0, count: most)
+        return ids
+    }()
+
+    static func handleSignals() {
+        replace(0, by: 0)
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { number in
+                for place in 0..<Running.most where Running.ids[place] != 0 { kill(Running.ids[place], SIGTERM) }
+                _exit(128 + number)
+            }
+        }
+    }
+
+    static func add(_ id: pid_t) { replace(0, by: id) }
+    static func remove(_ id: pid_t) { replace(id, by: 0) }
+
+    private static func replace(_ old: pid_t, by new: pid_t) {
+        if let place = (0..<most).first(where: { ids[$0] == old }) { ids[place] = new }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+/// Where everything is that a measurement needs.
+struct Setup {
+    /// The folder of pipelined's programs.
+    var programs: String
+    /// A Python that has the libraries.
+    var python: String
+    /// The folder of the peers' scripts.
+    var peers: String
+    var photograph: String
+    /// Where derived pictures stay, and where each measurement has a folder of its own: one file system.
+    var cache: String
+
+    var pictures: String { "\(cache)/pictures" }
+    /// This process's own.
+    var work: String { "\(cache)/work-\(getpid())" }
+    /// Noir's table, and luma's weights, as files that peers read.
+    var table: String { "\(cache)/noir.pgm" }
+    var luma: String { "\(cache)/luma.mat" }
+    var floor: String { Self.beside("floor") }
+    var usage: String { Self.beside("usage") }
+
+    static let processors = ProcessInfo.processInfo.activeProcessorCount
+
+    /// Makes what is not there yet.
+    func prepare(_ sets: [PictureSet]) throws {
+        removeLeftovers()
+        try Folder.make(work)
+        try Folder.make(pictures)
+        let made = try ChildProcess.output([floor, "table"])
+        try Folder.write(made, to: table)
+        try Folder.write("3 1\n0.299 0.587 0.114\n", to: luma)
+        var orders: [String] = []
+        for set in sets where !orders.contains(set.order) { orders.append(set.order) }
+        _ = try ChildProcess.output([python, "\(peers)/pictures.py", photograph, pictures] + orders)
+    }
+
+    /// Of processes that are no more.
+    private func removeLeftovers() {
+        for name in Folder.names(in: cache) where name.hasPrefix("work-") {
+            guard let id = pid_t(name.dropFirst(5)), kill(id, 0) != 0 else { continue }
+            Folder.remove("\(cache)/\(name)")
+        }
+    }
+
+    private static func beside(_ name: String) -> String {
+        let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return "\(program.split(separator: "/").dropLast().map { "/\($0)" }.joined())/\(name)"
+    }
+}

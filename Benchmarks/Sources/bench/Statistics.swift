@@ -1,0 +1,55 @@
+/// What one round of a contender took.
+struct Sample {
+    var pictures: Int
+    /// Seconds of all its processes.
+    var cpu: Double
+    /// Of those, the supervisor's.
+    var supervisor = 0.0
+    /// Seconds from the first picture to the last result.
+    var wall: Double
+    /// Bytes.
+    var memory: Int
+
+    var cpuEach: Double { cpu * 1000 / Double(pictures) }
+    var rate: Double { Double(pictures) / wall }
+    var megabytes: Double { Double(memory) / 1_048_576 }
+}
+
+/// The median of some rounds, the least and the most.
+struct Figure {
+    var median: Double
+    var least: Double
+    var most: Double
+
+    init?(_ values: [Double]) {
+        let sorted = values.filter(\.isFinite).sorted()
+        guard let first = sorted.first, let last = sorted.last else { return nil }
+        let half = sorted.count / 2
+        median = sorted.count % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2
+        (least, most) = (first, last)
+    }
+
+    /// `23.1 (22.8–24.0)`
+    var text: String { "\(Text.short(median)) (\(Text.short(least))–\(Text.short(most)))" }
+}
+
+/// All rounds of one contender at one job. A ratio is the median of the rounds' own ratios: what the machine does to a round, it does to
+/// its neighbour.
+struct Series {
+    var name: String
+    var samples: [Sample] = []
+
+    func figure(_ value: (Sample) -> Double) -> Figure? { Figure(samples.map(value)) }
+
+    func ratio(to other: Series, _ value: (Sample) -> Double) -> Figure? {
+        Figure(zip(samples, other.samples).map { value($0) / value($1) })
+    }
+}
+
+/// What a job came to, with every contender's rounds.
+struct JobResult {
+    var job: Job
+    var series: [Series]
+
+    subscript(name: String) -> Series? { series.first { $0.name == name } }
+}
