@@ -58,6 +58,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -83,8 +84,8 @@ let package = Package(
         program(
             "RenderWorker",
             [
-                "CLinux", "CVips", "CTurboJPEG", "CPipelinePlugin", "SystemCalls", "PipelineModel", "WorkerProtocol",
-                "WorkerConfinement",
+                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CPipelinePlugin", "SystemCalls", "PipelineModel",
+                "WorkerProtocol", "WorkerConfinement",
             ]),
         program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"]),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
@@ -64,6 +65,11 @@ int clinux_code(const void *address, const void **start, size_t *size) {
     *start = (const void *)sought.start;
     *size = sought.end - sought.start;
     return 0;
+}
+
+const char *clinux_file(const void *address) {
+    Dl_info object;
+    return dladdr(address, &object) ? object.dli_fname : NULL;
 }
 
 /* The first frame from the top that is in noted code. */

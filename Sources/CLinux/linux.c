@@ -230,6 +230,10 @@ int clinux_thread_stacks(size_t bytes) {
     return errno == 0 ? 0 : -1;
 }
 
+int clinux_begin_writing(int descriptor) {
+    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int clinux_lock(int descriptor) {
     return flock(descriptor, LOCK_EX | LOCK_NB);
 }

@@ -120,9 +120,10 @@ typedef struct PipelineValue {
 /* Traits: promises that let the host choose a faster way to the same result, and what a filter asks for. */
 typedef enum PipelineTrait {
     /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host hands over that luma, a picture of one colour band:
-     * where a JPEG is read, its own, without ever decoding a colour. */
+     * where a JPEG or a WebP is read, its own, without ever decoding a colour. */
     PIPELINE_LUMA_ONLY = 1 << 0,
-    /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies. */
+    /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies: then the host may apply the filter behind a
+     * resize that follows it, to fewer pixels. */
     PIPELINE_POINTWISE = 1 << 1,
     /* The result's width or height differ from the input's. Not together with PIPELINE_POINTWISE. */
     PIPELINE_CHANGES_SIZE = 1 << 2,

@@ -216,11 +216,8 @@ final class Transfer {
         var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = pwrite(target.number, part.baseAddress, part.count, off_t(received))
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw unwritable(errno)
-            }
+            let count = uninterrupted { pwrite(target.number, part.baseAddress, part.count, off_t(received)) }
+            guard count >= 0 else { throw unwritable(errno) }
             received += Int64(count)
             rest = rest.dropFirst(count)
         }

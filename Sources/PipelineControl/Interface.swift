@@ -117,8 +117,13 @@ public enum ControlInterface {
 
         type PlannedOperation (kind: string, queue: string, does: string)
 
+        # How the pixels of an output would be read, and why so.
+        type Decoding (output: ?string, path: string)
+
+        # `picture` is what the header of an opened picture says; `problem`, why it can't be read.
         type Explanation (
-          recipe: ?string, why: string, chains: [string]string, operations: []PlannedOperation, job: ?Job
+          recipe: ?string, why: string, chains: [string]string, operations: []PlannedOperation, job: ?Job,
+          picture: ?string, decode: []Decoding, problem: ?string
         )
 
         type Recipe (
@@ -153,7 +158,8 @@ public enum ControlInterface {
 
         method Show(id: int) -> (story: Story)
 
-        # What would become of a file, or of a chain.
+        # What would become of a file, or of a chain. If a descriptor of the file is passed beside the call, open for reading, a worker
+        # reads its header.
         method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
 
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied

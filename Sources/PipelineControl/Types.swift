@@ -328,16 +328,36 @@ extension Control {
         }
     }
 
+    /// How the pixels of an output would be read, and why so.
+    public struct Decoding: Codable, Sendable, Hashable {
+        @Nullable public var output: String?
+        public var path: String
+
+        public init(output: String?, path: String) {
+            self.path = path
+            self.output = output
+        }
+    }
+
     public struct Explanation: Codable, Sendable, Hashable {
         @Nullable public var recipe: String?
         public var why: String
         public var chains: [String: String]
         public var operations: [PlannedOperation]
         @Nullable public var job: Job?
+        /// What the header of an opened picture says.
+        @Nullable public var picture: String?
+        public var decode: [Decoding]
+        /// Why there is no `picture`, though one was opened.
+        @Nullable public var problem: String?
 
         public init(
-            recipe: String?, why: String, chains: [String: String], operations: [PlannedOperation], job: Job?
+            recipe: String?, why: String, chains: [String: String], operations: [PlannedOperation], job: Job?,
+            picture: String? = nil, decode: [Decoding] = [], problem: String? = nil
         ) {
+            self.decode = decode
+            self.picture = picture
+            self.problem = problem
             self.why = why
             self.chains = chains
             self.operations = operations

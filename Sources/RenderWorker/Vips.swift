@@ -1,5 +1,8 @@
+import CLinux
 import CVips
 import Foundation
+import Glibc
+import SystemCalls
 
 /// libvips as a worker needs it: one thread a pipeline, no cache, no untrusted loader, nothing on disk, silent.
 enum Vips {
@@ -7,12 +10,24 @@ enum Vips {
         // Above its threshold libvips spills to temporary files; memory is budgeted before a picture is admitted.
         setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
         g_log_set_default_handler({ _, _, _, _ in }, nil)
+        // When it starts it loads each module that it has, looking for them below VIPSHOME: ImageMagick, poppler, OpenSlide and JPEG XL
+        // take longer than all the rest, and no picture may use them here.
+        setenv("VIPSHOME", "/nonexistent", 1)
         guard vips_init("pipelined-render") == 0 else { return false }
+        loadHEIF()
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
         // GLib seeds its random numbers, which libvips' noise asks for, by what a confined process may not ask.
         _ = g_random_int()
         return true
+    }
+
+    /// The one module that is wanted, beside the library; where there is none, libvips has it built in, or does without.
+    private static func loadHEIF() {
+        guard let library = clinux_file(dlsym(nil, "vips_init")) else { return }
+        let folder = FileSystem.folder(of: FileSystem.resolved(String(cString: library)))
+        let module = "vips-modules-\(vips_version(0)).\(vips_version(1))/vips-heif.so"
+        _ = g_module_open(FileSystem.join(folder, module), G_MODULE_BIND_LAZY)
     }
 }

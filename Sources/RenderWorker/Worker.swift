@@ -17,6 +17,7 @@ final class Worker: Sendable {
     private let cancellation: Cancellation
     private let trail: FilterTrail?
     private let messages = Mutex<[Message]>([])
+    private let news: HeaderNews
     private let arrived = DispatchSemaphore(value: 0)
 
     private struct Message {
@@ -24,11 +25,21 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
+    /// What one message leaves to the next.
+    private struct State {
+        var picture: OpenPicture?
+        /// Where its results go, if that is known.
+        var targets: [Descriptor] = []
+        /// Those of the last request that named any.
+        var outputs: [RenderOutput] = []
+    }
+
     init(channel: WorkerChannel, filters: FilterLibrary, missing: [String], trail: FilterTrail?) {
         self.channel = channel
         self.filters = filters
         self.missing = missing
         self.trail = trail
+        news = HeaderNews { try? channel.send(WorkerMessage.rendering($0)) }
         cancellation = Cancellation(
             progress: RenderProgress { done, total in
                 try? channel.send(WorkerMessage.progress(done: done, total: total))
@@ -45,35 +56,38 @@ final class Worker: Sendable {
                     version: Release.version, filters: filters.descriptions, skipped: filters.skipped,
                     missing: missing)), with: trail.map { [$0.memory] } ?? [])
         Thread.detachNewThread { self.read() }
-        var picture: OpenPicture?
-        var outputs: [RenderOutput] = []
+        news.watch()
+        var state = State()
         while true {
-            arrived.wait()
-            let answer = answer(to: messages.withLock { $0.removeFirst() }, &picture, &outputs)
+            if arrived.wait(timeout: .now() + Heap.patience) == .timedOut {
+                Heap.giveBack()
+                arrived.wait()
+            }
+            let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
             // All that the picture needed is let go before anybody hears of it.
             vips_error_clear()
-            if picture == nil { FilterHost.end() }
+            if state.picture == nil { FilterHost.end() }
+            // What was found out is told before a failure, too.
+            if let header = news.take() { send(.rendering(header)) }
             if let answer { send(answer) }
-            malloc_trim(0)
+            if state.picture == nil { Heap.giveBackMost() }
         }
     }
 
-    private func answer(
-        to next: Message, _ picture: inout OpenPicture?, _ outputs: inout [RenderOutput]
-    ) -> WorkerMessage? {
-        let opened = picture
-        picture = nil
+    private func answer(to next: Message, _ state: inout State) -> WorkerMessage? {
+        let opened = state.picture
+        state.picture = nil
+        defer { if state.picture == nil { state.targets = [] } }
         do {
             switch next.message {
             case .open(let request):
                 RefusedCall.forget()
                 FilterHost.begin(lines: request.filterLines)
-                outputs = request.outputs ?? outputs
-                let new = try open(request, outputs, next.descriptors)
-                picture = new
-                return .opened(new.header)
+                state.outputs = request.outputs ?? state.outputs
+                return try begin(request, next.descriptors, &state)
             case .render:
-                return .rendered(try render(opened, into: next.descriptors))
+                return .rendered(
+                    try render(opened, into: next.descriptors.isEmpty ? state.targets : next.descriptors))
             case .cancel:
                 return nil
             }
@@ -84,6 +98,22 @@ final class Worker: Sendable {
         } catch {
             return .failed(WorkerFailure(stage: "open", message: "\(error)", advice: "try again: pipectl retry"))
         }
+    }
+
+    /// Opens a picture, and renders it when it needs no more than it was granted.
+    private func begin(
+        _ request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
+    ) throws -> WorkerMessage {
+        let count = request.grant == nil ? 0 : state.outputs.count
+        let picture = try open(request, state.outputs, descriptors.dropLast(count))
+        let targets = Array(descriptors.suffix(count))
+        guard let grant = request.grant, picture.header.memory <= grant else {
+            (state.picture, state.targets) = (picture, targets)
+            return .opened(picture.header)
+        }
+        news.found(picture.header)
+        let outputs = try render(picture, into: targets)
+        return news.take().map { .made($0, outputs) } ?? .rendered(outputs)
     }
 
     /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
@@ -103,7 +133,7 @@ final class Worker: Sendable {
     }
 
     private func open(
-        _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptors: [Descriptor]
+        _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptors: ArraySlice<Descriptor>
     ) throws -> OpenPicture {
         guard let source = descriptors.first else {
             throw WorkerFailure(stage: "open", message: "no file came with the message")
@@ -124,7 +154,7 @@ final class Worker: Sendable {
                 message: "\(targets.count) files came for \(picture.header.decoderPaths.count) outputs")
         }
         cancellation.progress.begin(pixels: picture.pixelsToRead, evaluations: picture.evaluations)
-        let results = Result { try targets.indices.map { try picture.render($0, into: targets[$0]) } }
+        let results = Result { try picture.render(into: targets) }
         try cancellation.check()
         try picture.refuseChange()
         return try results.get()
@@ -134,7 +164,9 @@ final class Worker: Sendable {
     private func read() -> Never {
         while let (message, descriptors) = received() {
             switch message {
-            case .open: cancellation.begin()
+            case .open(let request):
+                cancellation.begin()
+                if request.grant != nil { news.begin() }
             case .cancel:
                 cancellation.cancel()
                 continue

@@ -81,6 +81,14 @@ public final class Descriptor: Sendable {
         return status
     }
 
+    /// What has been written survives a power cut.
+    public func sync(called name: String) throws(SystemError) {
+        guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
+    }
+
+    /// What has been written goes to the disk from now on; `sync` waits for it, and tells what went wrong.
+    public func beginWriting() { _ = clinux_begin_writing(number) }
+
     /// The other end of a socket reads no more, either.
     public var hasHungUp: Bool {
         var state = pollfd(fd: number, events: 0, revents: 0)

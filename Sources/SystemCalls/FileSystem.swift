@@ -132,11 +132,7 @@ public enum FileSystem {
 
     /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
     public static func sync(_ path: String) throws(SystemError) {
-        try sync(try Descriptor.open(path, O_RDONLY), called: path)
-    }
-
-    private static func sync(_ file: Descriptor, called name: String) throws(SystemError) {
-        guard uninterrupted({ fsync(file.number) }) == 0 else { throw SystemError("fsync", name) }
+        try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
     /// Writes a small file: whole or not at all, and durable.
@@ -146,43 +142,39 @@ public enum FileSystem {
         let buffer = Array(bytes)
         var written = 0
         while written < buffer.count {
-            let count = buffer[written...].withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw SystemError("write", temporary)
+            let count = uninterrupted {
+                buffer[written...].withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
             }
+            guard count >= 0 else { throw SystemError("write", temporary) }
             written += count
         }
-        try sync(file, called: temporary)
+        try file.sync(called: temporary)
         try rename(temporary, path)
         try sync(folder(of: path))
     }
 
-    /// Copies everything of one descriptor into the other, or its first `most` bytes, and makes it durable.
+    /// Copies everything of one descriptor into the other, or its first `most` bytes, and makes it durable unless told otherwise.
     public static func copy(
-        _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max
+        _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max, durably: Bool = true
     ) throws(SystemError) {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         var offset: off_t = 0
         while true {
-            let got = pread(from.number, &buffer, Int(min(Int64(buffer.count), most - Int64(offset))), offset)
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw SystemError("read", name)
-            }
+            let room = Int(min(Int64(buffer.count), most - Int64(offset)))
+            let got = uninterrupted { pread(from.number, &buffer, room, offset) }
+            guard got >= 0 else { throw SystemError("read", name) }
             if got == 0 { break }
             offset += off_t(got)
             var written = 0
             while written < got {
-                let count = buffer[written..<got].withUnsafeBytes { Glibc.write(to.number, $0.baseAddress, $0.count) }
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw SystemError("write", name)
+                let count = uninterrupted {
+                    buffer[written..<got].withUnsafeBytes { Glibc.write(to.number, $0.baseAddress, $0.count) }
                 }
+                guard count >= 0 else { throw SystemError("write", name) }
                 written += count
             }
         }
-        try sync(to, called: name)
+        if durably { try to.sync(called: name) }
     }
 
     /// What is in a file from its start, or its first `most` bytes.
@@ -190,11 +182,9 @@ public enum FileSystem {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 64 * 1024)
         while bytes.count < most {
-            let got = pread(file.number, &room, min(room.count, most - bytes.count), off_t(bytes.count))
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw SystemError("read", name)
-            }
+            let wanted = min(room.count, most - bytes.count)
+            let got = uninterrupted { pread(file.number, &room, wanted, off_t(bytes.count)) }
+            guard got >= 0 else { throw SystemError("read", name) }
             if got == 0 { break }
             bytes += room[..<got]
         }

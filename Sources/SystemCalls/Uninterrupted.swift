@@ -1,7 +1,7 @@
 import Glibc
 
 /// Makes the call once more when a signal came in between.
-func uninterrupted(_ call: () -> Int32) -> Int32 {
+public func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()
         if result != -1 || errno != EINTR { return result }

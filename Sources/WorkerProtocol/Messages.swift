@@ -2,10 +2,11 @@ public import PipelineModel
 
 /// What the supervisor says to a worker. Descriptors travel beside the message.
 public enum SupervisorMessage: Codable, Sendable {
-    /// Read the header of a picture. One descriptor: the source, open for reading. A second one when the source was handed over a barrier:
-    /// the original, for what a picture carries beside its pixels.
+    /// Read the header of a picture, and with a grant make its results. One descriptor: the source, open for reading. A second one when the
+    /// source was handed over a barrier: the original, for what a picture carries beside its pixels. With a grant then one for each output, in
+    /// order, open for reading and writing.
     case open(OpenRequest)
-    /// Make the results of the opened picture. A descriptor for each output, in order, open for reading and writing.
+    /// Make the results of the opened picture. The descriptors of the outputs, unless they came with `open`.
     case render
     /// Stop what is being done. The answer to `open` or `render` comes all the same.
     case cancel
@@ -21,11 +22,14 @@ public struct OpenRequest: Codable, Sendable {
     public var onTruncated: TruncatedPolicy
     /// So many lines that its filters log are told; the others are counted.
     public var filterLines: Int
+    /// A picture that needs no more memory than this by its header is rendered at once. Nil: none is.
+    public var grant: Int64?
 
     public init(
         name: String, outputs: [RenderOutput]?, maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
-        filterLines: Int = 10
+        filterLines: Int = 10, grant: Int64? = nil
     ) {
+        self.grant = grant
         self.name = name
         self.outputs = outputs
         self.maxPixels = maxPixels
@@ -51,11 +55,15 @@ public enum WorkerMessage: Codable, Sendable {
     case loading(String)
     /// Once, before anything is asked of it. One descriptor: the memory of its `FilterTrail`.
     case hello(Hello)
-    /// The answer to `open`.
+    /// The answer to `open` when the picture was not granted what it needs: `render` is waited for.
     case opened(PictureHeader)
+    /// The picture was granted what it needs, and is being rendered: told when that takes a while, or fails. The answer follows.
+    case rendering(PictureHeader)
+    /// The answer to `open` when the picture was granted what it needs, and what was found out of it has not been told before.
+    case made(PictureHeader, [RenderedOutput])
     /// Now and then while a render goes on: pixels of the picture that have been read, of all that its outputs read. Never after the answer.
     case progress(done: Int64, total: Int64)
-    /// The answer to `render`: what was written to each output, in order.
+    /// The answer to `render`, or after `rendering`: what was written to each output, in order.
     case rendered([RenderedOutput])
     /// The answer to `open` or `render` when it can't be done.
     case failed(WorkerFailure)

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 public import SystemCalls
 
-/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a JSON message a packet, descriptors beside it.
+/// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a message a packet, as JSON or packed, descriptors beside it.
 public struct WorkerChannel: Sendable {
     /// The descriptor at which a worker finds its end.
     public static let workerDescriptor: Int32 = 3
@@ -19,7 +19,8 @@ public struct WorkerChannel: Sendable {
     }
 
     public func send(_ message: some Encodable, descriptors: [Descriptor] = []) throws {
-        let bytes = try JSONEncoder().encode(message)
+        let packed = (message as? any PackedMessage)?.pack()?.bytes
+        let bytes = try packed ?? Array(JSONEncoder().encode(message))
         guard bytes.count <= Self.longestMessage else { throw WorkerChannelError.tooLong(bytes.count) }
         try Socket.send(bytes, descriptors: descriptors, to: socket)
     }
@@ -31,7 +32,19 @@ public struct WorkerChannel: Sendable {
         let packet = try Socket.receive(room: Self.longestMessage, most: Self.mostDescriptors, from: socket)
         guard !packet.bytes.isEmpty else { return nil }
         guard !packet.truncated else { throw WorkerChannelError.tooLong(packet.bytes.count) }
-        return (try JSONDecoder().decode(type, from: Data(packet.bytes)), packet.descriptors)
+        return (try Self.message(type, packet.bytes), packet.descriptors)
+    }
+
+    private static func message<Message: Decodable>(_ type: Message.Type, _ bytes: [UInt8]) throws -> Message {
+        // A message of JSON begins with a brace.
+        guard bytes.first != UInt8(ascii: "{"), let packable = type as? any PackedMessage.Type else {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        }
+        var packed = try Unpacker(bytes)
+        let message = try packable.init(&packed)
+        try packed.end()
+        guard let message = message as? Message else { throw PackedMessageError() }
+        return message
     }
 
     /// Whether a message, or the end, comes within this time.

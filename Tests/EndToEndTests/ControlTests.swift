@@ -134,6 +134,23 @@ struct ControlTests {
         }
     }
 
+    @Test("explain has a worker read the header of a file, and says how its pixels would be read")
+    func decoding() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.waitForAll()
+            let result = daemon.path("outbox/noir/one.jpg")
+            let explained = try await daemon.pipectl("explain", result)
+            #expect(explained.output.contains("picture: jpeg "))
+            #expect(explained.output.contains("decode: jpeg, greyscale, 1/2 (noir needs luma only)"))
+            let empty = daemon.path("empty.jpg")
+            try Data().write(to: URL(fileURLWithPath: empty))
+            let refused = try await daemon.pipectl("explain", empty)
+            #expect(refused.output.contains("its header is not known: the file is empty"))
+            #expect(try daemon.list(["failed"]) == [])
+        }
+    }
+
     @Test("behind a pause of publish a job whose picture is made waits, and says why")
     func pausedPublishing() async throws {
         try await DaemonFixture.with { daemon in

@@ -73,6 +73,21 @@ struct IntakeTests {
         }
     }
 
+    @Test(
+        "but no longer than WriterTimeout after the last change: it may have been closed unseen",
+        .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
+    func givenUpWriter() async throws {
+        let files = ["etc/pipelined.conf": "[Inbox]\nSettle=20ms\nWriterTimeout=0\n", "inbox/.keep": ""]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            try await daemon.start(under: Nobody.wrapper)
+            let file = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
+            write(Picture.small, to: file)
+            try await daemon.job("open.png", becomes: "done")
+            withExtendedLifetime(file) {}
+        }
+    }
+
     @Test("where the kernel, or a service's filter, has no openat2, folders are walked one by one, over no link")
     func withoutOpenat2() async throws {
         let refusing = ["/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e"]

@@ -78,6 +78,21 @@ struct LifeTests {
         }
     }
 
+    @Test("the worker that has tried the plugins is the first that works, and no more are started than may work")
+    func firstWorker() async throws {
+        let files = ["etc/pipelined.conf": "[Queues]\nRender=1\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let record = daemon.path("starts")
+            try await daemon.start(
+                under: ["/usr/bin/strace", "-D", "-f", "-qq", "--seccomp-bpf", "-o", record, "-e", "trace=execve"])
+            try daemon.drop(as: "sunset.png")
+            try await daemon.job("sunset.png", becomes: "done")
+            await daemon.stop()
+            let starts = try String(contentsOfFile: record, encoding: .utf8).split(separator: "\n")
+            #expect(starts.count { $0.contains("execve(") && $0.contains("pipelined-render") } == 1, "\(starts)")
+        }
+    }
+
     @Test("a worker is replaced after WorkerJobs pictures")
     func workerJobs() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nWorkerJobs=2\n[Queues]\nRender=1\n"]

@@ -29,7 +29,9 @@ struct InterfaceTests {
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
-        let nested = ["Ignored", "PlannedOperation", "Parameter", "Picture", "Neighbours", "Neighbour", "Waiting"]
+        let nested = [
+            "Ignored", "PlannedOperation", "Decoding", "Parameter", "Picture", "Neighbours", "Neighbour", "Waiting",
+        ]
         #expect(described.types.count == 18 + nested.count)
     }
 

@@ -75,7 +75,8 @@ enum Sample {
     static let explanation = Control.Explanation(
         recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],
         operations: [Control.PlannedOperation(kind: "RenderOperation", queue: "render", does: "resize, noir, save")],
-        job: job(12, "waiting", reason: "settling"))
+        job: job(12, "waiting", reason: "settling"), picture: "jpeg 4000 × 3000, 8 bit, 3 bands",
+        decode: [Control.Decoding(output: "thumb", path: "jpeg, 1/8 (resize makes 320 × 240)")], problem: "it is cut")
 
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",

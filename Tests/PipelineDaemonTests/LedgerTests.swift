@@ -247,4 +247,21 @@ struct LedgerTests {
             #expect(try found(3000, 3000.1) == [1])
         }
     }
+
+    @Test("those that have failed since a time are counted, as long as they are failed")
+    func failedSince() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var jobs = [job(1, .failed), job(2, .failed), job(3, .done), job(4)]
+            for (index, time) in [2999.9, 3000, 3001].enumerated() { jobs[index].finished = time }
+            ledger.insert(jobs)
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.failedCount(since: 2000) == 2)
+            #expect(try ledger.failedCount(since: 3000) == 1)
+            #expect(try ledger.failedCount(since: 3000.1) == 0)
+            ledger.requeue(jobs[1]) {}
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.failedCount(since: 2000) == 1)
+        }
+    }
 }

@@ -49,9 +49,9 @@ struct PublishingTests {
         try withTemporaryFolder { folder in
             var file = try staged("\(folder)/1")
             file.result = RenderedOutput(format: "jpeg", width: 1, height: 1, bands: 1, bytes: 6)
-            try Publisher().makeDurable([file])
+            try StagingSync(file).finish()
             file.result?.bytes = 7
-            let failure = try #require(throws: JobFailure.self) { try Publisher().makeDurable([file]) }
+            let failure = try #require(throws: JobFailure.self) { try StagingSync(file).finish() }
             #expect(failure.message.contains("has 6 bytes, not 7"))
             #expect(failure.advice?.contains("pipectl retry") == true)
         }

@@ -113,7 +113,7 @@ struct FilterTableTests {
         let (joining, apart) = try workers()
         let file = try Pixels.colourful(400, 300).file(.jpeg)
         let chain = "resize scale=0.5 | lamp | lift | bend | save format=png"
-        #expect(try joining.open(file, chain).decoderPaths == ["grey at 1/2"])
+        #expect(try joining.open(file, chain).decoderPaths == ["jpeg, greyscale, 1/2 (lamp needs luma only)"])
         #expect(try Pixels(joining.render(file, chain)) == Pixels(apart.render(file, chain)))
         #expect(joining.applied == [["lamp", "lift", "bend"]])
     }

@@ -108,6 +108,16 @@ struct LimitTests {
         #expect(failure.message.contains("blocked"), "\(failure)")
     }
 
+    @Test("Libraries that no picture may use are not even loaded, and those of HEIF are")
+    func modules() throws {
+        let worker = try WorkerProcess()
+        // Read to its end: what has no length of its own is otherwise taken for over at its first short piece.
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/\(worker.process)/maps"))
+        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        for library in ["libMagick", "libpoppler", "libopenslide", "libjxl"] { #expect(!maps.contains(library)) }
+        #expect(maps.contains("libheif"))
+    }
+
     @Test("A file that is none of those that are read is named, whatever it is called")
     func others() throws {
         let worker = try WorkerProcess()

@@ -71,6 +71,17 @@ struct MemoryTests {
         #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
     }
 
+    @Test("The estimate holds for several outputs that share what is decoded", arguments: ["jpegsave", "pngsave"])
+    func shared(make: String) throws {
+        let source = try VipsTool.run(make, Self.large.get())
+        let worker = try WorkerProcess()
+        let header = try worker.open(source, "resize width=1600", "resize width=800", "resize width=1024 | noir")
+        #expect(header.decoderPaths.allSatisfy { $0.contains("once for 3 outputs") })
+        _ = try worker.render(into: TemporaryFile(), TemporaryFile(), TemporaryFile())
+        let (estimate, peak) = (Double(header.memory), Double(try worker.peak))
+        #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
+    }
+
     @Test("A progressive JPEG of 200 million pixels says by its header what it would need")
     func progressive() throws {
         var bytes = try VipsTool.run("jpegsave", Pixels.colourful(160, 120).file(.png), ["--interlace"]).bytes

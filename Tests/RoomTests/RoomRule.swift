@@ -39,6 +39,7 @@ struct RoomRule: CustomTestStringConvertible {
             ["RenderWorker", "PluginKit", "Plugins", "CPipelinePlugin", "SamplePictures"], see: "CVips", header: "vips/"
         ),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
+        .only(["RenderWorker"], see: "CWebP", header: "webp/"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
         .only(["PipelineDaemon/Systemd"], see: "CSystemd", header: "systemd/"),

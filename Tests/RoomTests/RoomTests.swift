@@ -16,6 +16,7 @@ struct RoomTests {
         #expect(
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
+                "CWebP",
                 "ManualPages",
                 "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",

@@ -42,7 +42,19 @@ property() { systemctl show "$unit" -p "$1" --value; }
 has_property() { [[ $(property "$1") == *"$2"* ]]; }
 status_is() { [[ $(property StatusText) == "$1" ]]; }
 main_process() { property MainPID; }
-logged() { journalctl -u "$unit" -o cat --no-pager | grep -qF -- "$1"; }
+
+# Waits until the journal has these words.
+logged() { # WORDS
+    local journal reader status=0
+    exec {journal}< <(exec timeout 60 journalctl -u "$unit" -o cat --no-tail --follow)
+    reader=$!
+    grep -qF -m 1 -- "$1" <&"$journal" || status=1
+    kill "$reader" 2>/dev/null || true
+    exec {journal}<&-
+    if [ $status != 0 ]; then echo "never logged: $1"; fi
+    return $status
+}
+
 as() { # USER COMMAND…
     local user=$1
     shift
@@ -88,8 +100,16 @@ drop() { # FILE NAME
     mv "$data/.dropped" "$data/inbox/$2"
 }
 
-# What takes so long that it can be met at work.
-slow_recipe() { recipe slow "Inbox=slow" '[Output]' 'Chain=blur radius=40 | sharpen | blur radius=40 | save format=png'; }
+# Starts the daemon with pictures that take so long that one of them can be met at work.
+start_with_slow_pictures() { # SIDE NAME…
+    recipe slow "Inbox=slow" '[Output]' 'Chain=blur radius=40 | sharpen | blur radius=40 | save format=png'
+    systemctl start "$unit"
+    picture "$scratch/slow.jpg" "$1"
+    shift
+    local name
+    for name in "$@"; do drop "$scratch/slow.jpg" "slow/$name.jpg"; done
+    eventually 20 is_running
+}
 
 archived() { test "$(find "$data/archive/$1" -type f | wc -l)" = "$2"; } # RECIPE COUNT
 
@@ -199,7 +219,7 @@ sighup_reloads_as_well() {
     systemctl start "$unit"
     configure '[Queues]' 'Render=3'
     systemctl kill --kill-who=main -s HUP "$unit"
-    eventually 20 logged "configuration and plugins were read again"
+    logged "configuration and plugins were read again"
     eventually 20 has_property ActiveState active
     [[ $(pipectl settings | grep -w Render) == *3* ]]
 }
@@ -207,12 +227,8 @@ sighup_reloads_as_well() {
 # --- Crashes, and the end ----------------------------------------------------------------------------------------------------------
 
 a_frozen_daemon_is_ended_by_the_watchdog_and_the_next_goes_on() {
-    slow_recipe
     drop_in WatchdogSec=2s RestartSec=100ms
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    drop "$scratch/a.jpg" slow/a.jpg
-    eventually 20 is_running
+    start_with_slow_pictures 4000 a
     kill -STOP "$(main_process)"
     eventually 60 has_property NRestarts 1
     eventually 60 has_property ActiveState active
@@ -225,9 +241,9 @@ a_daemon_whose_event_loop_is_stuck_is_ended_by_the_watchdog() {
     command -v python3 > /dev/null || skip "there is no python3 to stop single threads with"
     drop_in WatchdogSec=2s RestartSec=100ms
     systemctl start "$unit"
-    # Stops the threads that wait for events, and no other, until the daemon has been ended.
-    python3 - "$(main_process)" <<'END' || skip "single threads can't be stopped here"
-import ctypes, os, sys, time
+    # Stops the threads that wait for events, and no other, as long as it lives.
+    cat > "$scratch/stopper" <<'END'
+import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)
 process = sys.argv[1]
 stopped = 0
@@ -235,37 +251,34 @@ for thread in map(int, os.listdir(f"/proc/{process}/task")):
     number = open(f"/proc/{process}/task/{thread}/syscall").read().split()[0]
     if number in ("232", "281", "22"):  # epoll_wait, epoll_pwait on x86-64; epoll_pwait on arm64
         stopped += libc.ptrace(0x4206, thread, None, None) == 0 and libc.ptrace(0x4207, thread, None, None) == 0
-if not stopped:
-    sys.exit(1)
-for _ in range(300):
-    if os.system("journalctl -u pipelined.service -o cat --no-pager | grep -q 'Watchdog timeout'") == 0:
-        break
-    time.sleep(0.1)
+if stopped:
+    print(stopped, "stopped", flush=True)
+    signal.alarm(90)
+    signal.pause()
 END
+    local process stopped stopper
+    process=$(main_process)
+    exec {stopped}< <(exec python3 "$scratch/stopper" "$process")
+    stopper=$!
+    read -r <&"$stopped" || skip "single threads can't be stopped here"
     logged "Watchdog timeout"
+    kill "$stopper"
     eventually 60 has_property NRestarts 1
     eventually 60 has_property ActiveState active
     pipectl status
 }
 
 a_busy_daemon_is_not_ended_by_the_watchdog() {
-    slow_recipe
     drop_in WatchdogSec=1s
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    for name in a b c d; do drop "$scratch/a.jpg" slow/$name.jpg; done
+    start_with_slow_pictures 4000 a b c d
     pipectl wait --all
     test "$(property NRestarts)" = 0
     test -f $data/outbox/slow/d.png
 }
 
 a_killed_daemon_goes_on_where_it_was() {
-    slow_recipe
     drop_in RestartSec=100ms
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    for name in a b c; do drop "$scratch/a.jpg" slow/$name.jpg; done
-    eventually 20 is_running
+    start_with_slow_pictures 4000 a b c
     kill -KILL "$(main_process)"
     eventually 60 has_property NRestarts 1
     eventually 60 has_property ActiveState active
@@ -275,11 +288,7 @@ a_killed_daemon_goes_on_where_it_was() {
 }
 
 systemctl_stop_lets_work_finish() {
-    slow_recipe
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    drop "$scratch/a.jpg" slow/a.jpg
-    eventually 20 is_running
+    start_with_slow_pictures 4000 a
     systemctl stop "$unit"
     test "$(property Result)" = success
     test -f $data/outbox/slow/a.png
@@ -288,24 +297,16 @@ systemctl_stop_lets_work_finish() {
 }
 
 a_drain_that_takes_longer_than_the_unit_allows_asks_for_more() {
-    slow_recipe
     drop_in TimeoutStopSec=1s
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    drop "$scratch/a.jpg" slow/a.jpg
-    eventually 20 is_running
+    start_with_slow_pictures 4000 a
     systemctl stop "$unit"
     test "$(property Result)" = success
     test -f $data/outbox/slow/a.png
 }
 
 what_takes_longer_than_drain_timeout_is_begun_again_by_the_next() {
-    slow_recipe
     configure '[Daemon]' 'DrainTimeout=0s'
-    systemctl start "$unit"
-    picture "$scratch/a.jpg" 4000
-    drop "$scratch/a.jpg" slow/a.jpg
-    eventually 20 is_running
+    start_with_slow_pictures 4000 a
     systemctl stop "$unit"
     test "$(property Result)" = success
     test ! -e $data/outbox/slow/a.png
@@ -457,7 +458,7 @@ a_file_that_may_not_be_read_stays_and_is_told_of() {
     picture "$scratch/a.jpg"
     install -o check-member -m 600 "$scratch/a.jpg" /var/tmp/secret.jpg
     as check-member mv /var/tmp/secret.jpg $data/inbox/secret.jpg
-    eventually 20 logged "secret.jpg: the file can't be read by user pipelined (its mode is 600)"
+    logged "secret.jpg: the file can't be read by user pipelined (its mode is 600)"
     test -f $data/inbox/secret.jpg
     [[ $(pipectl explain $data/inbox/secret.jpg) == *"can't be read by user pipelined"* ]]
 }
@@ -524,7 +525,7 @@ folder=$(dirname "${BASH_SOURCE[0]}")
 . "$folder/package.sh"
 
 checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}" "$folder/package.sh" \
-    | grep -vxE 'has_property|status_is|main_process|drop_in|slow_recipe|is_running|later_package|with_package')
+    | grep -vxE 'has_property|status_is|main_process|drop_in|start_with_slow_pictures|is_running|later_package|with_package')
 [ $# -gt 0 ] && checks=$*
 
 if [ -n "${PACKAGES-}" ]; then

@@ -65,12 +65,9 @@ installing_starts_nothing_and_enabling_starts_it_at_boot() {
 an_upgrade_under_load_loses_nothing() {
     with_package
     later_package "$scratch/later.deb"
-    slow_recipe
-    systemctl start "$unit"
     picture "$scratch/a.jpg" 1500
+    start_with_slow_pictures 1500 1 2 3 4 5
     local number
-    for number in $(seq 5); do drop "$scratch/a.jpg" "slow/$number.jpg"; done
-    eventually 20 is_running
     for number in $(seq 60); do drop "$scratch/a.jpg" "$number.jpg"; done
     local process
     process=$(main_process)

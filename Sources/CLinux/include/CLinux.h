@@ -70,6 +70,9 @@ int clinux_thread_stacks(size_t bytes);
 /* sched_getaffinity(2): how many processors the first thread of a process may run on, or -1. */
 int clinux_processors(pid_t process);
 
+/* sync_file_range(2): begins to write what is dirty, and waits for nothing. */
+int clinux_begin_writing(int descriptor);
+
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 
@@ -111,5 +114,8 @@ int clinux_add_crash_note(
 
 /* dl_iterate_phdr(3): where the code of a loaded object lies, by an address in it. */
 int clinux_code(const void *address, const void **start, size_t *size);
+
+/* dladdr(3): the file of a loaded object, by an address in it, or NULL. */
+const char *clinux_file(const void *address);
 
 #endif

@@ -19,20 +19,6 @@ extension ControlService {
         onSupervisor(Call.Settings.self) { [supervisor] _, request in
             request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
         }
-        on(Call.Explain.self) { [supervisor] call, request in
-            // A file is looked for where a mount may hang.
-            supervisor.files.async {
-                let isPresent = call.file.map(FileSystem.exists) ?? false
-                supervisor.queue.async {
-                    do {
-                        let explanation = try supervisor.explain(call, isPresent: isPresent)
-                        request.reply(Call.Explain.Reply(explanation: explanation))
-                    } catch {
-                        request.fail(error)
-                    }
-                }
-            }
-        }
         onSupervisor(Call.Reload.self) { [supervisor] _, request in
             Log.notice("reload asked for by \(request.connection.peer)")
             supervisor.reload { problems in
@@ -67,61 +53,6 @@ extension Supervisor {
             return Control.Setting(
                 section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
         }
-    }
-
-    /// Which recipe would take a file, what would be done, and why it is not being done.
-    func explain(_ call: Call.Explain, isPresent present: Bool) throws(ControlError) -> Control.Explanation {
-        if let text = call.chain {
-            let order = current.order(for: try parse(text), places)
-            return explanation(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
-        }
-        guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
-        let name = FileSystem.name(of: file)
-        if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
-            .max(by: { $0.folder.count < $1.folder.count })
-        {
-            let path = FileSystem.relative(file, to: inbox.folder)
-            let order = current.order(for: inbox.recipe, places)
-            let record = try? ledger.newest(path: path)
-            if FileNames.isPartial(name) {
-                return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
-            }
-            if !inbox.recipe.matches(name) {
-                let byName = FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name)
-                return explanation(nil, order, inbox.reason(for: file) ?? byName, nil)
-            }
-            if let reason = inbox.reason(for: file) { return explanation(inbox.recipe, order, reason, nil) }
-            let why =
-                if let problem = inbox.report.whyNothing { "its inbox waits: \(problem)" } else if present {
-                    "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle.text)"
-                } else if let record { "it is job \(record.id), which is \(shown(record).state)" } else {
-                    "it would be taken when it is put there"
-                }
-            return explanation(inbox.recipe, order, why, present ? nil : record.map(shown))
-        }
-        if let record = try? ledger.newest(path: name) {
-            return explanation(
-                current.recipe(record.order.recipe), record.order,
-                "it is job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),
-                shown(record))
-        }
-        let recipe = current.configuration.defaultRecipe
-        let why =
-            recipe.matches(name)
-            ? "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through '\(recipe.name)'"
-            : "it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name)
-        return explanation(recipe, current.order(for: recipe, places), why, nil)
-    }
-
-    private func explanation(
-        _ recipe: Recipe?, _ order: WorkOrder, _ why: String, _ job: Control.Job?
-    ) -> Control.Explanation {
-        Control.Explanation(
-            recipe: recipe?.name, why: why, chains: order.chains,
-            operations: Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true).operations
-                .map {
-                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(current.catalog))
-                }, job: job)
     }
 }
 

@@ -26,6 +26,7 @@ final class ControlService: @unchecked Sendable {
         addProgressCalls()
         addQueueCalls()
         addConfigurationCalls()
+        addExplaining()
     }
 
     /// A method whose parameters are `Call`. What is passed beside it is closed at once.

@@ -32,14 +32,14 @@ enum Claims {
     private static func move(_ file: String, from above: Descriptor?, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
-                try FileSystem.makeFolders(FileSystem.folder(of: target))
                 try FileSystem.renameWithoutReplacing(file, in: above, target)
                 return true
             } catch {
                 if error.isTaken { return false }
-                // The folder may have been removed as empty between the two calls.
                 guard error.isMissing, attempt < 3 else { throw error }
             }
+            // The folder is not there yet; once made, it may be removed as empty before the next attempt.
+            try FileSystem.makeFolders(FileSystem.folder(of: target))
         }
         return false
     }

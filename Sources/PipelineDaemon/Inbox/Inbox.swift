@@ -22,7 +22,7 @@ final class Inbox: @unchecked Sendable {
     private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
     private var kept: Set<FileStatus.Identity> = []
-    private var writers = Writers()
+    private var writers: Writers
     /// What has been said of files and folders whose mode is in the way.
     private var told: Set<String> = []
     /// Files that this inbox itself is renaming back: no arrivals.
@@ -46,6 +46,7 @@ final class Inbox: @unchecked Sendable {
         self.recipe = recipe
         self.excluded = excluded
         self.sink = sink
+        writers = Writers(patience: recipe.intake.writerTimeout)
         queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
     }
 

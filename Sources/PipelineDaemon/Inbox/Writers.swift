@@ -5,26 +5,25 @@ import SystemCalls
 /// user's the kernel gives none, and what it tells of changes has to do.
 struct Writers {
     /// Who has closed it may have gone unseen: nobody is waited for longer than that after the last change.
-    private static let patience: UInt64 = 600_000_000_000  // nanoseconds
+    private let patience: Duration
+    /// When the last change was heard of.
+    private var seen: [FileSystem.Key: DispatchTime] = [:]
 
-    private var seen: [FileSystem.Key: UInt64] = [:]
+    init(patience: Duration) { self.patience = patience }
 
-    func contains(_ path: String) -> Bool {
-        guard let time = seen[FileSystem.Key(path)] else { return false }
-        return DispatchTime.now().uptimeNanoseconds < time + Self.patience
+    func contains(_ path: String, at now: DispatchTime = .now()) -> Bool {
+        seen[FileSystem.Key(path)].map { now < $0 + patience.dispatch } ?? false
     }
 
-    mutating func heard(_ event: Inotify.Event) {
+    mutating func heard(_ event: Inotify.Event, at now: DispatchTime = .now()) {
         switch event {
-        case .written(let path): saw(path)
+        case .written(let path): seen[FileSystem.Key(path)] = now
         // Empty, it was opened to be written to; otherwise it came by a link.
-        case .made(let path): if (try? FileSystem.status(path))?.size == 0 { saw(path) }
+        case .made(let path): if (try? FileSystem.status(path))?.size == 0 { seen[FileSystem.Key(path)] = now }
         case .closed(let path), .gone(let path), .movedIn(let path): seen[FileSystem.Key(path)] = nil
         case .folderGone(let folder): seen = seen.filter { !FileSystem.lies($0.key.path, within: folder) }
         case .overflow, .topGone: seen = [:]
         case .changed, .folderAppeared, .misnamed: break
         }
     }
-
-    private mutating func saw(_ path: String) { seen[FileSystem.Key(path)] = DispatchTime.now().uptimeNanoseconds }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// completion means durable. A write that SQLite refuses as such would be refused for ever, and is left out, so that it does not hold up
 /// those behind it: its `refused` is called instead.
 ///
-/// `@unchecked`: the writing connection, `orders`, `trimmed` and `latest` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
+/// `@unchecked`: the writing connection, `orders`, `trimmed` and `spacing` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
 /// behind a `Mutex`.
 final class Ledger: @unchecked Sendable {
     typealias Change = @Sendable (Database, OrderTable) throws -> Void
@@ -50,8 +50,8 @@ final class Ledger: @unchecked Sendable {
     private let orders = OrderTable()
     /// The latest event when events were last trimmed.
     private var trimmed = 0
-    /// When the latest group was begun.
-    private var latest: UInt64 = 0
+    /// In a burst, between the beginnings of groups.
+    private var spacing = Spacing(milliseconds: 5)
     private let state = Mutex(State())
 
     init(path: String) throws {
@@ -94,8 +94,6 @@ final class Ledger: @unchecked Sendable {
 
     /// How long a change that nobody waits for may wait for others, to share the price of one commit.
     private static let linger = DispatchTimeInterval.milliseconds(10)
-    /// In a burst, how far commits are apart at least, so that there are several to share the price of one.
-    private static let pace: UInt64 = 5_000_000  // nanoseconds
 
     /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never will
     /// be. An `urgent` one begins its group at once, or as soon as the pace allows.
@@ -133,7 +131,7 @@ final class Ledger: @unchecked Sendable {
     }
 
     private func commit(again: Bool = false) {
-        keepPace()
+        spacing.keep()
         let group = state.withLock { state in
             if state.retrying, !again { return [Write]() }
             defer {
@@ -144,14 +142,7 @@ final class Ledger: @unchecked Sendable {
             return state.pending
         }
         guard !group.isEmpty else { return }
-        latest = DispatchTime.now().uptimeNanoseconds
         write(group)
-    }
-
-    /// The queue has nothing else to do, and a timer would cost more than to wait here.
-    private func keepPace() {
-        let (now, next) = (DispatchTime.now().uptimeNanoseconds, latest + Self.pace)
-        if now < next { usleep(UInt32((next - now) / 1000)) }
     }
 
     private func write(_ gathered: [Write]) {

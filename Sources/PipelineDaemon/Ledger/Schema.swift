@@ -175,5 +175,8 @@ enum Schema {
             DELETE FROM tallies WHERE batch = OLD.batch AND jobs = 0;
         END
         """,
+
+        // The status line counts those of the day each time that one fails.
+        "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
     ]
 }

@@ -105,19 +105,21 @@ final class Job: @unchecked Sendable {
     func tell(_ header: PictureHeader?) {
         guard let header else { return }
         var story = story
-        story.header = Self.describe(header)
+        story.header = header.words
         story.before = JobStory.Picture(
             format: header.format, width: header.width, height: header.height, bytes: record.file.size)
         record.story = story
     }
+}
 
-    private static func describe(_ header: PictureHeader) -> String {
-        var parts = ["\(header.format) \(header.width) × \(header.height)", "\(header.bitsPerSample) bit"]
-        parts.append(header.bands == 1 ? "grey" : "\(header.bands) bands")
-        if header.orientation != 1 { parts.append("orientation \(header.orientation)") }
-        if let profile = header.profile { parts.append("profile \(profile)") }
-        if header.progressive { parts.append("progressive") }
-        if header.pages > 1 { parts.append("\(header.pages) pages") }
+extension PictureHeader {
+    var words: String {
+        var parts = ["\(format) \(width) × \(height)", "\(bitsPerSample) bit"]
+        parts.append(bands == 1 ? "grey" : "\(bands) bands")
+        if orientation != 1 { parts.append("orientation \(orientation)") }
+        if let profile { parts.append("profile \(profile)") }
+        if progressive { parts.append("progressive") }
+        if pages > 1 { parts.append("\(pages) pages") }
         return parts.joined(separator: ", ")
     }
 }

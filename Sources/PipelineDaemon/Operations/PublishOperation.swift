@@ -16,6 +16,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     }
 
     private struct Box {
+        var published: [Publisher.Published] = []
         var image: ImageHandle?
         var failure: JobFailure?
     }
@@ -40,25 +41,25 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     override func execute() {
         guard let image = provided else { return finish(.cancelled) }
-        files.async { [self] in
-            do {
-                try fileWork.during(order.outbox) { try publisher.makeDurable(image.results) }
-            } catch {
-                return fail(image, error)
-            }
-            sync(image.results.map(\.path)) { [self] error in
-                if let error { fail(image, error) } else { intend(image) }
-            }
+        let folders = Set(image.results.map { FileSystem.folder(of: $0.path) })
+        takeTurn(with: image.results) {
+            folders
+        } done: { [self] error in
+            if let error { fail(image, error) } else { intend(image) }
         }
     }
 
-    /// Makes the folders of these files durable.
-    private func sync(_ paths: [String], done: @escaping FolderSync.Done) {
+    private func takeTurn(
+        with files: [ImageHandle.Staged] = [], _ work: @escaping @Sendable () throws -> Set<String>,
+        done: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        // From now on: it may be held up behind others in an outbox that does not answer.
         fileWork.begin(order.outbox)
-        publisher.folders.sync(Set(paths.map(FileSystem.folder))) { [self] error in
-            fileWork.end()
-            done(error)
-        }
+        publisher.line(of: order.outbox).take(
+            OutboxLine.Turn(files: files, work: work) { [self] error in
+                fileWork.end()
+                done(error)
+            })
     }
 
     private func intend(_ image: ImageHandle) {
@@ -67,7 +68,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
                 try publisher.choose(image.results, order: order, path: image.name ?? path)
             }
             steps.intend(publication.intent) { [self] recorded in
-                files.async { recorded ? self.publish(publication, image) : self.abandon(publication, image) }
+                if recorded { return publish(publication, image) }
+                files.async { self.abandon(publication, image) }
             }
         } catch {
             fail(image, error)
@@ -75,23 +77,21 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     }
 
     private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
-        do {
-            let published = try fileWork.during(order.outbox) {
-                try publisher.publish(publication) { intent, recorded in
-                    self.steps.intend(intent) { _ in recorded() }
-                }
+        takeTurn { [self] in
+            let published = try publisher.publish(publication) { intent, recorded in
+                self.steps.intend(intent) { _ in recorded() }
             }
-            sync(published.map(\.path)) { [self] error in
-                if let error {
-                    publisher.takeBack(published)
-                    return end(error)
-                }
-                box.withLock { $0.image = image }
-                steps.conclude(published) { [self] in finish(.finished) }
+            box.withLock { $0.published = published }
+            return Set(published.map { FileSystem.folder(of: $0.path) })
+        } done: { [self] error in
+            let published = box.withLock { $0.published }
+            if let error {
+                publisher.takeBack(published)
+                // The intent is recorded: the staging files go only when the failure is recorded in its place.
+                return end(error)
             }
-        } catch {
-            // The intent is recorded: the staging files go only when the failure is recorded in its place.
-            end(error)
+            box.withLock { $0.image = image }
+            steps.conclude(published) { [self] in finish(.finished) }
         }
     }
 

@@ -8,16 +8,12 @@ extension Supervisor {
     /// A segment is made. What it hands over has to outlive the job's leaving of the window.
     func cross(_ job: Job) {
         guard let image = job.render.image, !job.ended else { return }
-        files.async { [self] in
-            do {
-                try publisher.makeDurable(image.staged)
-            } catch {
-                return queue.async { self.crossed(job, image, error) }
-            }
-            publisher.folders.sync(Set(image.staged.map { FileSystem.folder(of: $0.path) })) { [self] error in
+        publisher.line(of: job.record.order.outbox).take(
+            OutboxLine.Turn(files: image.staged) {
+                Set(image.staged.map { FileSystem.folder(of: $0.path) })
+            } done: { [self] error in
                 queue.async { self.crossed(job, image, error) }
-            }
-        }
+            })
     }
 
     private func crossed(_ job: Job, _ image: ImageHandle, _ error: (any Error)?) {

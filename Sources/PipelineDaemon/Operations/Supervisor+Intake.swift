@@ -114,5 +114,6 @@ extension Supervisor {
         isReady = true
         whenWatching?()
         whenWatching = nil
+        applyLimits()
     }
 }

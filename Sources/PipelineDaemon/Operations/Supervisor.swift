@@ -120,7 +120,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         downloadLimits = Mutex(settings.downloads)
         download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
-        publish = PipelineQueue("publish", limit: settings.publish, automatic: { 4 })
+        publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
         announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
@@ -152,8 +152,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     func applyLimits() {
+        // Until the daemon is ready, workers beside the first are started for those jobs alone that wait for one.
         pool.set(
-            capacity: render.report.effective, memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
+            capacity: isReady ? render.report.effective : 1,
+            memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
         fetch.set(
             transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
@@ -255,12 +257,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 staging: pictures.map { staging.path(of: record, $0) },
                 source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
                 inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
-                limits: RenderTask.Limits(
-                    maxPixels: settings.maxPixels, maxResult: settings.maxResult,
-                    onTruncated: record.order.onTruncated, filterLines: settings.plugins.lines,
-                    timeout: settings.jobTimeout,
-                    cancelGrace: settings.cancelGrace),
-                suspect: record.crashes > 0),
+                limits: RenderTask.Limits(settings, onTruncated: record.order.onTruncated), suspect: record.crashes > 0),
             pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },
             lost: { [self] failure, account in queue.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1

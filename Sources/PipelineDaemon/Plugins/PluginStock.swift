@@ -56,7 +56,8 @@ struct PluginStock: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        try FileSystem.copy(file, to: copy, called: origin)
+        // Whatever a power cut leaves of it is compared with the file at the next start.
+        try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }
 

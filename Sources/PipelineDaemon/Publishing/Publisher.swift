@@ -20,25 +20,15 @@ final class Publisher: Sendable {
         var path: String { step.target }
     }
 
-    /// Steps 1 and 4: folders.
-    let folders = FolderSync()
+    private let lines = Mutex<[String: OutboxLine]>([:])
     private let reserved = Mutex<Set<String>>([])
 
-    /// Step 1: the staging files are what the worker said, and survive a power cut, as soon as their folder does.
-    func makeDurable(_ staged: [ImageHandle.Staged]) throws {
-        for file in staged {
-            try FileSystem.sync(file.path)
-            try verify(file)
-        }
-    }
-
-    private func verify(_ file: ImageHandle.Staged) throws {
-        guard let made = file.result else { return }
-        let status = try FileSystem.status(file.path)
-        guard let status, status.kind == .file, status.size == made.bytes else {
-            throw JobFailure(
-                "the result is not what was made: \(file.path) has \(status?.size ?? 0) bytes, not \(made.bytes)",
-                advice: "look at the disk of the outbox, and for who else writes there; then `pipectl retry`")
+    func line(of outbox: String) -> OutboxLine {
+        lines.withLock { lines in
+            if let line = lines[outbox] { return line }
+            let line = OutboxLine()
+            lines[outbox] = line
+            return line
         }
     }
 
@@ -78,17 +68,19 @@ final class Publisher: Sendable {
         var published: [Published] = []
         do {
             for (index, result) in publication.results.enumerated() {
-                while try !Self.rename(intent.steps[index]), intent.steps[index].conflict == .number {
+                var isPublished = try Self.rename(intent.steps[index])
+                while !isPublished, intent.steps[index].conflict == .number {
                     intent.steps[index].target = Self.numbered(intent.steps[index].target)
                     let recorded = DispatchSemaphore(value: 0)
                     rerecord(intent) { recorded.signal() }
                     recorded.wait()
+                    isPublished = try Self.rename(intent.steps[index])
                 }
-                if FileSystem.exists(intent.steps[index].staging) {
+                if isPublished {
+                    published.append(Published(step: intent.steps[index], picture: result.told))
+                } else {
                     try FileSystem.remove(intent.steps[index].staging)
-                    continue
                 }
-                published.append(Published(step: intent.steps[index], picture: result.told))
             }
         } catch {
             takeBack(published)

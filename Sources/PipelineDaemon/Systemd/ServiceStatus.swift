@@ -4,7 +4,7 @@ import Synchronization
 
 /// The line that `systemctl status` shows. It is told when something has changed, and once a second at the most.
 ///
-/// `@unchecked`: `latest` and `told` are touched on the supervisor's queue alone.
+/// `@unchecked`: `latest`, `told` and `failed` are touched on the supervisor's queue alone.
 final class ServiceStatus: @unchecked Sendable {
     private static let pause = DispatchTimeInterval.seconds(1)
 

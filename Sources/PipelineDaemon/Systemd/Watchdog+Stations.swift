@@ -27,7 +27,7 @@ extension Watchdog.Station {
     }
 }
 
-/// `@unchecked`: it lives on one queue.
+/// `@unchecked`: it is touched on the queue `pipelined.watchdog.events` alone.
 private final class PendingAnswer: @unchecked Sendable {
     var answer: (@Sendable () -> Void)?
 

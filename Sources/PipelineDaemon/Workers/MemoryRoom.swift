@@ -18,6 +18,18 @@ struct MemoryRoom {
         return true
     }
 
+    /// What most pictures need no more than is set aside for one before its header is known. Nil when there is no such room.
+    mutating func grant(_ task: RenderTask) -> Int64? {
+        guard used.values.reduce(Self.usual, +) <= budget else { return nil }
+        used[ObjectIdentifier(task)] = Self.usual
+        return Self.usual
+    }
+
+    private static let usual: Int64 = 128 << 20
+
+    /// The header of one that was granted something says what it needs of that.
+    mutating func settle(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
+
     mutating func leave(_ task: RenderTask) { used[ObjectIdentifier(task)] = nil }
 
     /// The memory that this service may use: the machine's, or less where its control group says so.

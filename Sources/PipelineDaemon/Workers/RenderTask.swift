@@ -1,5 +1,6 @@
 import Dispatch
 import PipelineModel
+import Synchronization
 import SystemCalls
 import WorkerProtocol
 
@@ -28,6 +29,15 @@ final class RenderTask: @unchecked Sendable {
         var filterLines: Int
         var timeout: Duration
         var cancelGrace: Duration
+
+        init(_ settings: Settings, onTruncated: TruncatedPolicy) {
+            maxPixels = settings.maxPixels
+            maxResult = settings.maxResult
+            self.onTruncated = onTruncated
+            filterLines = settings.plugins.lines
+            timeout = settings.jobTimeout
+            cancelGrace = settings.cancelGrace
+        }
     }
 
     let name: String
@@ -49,6 +59,8 @@ final class RenderTask: @unchecked Sendable {
     var sources: [Descriptor]
     /// Where the results go, likewise.
     var targets: [Descriptor]
+    /// It ends with the header.
+    let looksOnly: Bool
     var cancelled = false
     var isHeld = false
     /// When it has taken too long; nobody counts while it waits for memory.
@@ -73,6 +85,30 @@ final class RenderTask: @unchecked Sendable {
         self.opened = opened
         self.progress = progress
         self.done = done
+        looksOnly = false
+    }
+
+    /// A look at a picture's header, and at how it would be read.
+    init(
+        lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
+        done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void
+    ) {
+        let header = Mutex<PictureHeader?>(nil)
+        self.name = name
+        self.outputs = outputs
+        self.limits = limits
+        subject = LogSubject()
+        alone = false
+        held = { _ in }
+        begun = { _ in }
+        sources = [source]
+        targets = []
+        opened = { seen in header.withLock { $0 = seen } }
+        progress = { _, _ in }
+        self.done = { result in
+            done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
+        }
+        looksOnly = true
     }
 }
 

@@ -29,7 +29,8 @@ final class WorkerPool: @unchecked Sendable {
     private var startTimeout = PluginSettings().timeout
     private var workers: [Worker] = []
     private var waiting: [RenderTask] = []
-    private var capacity = 0
+    /// Before it is set: the one on trial, which stays when its plugins are accepted.
+    private var capacity = 1
     private var jobsPerWorker = 500
     private var mustBeConfined = false
     private var generation = 0
@@ -186,8 +187,9 @@ final class WorkerPool: @unchecked Sendable {
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
-        } else if let plugins, !restarting {
-            for _ in present.count..<max(present.count, wanted) { _ = start(generation: generation, plugins) }
+        } else if let plugins, !restarting, present.count < wanted, start(generation: generation, plugins) != nil {
+            // One after the other: starting a process takes a while, and whoever shares the thread has a turn in between.
+            queue.async { [self] in balance() }
         }
     }
 
@@ -234,16 +236,27 @@ final class WorkerPool: @unchecked Sendable {
         task.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
+        let grant = grant(task)
+        if let grant { worker.allow(memory: grant) }
         worker.send(
             SupervisorMessage.open(
                 OpenRequest(
                     name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
                     maxPixels: task.limits.maxPixels,
-                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines)),
-            descriptors: task.sources)
+                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines, grant: grant)),
+            descriptors: task.sources + (grant == nil ? [] : task.targets))
         worker.outputs = task.outputs
         task.sources = []
+        if grant != nil { task.targets = [] }
         restartTimer(task)
+    }
+
+    /// Those that wait for room go first; and of one under suspicion all is to be known that can be.
+    private func grant(_ task: RenderTask) -> Int64? {
+        guard held.isEmpty, !task.alone, !task.looksOnly,
+            task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
+        else { return nil }
+        return room.grant(task)
     }
 
     // MARK: - Time
@@ -276,9 +289,22 @@ final class WorkerPool: @unchecked Sendable {
 
     // MARK: - Memory
 
+    /// The picture needs no more than it was granted, and is being rendered.
+    private func settle(_ header: PictureHeader, _ task: RenderTask) {
+        task.opened(header)
+        room.settle(task, needing: header.memory)
+        restartTimer(task)
+        admit()
+    }
+
     /// The header is known: the picture goes on, waits for room, or fails because it will never have any.
     private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: Worker) {
         task.opened(header)
+        room.leave(task)
+        guard !task.looksOnly else {
+            finish(worker, task.cancelled ? .failure(.cancelled) : .success([]))
+            return release(worker, replace: false)
+        }
         guard !room.canNeverHold(header.memory) else {
             finish(
                 worker,
@@ -341,6 +367,11 @@ final class WorkerPool: @unchecked Sendable {
             task.progress(done, total)
         case (.opened(let header), .busy(let task)):
             weigh(header, task, on: worker)
+        case (.rendering(let header), .busy(let task)):
+            settle(header, task)
+        case (.made(let header, let outputs), .busy(let task)):
+            task.opened(header)
+            received(.rendered(outputs), from: worker)
         case (.rendered(let outputs), .busy(let task)):
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)

@@ -40,9 +40,10 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         messages = ReadySource(ours, queue: queue)
         exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
         words.follow(process)
-        messages.activate { [weak self] in self?.receive() }
+        // More of them are told of at once.
+        messages.activate { [weak self] in _ = self?.receive() }
         exit.activate { [self] in
-            receive()
+            while receive() {}
             words.end()
             messages.cancel()
             exit.cancel()
@@ -101,22 +102,25 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         kill(process, SIGKILL)
     }
 
-    private func receive() {
-        while let channel {
-            do {
-                guard let (message, descriptors) = try channel.receive(Message.self) else { return messages.cancel() }
+    /// Takes the next message; false when there is none.
+    private func receive() -> Bool {
+        guard let channel else { return false }
+        do {
+            if let (message, descriptors) = try channel.receive(Message.self) {
                 received(message, descriptors)
-            } catch let error as SystemError {
-                // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
-                if error.code != EAGAIN { messages.cancel() }
-                return
-            } catch {
-                // Nonsense from a worker: it is not to be trusted any more.
-                Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
-                terminate()
-                return messages.cancel()
+                return true
             }
+            messages.cancel()
+        } catch let error as SystemError {
+            // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
+            if error.code != EAGAIN { messages.cancel() }
+        } catch {
+            // Nonsense from a worker: it is not to be trusted any more.
+            Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
+            terminate()
+            messages.cancel()
         }
+        return false
     }
 
     private func reap() -> WorkerEnd {

@@ -41,8 +41,7 @@ final class WorkerWords: @unchecked Sendable {
     private func read() {
         var room = [UInt8](repeating: 0, count: 65536)
         while true {
-            let got = Glibc.read(descriptor.number, &room, room.count)
-            if got < 0, errno == EINTR { continue }
+            let got = uninterrupted { Glibc.read(descriptor.number, &room, room.count) }
             if got == 0 { source.cancel() }
             guard got > 0 else { return }
             rest += room.prefix(got)

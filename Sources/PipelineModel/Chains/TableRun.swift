@@ -22,12 +22,13 @@ public enum TableRun {
 }
 
 extension StageCatalog {
-    /// The names of the stages, as they are carried out on a picture of colours without alpha: "resize, noir + fade: one table".
+    /// The names of the stages, as they are carried out on a large picture of colours without alpha: "resize, noir + fade: one table".
     func steps(_ stages: [Stage]) -> [String] {
-        var rest = stages[...]
+        let traits = { self[$0]?.traits ?? [] }
+        var rest = ResizeFirst.order(stages, traits: traits)[...]
         var steps: [String] = []
         while let first = rest.first {
-            let length = TableRun.length(rest, isGrey: false, hasAlpha: false) { self[$0]?.traits ?? [] }
+            let length = TableRun.length(rest, isGrey: false, hasAlpha: false, traits: traits)
             guard length > 1 else {
                 steps.append(first.name)
                 rest = rest.dropFirst()

@@ -12,6 +12,7 @@ public struct InboxSettings: Sendable, Hashable {
     public var settle = Duration.milliseconds(500)
     public var pollInterval = Duration.seconds(5)
     public var settlePolled = Duration.seconds(5)
+    public var writerTimeout = Duration.seconds(600)
 
     public init() {}
 
@@ -28,5 +29,8 @@ public struct InboxSettings: Sendable, Hashable {
         Setting(
             "Inbox", "SettlePolled", \.settlePolled, .duration(.zero ... .seconds(3600)),
             "the same as Settle, in a polled folder"),
+        Setting(
+            "Inbox", "WriterTimeout", \.writerTimeout, .duration(.zero ... .seconds(86400)),
+            "how long a file of another user, not seen closed, is left alone after its last change"),
     ]
 }

@@ -93,7 +93,7 @@ extension Conformance {
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
-        let source = try Specimen(500, 400).file()
+        let source = try specimen.file()
         let process = try process()
         let first = try bytes(source, in: process)
         var (memory, descriptors) = (0, 0)

@@ -19,8 +19,9 @@ final class Conformance {
     let arguments: Arguments
     private var joining: FilterProcess?
     private var apart: FilterProcess?
+    private(set) lazy var specimen = Specimen(500, 400)
     /// 6000 × 4000.
-    private(set) lazy var hugePicture = Result { try Specimen(500, 400).file(across: 12, down: 10) }
+    private(set) lazy var hugePicture = Result { try specimen.file(across: 12, down: 10) }
 
     init(plugin: String, arguments: Arguments, chain: FilterChain, process: FilterProcess) {
         (self.plugin, self.arguments, self.chain, joining) = (plugin, arguments, chain, process)

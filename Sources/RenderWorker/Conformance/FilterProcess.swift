@@ -100,6 +100,8 @@ final class FilterProcess {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + Self.patience
+        // No message tells of the moment: the trail is memory, whose reader hears of no change and has to look. A millisecond is short
+        // beside what a filter has to do for its huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let begun = ContinuousClock.now
         try? channel.send(SupervisorMessage.cancel)

@@ -16,12 +16,20 @@ struct Specimen: Equatable {
     init(_ width: Int, _ height: Int, bands: Int = 3, is16Bit: Bool = false) {
         (self.width, self.height, self.bands, self.is16Bit) = (width, height, bands, is16Bit)
         samples = []
+        samples.reserveCapacity(width * height * bands)
+        let (step, kinds) = (is16Bit ? 257 : 1, (bands < 3 ? [1, 3] : [0, 1, 2, 3]).prefix(bands))
         for y in 0..<height {
             for x in 0..<width {
-                let colours = [x * 255 / max(1, width - 1), (x * 37 + y * 11) % 256, y * 255 / max(1, height - 1)]
-                let last = (x + 2 * y) % 256
-                let values = bands < 3 ? [colours[1], last] : colours + [last]
-                samples += values.prefix(bands).map { UInt16(is16Bit ? $0 * 257 : $0) }
+                for kind in kinds {
+                    let level =
+                        switch kind {
+                        case 0: x * 255 / max(1, width - 1)
+                        case 1: (x * 37 + y * 11) % 256
+                        case 2: y * 255 / max(1, height - 1)
+                        default: (x + 2 * y) % 256
+                        }
+                    samples.append(UInt16(level * step))
+                }
             }
         }
     }
@@ -29,19 +37,14 @@ struct Specimen: Equatable {
     /// Of a picture that was made.
     init(_ file: Descriptor) throws {
         let picture = try SourceFile(file, name: "result").picture()
-        let whole = try picture.inMemory()
+        is16Bit = picture.format == VIPS_FORMAT_USHORT
+        let whole = try picture.then { cvips_cast($0, $1, VIPS_FORMAT_USHORT, 0) }.inMemory()
         (width, height, bands) = (whole.width, whole.height, whole.bands)
-        is16Bit = whole.format == VIPS_FORMAT_USHORT
         let count = width * height * bands
         guard let data = whole.image.pointee.data else { throw VipsError.take() }
-        samples =
-            is16Bit
-            ? data.withMemoryRebound(to: UInt16.self, capacity: count) {
-                Array(UnsafeBufferPointer(start: $0, count: count))
-            }
-            : data.withMemoryRebound(to: UInt8.self, capacity: count) {
-                UnsafeBufferPointer(start: $0, count: count).map { UInt16($0) }
-            }
+        samples = data.withMemoryRebound(to: UInt16.self, capacity: count) {
+            Array(UnsafeBufferPointer(start: $0, count: count))
+        }
     }
 
     /// The same pixels in another order, laid out in rows of another length.

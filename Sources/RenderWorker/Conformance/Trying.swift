@@ -39,7 +39,7 @@ enum Trying {
         let (header, output) = (outcome.header, outcome.output)
         print(
             """
-            \(source): \(header.width) × \(header.height), \(header.format), read \(header.decoderPaths.joined())
+            \(source): \(header.width) × \(header.height), read as \(header.decoderPaths.joined())
             \(result): \(output.width) × \(output.height), \(output.format), \(output.bytes) bytes
             \(process.filter.name) \(process.filter.version ?? ""): \(Int(time / .milliseconds(1))) ms with reading and \
             writing, at most \(process.memory.most >> 20) MB of memory

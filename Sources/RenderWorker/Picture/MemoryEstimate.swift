@@ -12,12 +12,28 @@ struct MemoryEstimate {
     /// A worker that has rendered something small.
     private static let worker = 58 << 20
 
-    func bytes(_ path: DecoderPath, _ stages: [Stage]) -> Int64 {
-        let result = ResultSize(of: picture, stages)
-        return Int64(
-            Self.worker + streaming(path, stages, result) + decoding(path) + turning(path, result)
-                + holding(path, stages)
-                + encoding(stages, result))
+    /// `stages` are those of all outputs.
+    func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
+        let path = decoding.path
+        let own = decoding.outputs.map { stages[$0] }.map { stages in
+            let result = ResultSize(of: picture, stages)
+            return streaming(path, stages, result) + turning(path, result) + holding(path, stages)
+                + encoding(stages, result)
+        }
+        return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
+    }
+
+    /// What several outputs begin with, and the largest results, as far as smaller ones are made of them.
+    private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
+        guard decoding.isShared else { return 0 }
+        let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()
+        let decoded = pixels / (decoding.path.shrink * decoding.path.shrink)
+        return (decoded + sizes.dropFirst().reduce(0, +)) * bytesPerPixel(of: decoding.path)
+    }
+
+    /// As it is held once it has been decoded.
+    func bytesPerPixel(of path: DecoderPath) -> Int {
+        path.isGrey ? picture.bytesPerSample * (hasAlpha ? 2 : 1) : bytesPerPixel
     }
 
     private var pixels: Int { picture.width * picture.height }
@@ -30,7 +46,7 @@ struct MemoryEstimate {
         let looksAround = stages.contains(where: looksAround)
         let rows = min(picture.height / path.shrink, resizes || looksAround ? 1300 : 700)
         let width = max(picture.width / path.shrink, result.width)
-        if case .grey = path { return rows * width }
+        if path.colours == .storedLuma { return rows * width }
         // Premultiplied samples are floating numbers.
         return rows * width * bytesPerPixel * (!hasAlpha ? 1 : looksAround ? 4 : resizes ? 3 : 1)
     }
@@ -40,15 +56,17 @@ struct MemoryEstimate {
         StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
     }
 
-    private func decoding(_ path: DecoderPath) -> Int {
+    private func decoder(_ path: DecoderPath) -> Int {
         let decoded = pixels / (path.shrink * path.shrink)
         switch source.format {
         case .jpeg:
-            guard case .grey = path else { return coefficients }
+            guard path.colours == .storedLuma else { return coefficients }
             return coefficients + source.size + decoded
         case .png:
             return isProgressive ? pixels * bytesPerPixel : 0
         case .webp:
+            // Its luma at full size, its colours at half, and what is made of the luma.
+            if path.colours == .storedLuma { return source.size + pixels * 3 / 2 + decoded }
             // Without loss it is decoded at full size, then shrunk; alpha is always stored so.
             let whole = hasAlpha || source.isLosslessWebP ? 4 * pixels + 4 * decoded : 0
             let canvas = (picture.integer("n-pages") ?? 1) > 1 ? 4 * decoded : 0
@@ -71,14 +89,12 @@ struct MemoryEstimate {
 
     private func turning(_ path: DecoderPath, _ result: ResultSize) -> Int {
         guard picture.orientation > 2 else { return 0 }
-        if case .grey = path { return result.pixels }
-        return result.pixels * bytesPerPixel
+        return result.pixels * bytesPerPixel(of: path)
     }
 
     /// What lies in memory as a whole, for the filters that ask for it.
     private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
-        var bytes = bytesPerPixel
-        if case .grey = path { bytes = 1 }
+        let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
             .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)
     }

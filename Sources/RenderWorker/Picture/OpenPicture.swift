@@ -7,10 +7,13 @@ import WorkerProtocol
 struct OpenPicture {
     let header: PictureHeader
     private let source: SourceFile
+    /// Its header; no pixel of it is read.
+    private let file: Picture
     /// Where the pixels come from was made of this: it has what a picture carries beside them.
     private let original: SourceFile?
+    /// With their stages in the order in which they are carried out.
     private let outputs: [RenderOutput]
-    private let paths: [DecoderPath]
+    private let plan: DecodePlan
     private let filters: FilterLibrary
     private let cancellation: Cancellation
     private let maxPixels: Int64
@@ -23,11 +26,11 @@ struct OpenPicture {
         self.original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
         self.source = source
-        self.outputs = outputs
         self.filters = filters
         self.cancellation = cancellation
         maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
+        file = picture
         // As high as all pages that are decoded: of several the first alone is.
         let pixels = Int64(picture.width) * Int64(picture.height)
         guard pixels <= request.maxPixels else {
@@ -43,39 +46,59 @@ struct OpenPicture {
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
-        let facts = DecoderPath.Facts(
-            format: source.format, width: picture.width, height: picture.height,
-            isTurned: picture.orientation >= 5, hasLuma: try source.hasLuma(picture, profile))
-        paths = outputs.map { output in
-            DecoderPath.choose(facts, output.stages, filters.traits)
-        }
+        let facts = SourceFacts(
+            format: source.format, length: source.size, width: picture.width, height: picture.height,
+            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture, profile),
+            shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
             picture: picture, source: source, isProgressive: isProgressive, traits: filters.traits)
+        let ordered = outputs.map { facts.ordered($0, filters.traits) }
+        self.outputs = ordered
+        plan = DecodePlan(
+            ordered.map { DecoderPath.choose(facts, $0.stages, filters.traits) }, of: facts,
+            bytesPerPixel: estimate.bytesPerPixel(of:))
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
-            decoderPaths: paths.map(\.description),
-            // One output is made after the other.
-            memory: zip(paths, outputs).map { estimate.bytes($0, $1.stages) }.max() ?? 0)
+            decoderPaths: plan.words,
+            // One is decoded after the other.
+            memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
     }
 
     /// Those of the picture, once for each output.
     var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(outputs.count) }
 
-    /// How often pixels are made to flow: once for each output, and before that into memory when the picture has to be turned.
-    var evaluations: Int { outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1) }
+    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be turned, and once for
+    /// those that several outputs share.
+    var evaluations: Int {
+        outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
+            + plan.decodings.count(where: \.isShared)
+    }
 
-    /// Renders one output into `target`.
-    func render(_ index: Int, into target: Descriptor) throws -> RenderedOutput {
+    /// Renders all outputs, each into its target.
+    func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
+        var results: [Int: RenderedOutput] = [:]
+        for decoding in plan.decodings {
+            var decoded = DecodedPicture(try decode(decoding))
+            var outputs = decoding.outputs.sorted { pixels(of: $0) > pixels(of: $1) }[...]
+            while let index = outputs.popFirst() {
+                results[index] = try render(index, from: &decoded, before: outputs, into: targets[index])
+            }
+        }
+        return targets.indices.compactMap { results[$0] }
+    }
+
+    /// Renders one output.
+    private func render(
+        _ index: Int, from decoded: inout DecodedPicture, before others: ArraySlice<Int>, into target: Descriptor
+    ) throws -> RenderedOutput {
         var stages = outputs[index].stages[...]
-        var picture = try source.reading { try read(paths[index]).withUsualIntegers() }
+        var picture = decoded.picture(for: nil)
         if let first = stages.first, let resize = ResizeStage(first) {
             stages = stages.dropFirst()
-            // In the orientation in which it is stored: turning the smaller picture is cheaper.
-            let target = resize.target(stored: header.width, header.height, isTurned: header.orientation >= 5)
-            picture = try within(ResizeStage.name) { try resize.apply(target, to: picture) }
+            picture = try resized(resize, from: &decoded, before: others)
         }
         picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
         if let original {
@@ -119,15 +142,68 @@ struct OpenPicture {
             advice: "when it is whole: pipectl retry")
     }
 
-    private func read(_ path: DecoderPath) throws -> Picture {
-        guard case .grey(let shrink) = path else { return try source.picture(shrink: path.shrink) }
-        try cancellation.check()
-        guard let grey = GreyJPEG.decode(try source.bytes(), shrink: shrink) else {
-            // Damaged, perhaps: libvips' own way decides whether too much so.
-            return try source.picture()
+    /// In the orientation in which it is stored: turning the smaller picture is cheaper.
+    private func target(_ resize: ResizeStage) -> ResizeStage.Target {
+        resize.target(stored: header.width, header.height, isTurned: header.orientation >= 5)
+    }
+
+    /// What an output is resized to at its beginning.
+    private func target(of output: Int) -> ResizeStage.Target? {
+        outputs[output].stages.first.flatMap(ResizeStage.init).map(target)
+    }
+
+    private func pixels(of output: Int) -> Int {
+        target(of: output).map { $0.width * $0.height } ?? header.width * header.height
+    }
+
+    /// Made of the decoded pixels, or of what an output before was made of; kept for those after it that can be made of this.
+    private func resized(
+        _ resize: ResizeStage, from decoded: inout DecodedPicture, before others: ArraySlice<Int>
+    ) throws -> Picture {
+        let target = target(resize)
+        let start = decoded.picture(for: resize.mayShrinkWhileDecoding ? target : nil)
+        let picture = try within(ResizeStage.name) { try resize.apply(target, to: start) }
+        let isWanted = others.contains { other in
+            self.target(of: other)?.isServed(by: target.width, target.height) ?? false
         }
-        try cancellation.check()
-        return try Metadata.copy(from: source.picture(), to: grey)
+        guard isWanted, !target.isCropped else { return picture }
+        let kept = try source.reading { try picture.inMemory(cancellation) }
+        decoded.keep(kept)
+        return kept
+    }
+
+    private func decode(_ decoding: DecodePlan.Decoding) throws -> Picture {
+        try source.reading {
+            let picture = try read(decoding.path).withUsualIntegers()
+            guard decoding.isShared else { return picture }
+            let pixels = try picture.inMemory(cancellation)
+            try refuseDamage()
+            return pixels
+        }
+    }
+
+    private func read(_ path: DecoderPath) throws -> Picture {
+        switch path.colours {
+        case .all: return try shrunk(path.shrink)
+        case .luma: return try shrunk(path.shrink).luma()
+        case .storedLuma:
+            try cancellation.check()
+            guard let grey = try source.storedLuma(shrink: path.shrink) else {
+                // Damaged, perhaps: libvips' own way decides whether too much so.
+                return try source.picture()
+            }
+            try cancellation.check()
+            return try Metadata.copy(from: file, to: grey)
+        }
+    }
+
+    private func shrunk(_ shrink: Int) throws -> Picture {
+        let picture = try source.picture(shrink: shrink)
+        // What a TIFF's smaller copies carry beside pixels is left to who wrote them.
+        guard source.format == .tiff, shrink > 1 else { return picture }
+        let whole = try Metadata.copy(from: file, to: picture)
+        whole.copyField("icc-profile-data", from: file)
+        return whole
     }
 
     /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a grumble. Extra bytes
@@ -152,10 +228,22 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// Whether its first component is the luma of sRGB, 8 bit: then that alone can be decoded.
-    fileprivate func hasLuma(_ picture: Picture, _ profile: ICCProfile?) throws -> Bool {
-        guard format == .jpeg, size <= GreyJPEG.largestFile, picture.format == VIPS_FORMAT_UCHAR else { return false }
-        guard profile.map(\.isSRGB) ?? !picture.hasField("icc-profile-data") else { return false }
-        return GreyJPEG.isPossible(try bytes(GreyJPEG.headerLength))
+    /// How its luma is had.
+    fileprivate func luma(_ picture: Picture, _ profile: ICCProfile?) throws -> SourceFacts.Luma {
+        if picture.hasField("icc-profile-data"), !(profile?.isSRGB ?? false) {
+            return .none("its profile\(profile?.name.map { ", \($0)," } ?? "") comes first")
+        }
+        guard picture.hasPlainColours else { return .none("its colours have to be made plain first") }
+        return try storesLuma ? .stored : .made
+    }
+}
+
+extension SourceFacts {
+    /// An output with filters that can be moved behind a resize which makes the picture smaller.
+    fileprivate func ordered(_ output: RenderOutput, _ traits: (String) -> Set<StageTrait>) -> RenderOutput {
+        var result = output
+        result.stages = ResizeFirst.order(output.stages, traits: traits)
+        guard let target = result.stages.first.flatMap(ResizeStage.init).map(target) else { return output }
+        return target.width * target.height < width * height ? result : output
     }
 }

@@ -19,10 +19,6 @@ extension Picture {
     /// Rec. 601 luma of the gamma-encoded values, which a JPEG stores as Y; alpha stays.
     func luma() throws -> Picture {
         guard colourBands == 3 else { return self }
-        let format = format
-        let grey = format == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W
-        let luma = try withoutAlpha().then { cvips_luma($0, $1) }.then { cvips_rint($0, $1) }
-            .then { cvips_cast($0, $1, format, 0) }.interpreted(grey)
-        return try hasAlpha ? luma.joined(with: alpha()) : luma
+        return try then { cvips_luma($0, $1) }
     }
 }

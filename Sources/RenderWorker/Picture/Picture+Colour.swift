@@ -6,6 +6,16 @@ extension Picture {
         try profileApplied().integerSamples().standardInterpretation().withoutExtraBands()
     }
 
+    /// Whether the samples are gamma-encoded red, green, blue, or grey, as they are.
+    var hasPlainColours: Bool {
+        guard format == VIPS_FORMAT_UCHAR || is16Bit else { return false }
+        let plain = [
+            VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_B_W,
+            VIPS_INTERPRETATION_GREY16,
+        ]
+        return plain.contains(interpretation) && bands <= 4
+    }
+
     /// Whole numbers of more than 16 bit, or signed, which libvips does not resize well, as 16 or 8 bit.
     func withUsualIntegers() throws -> Picture {
         guard vips_band_format_isint(format) != 0, format != VIPS_FORMAT_UCHAR, !is16Bit else { return self }

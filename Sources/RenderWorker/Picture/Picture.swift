@@ -30,6 +30,16 @@ final class Picture {
         return Picture(owning: result)
     }
 
+    /// One band of 8 bit in memory, filled by `paint`, row after row; nil if that fails.
+    static func grey(_ width: Int32, _ height: Int32, _ paint: (UnsafeMutablePointer<UInt8>) -> Bool) -> Picture? {
+        guard let image = vips_image_new_memory() else { return nil }
+        let picture = Picture(owning: image)
+        vips_image_init_fields(
+            image, width, height, 1, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, VIPS_INTERPRETATION_B_W, 1, 1)
+        guard vips_image_write_prepare(image) == 0, let pixels = image.pointee.data else { return nil }
+        return paint(pixels) ? picture : nil
+    }
+
     /// This picture, extended by one of libvips' operations.
     func then(_ operation: (UnsafeMutablePointer<VipsImage>, Output) -> Int32) throws(VipsError) -> Picture {
         try Self.made { operation(image, $0) }

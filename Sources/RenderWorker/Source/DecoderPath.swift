@@ -1,60 +1,113 @@
 import PipelineModel
 
-/// How the pixels of an output are read: the cheapest way that its stages allow.
-enum DecoderPath: CustomStringConvertible, Equatable {
-    /// A JPEG's luma alone, at 1/n of its size.
-    case grey(Int)
-    /// By a decoder that shrinks while it reads, to 1/n.
-    case shrunk(Int)
-    case whole
+/// How the pixels of a picture are read: the cheapest way that the stages allow, and why it is that one.
+struct DecoderPath: CustomStringConvertible, Equatable {
+    enum Colours {
+        /// The luma that the file itself stores, and nothing else of it.
+        case storedLuma
+        /// All of them, of which luma is made before anything else.
+        case luma
+        case all
+    }
 
-    var description: String {
-        switch self {
-        case .grey(let shrink): "grey at 1/\(shrink)"
-        case .shrunk(let shrink): "shrunk 1/\(shrink)"
-        case .whole: "whole"
+    var colours: Colours
+    /// To 1/n of its size, where the file or its decoder has that.
+    var shrink: Int
+    var reason: String
+
+    var isGrey: Bool { colours != .all }
+
+    /// Without the reason.
+    var words: String {
+        let size = shrink == 1 ? "whole" : "1/\(shrink)"
+        return switch colours {
+        case .storedLuma: "greyscale, \(size)"
+        case .luma: "\(size), then luma"
+        case .all: size
         }
     }
 
-    var shrink: Int {
-        switch self {
-        case .grey(let shrink), .shrunk(let shrink): shrink
-        case .whole: 1
-        }
-    }
+    var description: String { "\(words) (\(reason))" }
 
-    /// What a source offers.
-    struct Facts {
-        var format: SourceFormat
-        /// As it is stored, before it is turned upright.
-        var width: Int
-        var height: Int
-        var isTurned: Bool
-        /// A JPEG whose first component is the luma of sRGB.
-        var hasLuma: Bool
-    }
-
-    static func choose(_ facts: Facts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
-        guard facts.format == .jpeg || facts.format == .webp, let first = stages.first else { return .whole }
-        guard let resize = ResizeStage(first) else {
-            return facts.hasLuma && traits(first.name).contains(.lumaOnly) ? .grey(1) : .whole
-        }
+    static func choose(_ facts: SourceFacts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
+        let resize = stages.first.flatMap(ResizeStage.init)
+        let filter = stages.dropFirst(resize == nil ? 0 : 1).first
         // Who names a kernel wants every pixel to pass through it.
-        guard resize.mayShrinkWhileDecoding else { return .whole }
-        let next = stages.count > 1 ? traits(stages[1].name) : []
-        // TurboJPEG rounds up to whole pixels; libvips' loaders leave out the last part of one.
-        if facts.hasLuma, next.contains(.lumaOnly) { return .grey(shrink(facts, for: resize) { ($0 + $1 - 1) / $1 }) }
-        let shrink = shrink(facts, for: resize) { $0 / $1 }
-        return shrink > 1 ? .shrunk(shrink) : .whole
+        if let resize, !resize.mayShrinkWhileDecoding {
+            return DecoderPath(colours: .all, shrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
+        }
+        var reason = facts.isGrey ? "it has no colours" : facts.sizes(resize)
+        var colours = Colours.all
+        if let filter, traits(filter.name).contains(.lumaOnly) {
+            reason = "\(filter.name) needs luma only"
+            switch facts.luma {
+            case .stored: colours = .storedLuma
+            case .made: colours = .luma
+            case .none(let obstacle): reason += ", but \(obstacle)"
+            }
+        } else if facts.isGrey, case .stored = facts.luma {
+            colours = .storedLuma
+        }
+        if colours == .storedLuma {
+            let shrink = facts.shrink(for: resize, roundsUp: true)
+            if facts.fitsMemory(at: shrink) {
+                return DecoderPath(colours: colours, shrink: shrink, reason: reason)
+            }
+            colours = .luma
+        }
+        return DecoderPath(colours: colours, shrink: facts.shrink(for: resize, roundsUp: false), reason: reason)
+    }
+}
+
+/// What a file offers, by its header.
+struct SourceFacts {
+    enum Luma: Equatable {
+        /// Its first component is the luma of sRGB, and can be decoded alone.
+        case stored
+        /// It follows from the samples as they are.
+        case made
+        /// Something comes before it.
+        case none(String)
     }
 
-    /// The largest power of two that leaves the decoder's picture at least as large as the target.
-    private static func shrink(
-        _ facts: Facts, for resize: ResizeStage, _ decoded: (_ size: Int, _ shrink: Int) -> Int
-    ) -> Int {
-        let target = resize.target(stored: facts.width, facts.height, isTurned: facts.isTurned)
-        return [8, 4, 2].first {
-            decoded(facts.width, $0) >= target.width && decoded(facts.height, $0) >= target.height
-        } ?? 1
+    var format: SourceFormat
+    /// In bytes.
+    var length: Int
+    /// As it is stored, before it is turned upright.
+    var width: Int
+    var height: Int
+    var isTurned: Bool
+    var isGrey: Bool
+    var luma: Luma
+    /// The parts of its size to which it can be decoded, the smallest first.
+    var shrinks: [Int]
+
+    /// The file and its luma are held in memory as a whole; larger ones stream.
+    private static let mostMemory = 96 << 20
+
+    fileprivate func fitsMemory(at shrink: Int) -> Bool {
+        // libwebp makes luma and colours of full and half size; TurboJPEG what is wanted.
+        let held = format == .webp ? width * height * 3 / 2 : width / shrink * (height / shrink)
+        return length + held <= Self.mostMemory
+    }
+
+    /// The largest that leaves the decoder's picture at least as large as the target. Decoders of luma round up to whole pixels; libvips'
+    /// loaders leave out the last part of one.
+    fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
+        guard let target = resize.map(target) else { return 1 }
+        func decoded(_ size: Int, _ shrink: Int) -> Int { roundsUp ? (size + shrink - 1) / shrink : size / shrink }
+        return shrinks.first { decoded(width, $0) >= target.width && decoded(height, $0) >= target.height } ?? 1
+    }
+
+    fileprivate func sizes(_ resize: ResizeStage?) -> String {
+        guard let target = resize.map(target) else { return "the chain begins at full size" }
+        let upright = isTurned ? target.turned : target
+        let result = "resize makes \(upright.width) × \(upright.height)"
+        return shrinks.isEmpty ? "\(result); a \(format.rawValue) holds nothing smaller" : result
+    }
+
+    /// In the orientation in which it is stored.
+    func target(_ resize: ResizeStage) -> ResizeStage.Target {
+        resize.target(stored: width, height, isTurned: isTurned)
     }
 }

@@ -3,11 +3,6 @@ import CVips
 
 /// A JPEG's own luma, decoded by TurboJPEG at a fraction of its size: no chroma, no colour conversion, no full-size pixel.
 enum GreyJPEG {
-    /// The header lies behind EXIF and profile, which rarely need more than this.
-    static let headerLength = 1 << 20
-    /// TurboJPEG wants the file in memory; libvips reads larger ones bit by bit.
-    static let largestFile = 256 << 20
-
     /// Whether the file is stored as luma with or without chroma: CMYK and RGB ones have no luma to take.
     static func isPossible(_ start: [UInt8]) -> Bool {
         guard let decoder = tjInitDecompress() else { return false }
@@ -20,17 +15,14 @@ enum GreyJPEG {
     static func decode(_ bytes: [UInt8], shrink: Int) -> Picture? {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
-        guard let header = Header(decoder, bytes), let image = vips_image_new_memory() else { return nil }
-        let picture = Picture(owning: image)
+        guard let header = Header(decoder, bytes) else { return nil }
         let width = (header.width + Int32(shrink) - 1) / Int32(shrink)
         let height = (header.height + Int32(shrink) - 1) / Int32(shrink)
-        vips_image_init_fields(
-            image, width, height, 1, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, VIPS_INTERPRETATION_B_W, 1, 1)
-        guard vips_image_write_prepare(image) == 0, let pixels = image.pointee.data else { return nil }
-        let status = tjDecompress2(
-            decoder, bytes, UInt(bytes.count), pixels, width, width, height, Int32(TJPF_GRAY.rawValue),
-            TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
-        return status == 0 ? picture : nil
+        return Picture.grey(width, height) { pixels in
+            tjDecompress2(
+                decoder, bytes, UInt(bytes.count), pixels, width, width, height, Int32(TJPF_GRAY.rawValue),
+                TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) == 0
+        }
     }
 
     private struct Header {

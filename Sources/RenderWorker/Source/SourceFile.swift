@@ -31,7 +31,17 @@ struct SourceFile {
             || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
-    /// A lazy picture of it, read from top to bottom, shrunk by the decoder where it can.
+    /// The parts of its size to which it can be decoded, the smallest first.
+    var shrinks: [Int] {
+        switch format {
+        case .jpeg, .webp: [8, 4, 2]
+        case .tiff: pyramid.shrinks
+        // A HEIF's thumbnail is not the picture, but what its writer made of it.
+        case .png, .gif, .heif, .avif: []
+        }
+    }
+
+    /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
     func picture(shrink: Int = 1) throws -> Picture {
         // Every duplicate of a descriptor shares its offset.
         lseek(descriptor.number, 0, SEEK_SET)
@@ -44,7 +54,9 @@ struct SourceFile {
             case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
             case .png: cvips_pngload(source, out, failOn)
             case .webp: cvips_webpload(source, out, failOn, 1 / Double(shrink))
-            case .tiff: cvips_tiffload(source, out, failOn)
+            case .tiff:
+                shrink == 1
+                    ? cvips_tiffload(source, out, failOn, 0, -1) : pyramid.load(source, out, failOn, shrink: shrink)
             case .gif: cvips_gifload(source, out, failOn)
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
@@ -66,6 +78,8 @@ struct SourceFile {
     }
 
     var tiffDirectory: TIFFDirectory? { TIFFDirectory(exactly) }
+
+    private var pyramid: TIFFPyramid { TIFFPyramid(tiffDirectory) }
 
     /// Whether its first frame is of the kind of WebP that loses nothing.
     var isLosslessWebP: Bool {
@@ -90,8 +104,7 @@ struct SourceFile {
     private static func read(_ descriptor: Descriptor, at start: Int, _ count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             while used < count, let base = buffer.baseAddress {
-                let got = pread(descriptor.number, base + used, count - used, off_t(start + used))
-                if got < 0, errno == EINTR { continue }
+                let got = uninterrupted { pread(descriptor.number, base + used, count - used, off_t(start + used)) }
                 guard got >= 0 else { throw SystemError("read", "the picture") }
                 if got == 0 { return }
                 used += got

@@ -12,6 +12,8 @@ struct TIFFDirectory {
     let isBigEndian: Bool
     private let read: Reader
     private var entries: [Int: Entry] = [:]
+    /// Where the next one lies; 0 behind the last.
+    private(set) var next = 0
 
     /// The directory at `offset`, or the first one. Nil when the bytes are no classic TIFF.
     init?(at offset: Int? = nil, _ read: @escaping Reader) {
@@ -30,7 +32,13 @@ struct TIFFDirectory {
             entries[Self.number(entry[0..<2], isBigEndian)] = Entry(
                 type: type, count: count, offset: isInline ? at + 8 : Self.number(entry[8..<12], isBigEndian))
         }
+        next =
+            read(first + 2 + 12 * Self.number(count[...], isBigEndian), 4).map { Self.number($0[...], isBigEndian) }
+            ?? 0
     }
+
+    /// Another directory of the same file.
+    func directory(at offset: Int) -> TIFFDirectory? { TIFFDirectory(at: offset, read) }
 
     func has(_ tag: Int) -> Bool { entries[tag] != nil }
 

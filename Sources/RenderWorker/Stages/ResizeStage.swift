@@ -13,13 +13,17 @@ struct ResizeStage {
         var cropHeight: Int
 
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
+        var isCropped: Bool { cropWidth != width || cropHeight != height }
+
+        /// Whether a picture of this size is large enough to be resized to it for the second time without that showing.
+        func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
     private let scale: Double?
     private let width: Double?
     private let height: Double?
     private let fit: String
-    private let kernel: String
+    let kernel: String
 
     init?(_ stage: Stage) {
         guard stage.name == Self.name else { return nil }
@@ -35,7 +39,8 @@ struct ResizeStage {
     func target(_ sourceWidth: Int, _ sourceHeight: Int) -> Target {
         let (w, h) = (Double(sourceWidth), Double(sourceHeight))
         func sized(_ x: Double, _ y: Double) -> Target {
-            let (x, y) = (max(1, Int((w * x).rounded())), max(1, Int((h * y).rounded())))
+            // Half a pixel goes: at half its size a picture of odd sides is what decoders make of it.
+            let (x, y) = (max(1, Int((w * x - 0.5).rounded(.up))), max(1, Int((h * y - 0.5).rounded(.up))))
             return Target(width: x, height: y, cropWidth: x, cropHeight: y)
         }
         if let scale { return sized(scale, scale) }

@@ -23,7 +23,8 @@ final class ResultTarget: Sendable {
     func withTarget<Result>(_ body: (UnsafeMutablePointer<VipsTarget>) throws -> Result) throws -> Result {
         let target = cvips_target_new(
             { _, bytes, count, this in this.map(ResultTarget.from)?.write(bytes, count) ?? -1 },
-            { _, bytes, count, this in this.map(ResultTarget.from)?.untilNotInterrupted { read($0, bytes, count) } ?? -1
+            { _, bytes, count, this in
+                this.map { data in uninterrupted { read(ResultTarget.from(data).descriptor, bytes, count) } } ?? -1
             },
             { _, offset, whence, this in this.map { lseek(ResultTarget.from($0).descriptor, offset, whence) } ?? -1 },
             Unmanaged.passUnretained(self).toOpaque())
@@ -40,7 +41,7 @@ final class ResultTarget: Sendable {
     private func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         var written = 0
         while failure == nil, written < count, let bytes {
-            let result = untilNotInterrupted { Glibc.write($0, bytes + written, count - written) }
+            let result = uninterrupted { Glibc.write(descriptor, bytes + written, count - written) }
             if result < 0 { fail(errno) } else { written += result }
         }
         return count
@@ -49,12 +50,5 @@ final class ResultTarget: Sendable {
     private func fail(_ code: Int32) {
         failed.withLock { $0 = $0 ?? code }
         if let image = UnsafeMutablePointer<VipsImage>(bitPattern: evaluated) { vips_image_set_kill(image, 1) }
-    }
-
-    private func untilNotInterrupted(_ call: (Int32) -> Int) -> Int {
-        while true {
-            let result = call(descriptor)
-            if result >= 0 || errno != EINTR { return result }
-        }
     }
 }

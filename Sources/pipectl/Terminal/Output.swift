@@ -52,8 +52,7 @@ final class Output {
         var rest = pending[...]
         pending.removeAll(keepingCapacity: true)
         while !rest.isEmpty {
-            let wrote = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if wrote < 0, errno == EINTR { continue }
+            let wrote = uninterrupted { rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) } }
             guard wrote >= 0 else { throw SystemError("write", "standard output") }
             rest = rest.dropFirst(wrote)
         }

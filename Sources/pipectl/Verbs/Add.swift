@@ -132,10 +132,10 @@ private enum Addition {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 65536)
         while true {
-            let got = read(STDIN_FILENO, &room, room.count)
-            if got < 0, errno != EINTR { throw SystemError("read", "standard input") }
+            let got = uninterrupted { read(STDIN_FILENO, &room, room.count) }
+            guard got >= 0 else { throw SystemError("read", "standard input") }
             if got == 0 { return bytes }
-            bytes += room.prefix(max(0, got))
+            bytes += room.prefix(got)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import PipelineControl
+import SystemCalls
 
 extension Verb {
     static let explain = Verb(
@@ -7,18 +8,23 @@ extension Verb {
         summary: "what would become of a file or a chain, and why it is not running",
         usage: "FILE|CHAIN",
         discussion: [
-            "What exists, has a slash or looks like a file's name is a file; anything else is a chain."
+            "What exists, has a slash or looks like a file's name is a file; anything else is a chain.",
+            "Of a file that you may read, a worker reads the header; it decides how the pixels are read: at which part",
+            "of the size, whether as luma alone, and once for how many outputs.",
         ],
         arguments: [Argument("FILE|CHAIN", kinds: [.file, .chain], "a file's path, or a chain in quotes")],
         examples: [
-            Example("pipectl explain inbox/harbour.jpg", "its recipe, its operations, and what it waits for"),
+            Example(
+                "pipectl explain inbox/harbour.jpg",
+                "its recipe and operations, how it is read, what it waits for"),
             Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),
         ],
         run: { context in
             guard let subject = context.invocation.arguments.first else { return .usage }
-            let call =
-                isFile(subject) ? Call.Explain(file: try absolute(subject)) : Call.Explain(chain: subject)
-            let explanation = try context.call(call).explanation
+            let explanation = try context.call(
+                isFile(subject) ? Call.Explain(file: try absolute(subject)) : Call.Explain(chain: subject),
+                descriptors: opened(subject)
+            ).explanation
             if context.json {
                 try context.output.document(explanation)
             } else {
@@ -31,6 +37,14 @@ extension Verb {
         if access(subject, F_OK) == 0 { return true }
         if subject.contains(where: { $0 == "|" || $0 == "=" }) { return false }
         return subject.contains { $0 == "/" || $0 == "." }
+    }
+
+    /// The file, if there is one that can be read, for a worker to look at.
+    private static func opened(_ subject: String) -> [Descriptor] {
+        guard isFile(subject), let file = try? Descriptor.open(subject, O_RDONLY | O_NONBLOCK | O_NOCTTY),
+            let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG
+        else { return [] }
+        return [file]
     }
 
     /// The daemon has another working folder.
@@ -51,6 +65,11 @@ extension Verb {
         for (name, chain) in explanation.chains.sorted(by: { $0.key < $1.key }) {
             lines.append(name.isEmpty ? "chain: \(chain)" : "chain \(name): \(chain)")
         }
+        if let picture = explanation.picture { lines.append("picture: \(picture)") }
+        for decoding in explanation.decode {
+            lines.append("decode\(decoding.output.map { " \($0)" } ?? ""): \(decoding.path)")
+        }
+        if let problem = explanation.problem { lines.append("its header is not known: \(problem)") }
         guard !explanation.operations.isEmpty else { return lines }
         var table = Table([
             .init(title: "", right: true), .init(title: "OPERATION"), .init(title: "QUEUE"), .init(title: "DOES"),

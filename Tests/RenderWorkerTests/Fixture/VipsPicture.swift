@@ -40,7 +40,7 @@ final class VipsPicture {
             case 0xff: cvips_jpegload(source, &loaded, VIPS_FAIL_ON_ERROR, 1)
             case 0x89: cvips_pngload(source, &loaded, VIPS_FAIL_ON_ERROR)
             case UInt8(ascii: "R"): cvips_webpload(source, &loaded, VIPS_FAIL_ON_ERROR, 1)
-            case UInt8(ascii: "I"), UInt8(ascii: "M"): cvips_tiffload(source, &loaded, VIPS_FAIL_ON_ERROR)
+            case UInt8(ascii: "I"), UInt8(ascii: "M"): cvips_tiffload(source, &loaded, VIPS_FAIL_ON_ERROR, 0, -1)
             default: cvips_heifload(source, &loaded, VIPS_FAIL_ON_ERROR)
             }
         guard status == 0, let loaded else { throw Unexpected(Self.error) }

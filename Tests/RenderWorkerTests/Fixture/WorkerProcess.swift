@@ -23,6 +23,7 @@ final class WorkerProcess: Sendable {
         // As the daemon has it, which makes it hold less memory.
         var environment = ProcessInfo.processInfo.environment
         environment["MALLOC_ARENA_MAX"] = "2"
+        environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         process = try ChildProgram.start(
             [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },

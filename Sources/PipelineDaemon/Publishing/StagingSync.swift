@@ -1,0 +1,34 @@
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// A staging file on its way to the disk. Several that are begun before the first is finished go there together.
+struct StagingSync {
+    private let file: ImageHandle.Staged
+    private let opened: Result<Descriptor, SystemError>
+
+    /// Begins to write it, and waits for nothing.
+    init(_ file: ImageHandle.Staged) {
+        self.file = file
+        do throws(SystemError) {
+            let descriptor = try Descriptor.open(file.path, O_RDONLY | O_NOFOLLOW)
+            descriptor.beginWriting()
+            opened = .success(descriptor)
+        } catch {
+            opened = .failure(error)
+        }
+    }
+
+    /// It is what the worker said, and survives a power cut as soon as its folder does.
+    func finish() throws {
+        let descriptor = try opened.get()
+        try descriptor.sync(called: file.path)
+        guard let made = file.result else { return }
+        let status = FileStatus(try descriptor.status())
+        guard status.kind == .file, status.size == made.bytes else {
+            throw JobFailure(
+                "the result is not what was made: \(file.path) has \(status.size) bytes, not \(made.bytes)",
+                advice: "look at the disk of the outbox, and for who else writes there; then `pipectl retry`")
+        }
+    }
+}

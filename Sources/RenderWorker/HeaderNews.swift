@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+import WorkerProtocol
+
+/// The header of a picture that is rendered at once. It goes with the answer, unless that is long in coming: somebody may want to know what
+/// is in work.
+final class HeaderNews: Sendable {
+    /// How long the answer may be in coming, at least.
+    private static let patience: UInt32 = 20_000  // microseconds
+
+    private enum Stage {
+        case none
+        case awaited
+        /// To be told as soon as it is known.
+        case overdue
+        case known(PictureHeader)
+    }
+
+    private struct State {
+        var stage = Stage.none
+        /// Counts the pictures.
+        var number = 0
+        /// The watching thread is awake.
+        var isWatched = false
+    }
+
+    private let state = Mutex(State())
+    private let begun = DispatchSemaphore(value: 0)
+    private let tell: @Sendable (PictureHeader) -> Void
+
+    /// `tell` is called under a lock, so that the answer comes behind it.
+    init(tell: @escaping @Sendable (PictureHeader) -> Void) { self.tell = tell }
+
+    /// Looks after slow pictures, on a thread of its own: asleep while nothing is in work, and not woken for each picture.
+    func watch() {
+        Thread.detachNewThread { [self] in
+            while true {
+                begun.wait()
+                while watchesOn() {}
+            }
+        }
+    }
+
+    /// False when nothing is left to be watched.
+    private func watchesOn() -> Bool {
+        let number = state.withLock { $0.number }
+        usleep(Self.patience)
+        return state.withLock { state in
+            if state.number != number { return true }
+            switch state.stage {
+            case .awaited: state.stage = .overdue
+            case .known(let header):
+                tell(header)
+                state.stage = .none
+            case .none, .overdue: break
+            }
+            state.isWatched = false
+            return false
+        }
+    }
+
+    /// A picture comes that may be rendered at once.
+    func begin() {
+        let wakes = state.withLock { state in
+            defer { state.isWatched = true }
+            state.stage = .awaited
+            state.number += 1
+            return !state.isWatched
+        }
+        if wakes { begun.signal() }
+    }
+
+    func found(_ header: PictureHeader) {
+        state.withLock { state in
+            guard case .overdue = state.stage else { return state.stage = .known(header) }
+            tell(header)
+            state.stage = .none
+        }
+    }
+
+    /// What has not been told, which goes with the answer.
+    func take() -> PictureHeader? {
+        state.withLock { state in
+            defer { state.stage = .none }
+            if case .known(let header) = state.stage { return header }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// How often a picture is decoded for its outputs, and how: once for all of them, unless that would take more than it saves.
+struct DecodePlan {
+    struct Decoding {
+        var path: DecoderPath
+        /// Those that are made of it, by their places in the job.
+        var outputs: [Int]
+
+        /// Its pixels are kept in memory then, for each to begin with.
+        var isShared: Bool { outputs.count > 1 }
+    }
+
+    let decodings: [Decoding]
+    /// In words, for each output.
+    let words: [String]
+
+    /// What is shared lies in memory as a whole; larger pictures are decoded anew for each output, line by line.
+    private static let mostShared = 128 << 20
+
+    init(_ paths: [DecoderPath], of facts: SourceFacts, bytesPerPixel: (DecoderPath) -> Int) {
+        func decoding(_ outputs: [Int]) -> Decoding? {
+            guard let first = outputs.first else { return nil }
+            var path = paths[first]
+            for other in outputs.map({ paths[$0] }) {
+                path.shrink = min(path.shrink, other.shrink)
+                if path.colours != other.colours { path.colours = .all }
+            }
+            return Decoding(path: path, outputs: outputs)
+        }
+        func bytes(_ path: DecoderPath) -> Int {
+            facts.width / path.shrink * (facts.height / path.shrink) * bytesPerPixel(path)
+        }
+        let greys = paths.indices.filter { paths[$0].isGrey }, others = paths.indices.filter { !paths[$0].isGrey }
+        let (all, grey, other) = (decoding(Array(paths.indices)), decoding(greys), decoding(others))
+        var chosen = [all]
+        if let grey, let other, grey.path.shrink < other.path.shrink, facts.luma == .stored {
+            // Luma of a large picture and colours of a small one together cost less than the colours of the large one.
+            chosen = [grey, other]
+        }
+        decodings = chosen.compactMap(\.self).flatMap { decoding in
+            decoding.isShared && bytes(decoding.path) > Self.mostShared
+                ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
+        }
+        var words = paths.map { "\(facts.format.rawValue), \($0)" }
+        for decoding in decodings where decoding.isShared {
+            for output in decoding.outputs {
+                words[output] =
+                    "\(facts.format.rawValue), \(decoding.path.words), once for \(decoding.outputs.count) outputs "
+                    + "(\(paths[output].reason))"
+            }
+        }
+        self.words = words
+    }
+}

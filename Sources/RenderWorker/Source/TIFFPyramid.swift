@@ -1,0 +1,63 @@
+import CVips
+
+/// The smaller copies of its picture that a TIFF may hold: as pages of their own behind it, or as subdirectories.
+struct TIFFPyramid {
+    private enum Place {
+        case page(Int)
+        case subdirectory(Int)
+    }
+
+    private let places: [Int: Place]
+
+    /// Which parts of the picture's size there are, the smallest first.
+    var shrinks: [Int] { places.keys.sorted(by: >) }
+
+    init(_ first: TIFFDirectory?) {
+        guard let first else {
+            places = [:]
+            return
+        }
+        var places: [Int: Place] = [:]
+        var page = 0
+        var directory = first
+        // A pyramid of more levels would begin with more pixels than a file can hold.
+        while page < 16, directory.next > 0, let next = first.directory(at: directory.next) {
+            page += 1
+            if let shrink = first.shrink(of: next) { places[shrink] = .page(page) }
+            directory = next
+        }
+        let subdirectories = 330
+        for (index, offset) in first.numbers(subdirectories).enumerated() {
+            guard let copy = first.directory(at: offset), let shrink = first.shrink(of: copy) else { continue }
+            places[shrink] = .subdirectory(index)
+        }
+        self.places = places
+    }
+
+    func load(
+        _ source: UnsafeMutablePointer<VipsSource>, _ out: Picture.Output, _ failOn: VipsFailOn, shrink: Int
+    ) -> Int32 {
+        switch places[shrink] {
+        case .page(let page): cvips_tiffload(source, out, failOn, Int32(page), -1)
+        case .subdirectory(let index): cvips_tiffload(source, out, failOn, 0, Int32(index))
+        case nil: cvips_tiffload(source, out, failOn, 0, -1)
+        }
+    }
+}
+
+extension TIFFDirectory {
+    /// Which part of this one's size a copy has that says that it is one: a power of two, in samples of the same kind.
+    fileprivate func shrink(of copy: TIFFDirectory) -> Int? {
+        let (kind, width, height, bits, samples) = (254, 256, 257, 258, 277)
+        guard let kind = copy.numbers(kind).first, kind & 1 == 1,
+            copy.numbers(bits) == numbers(bits), copy.numbers(samples) == numbers(samples),
+            let across = numbers(width).first, let down = numbers(height).first,
+            let copyAcross = copy.numbers(width).first, let copyDown = copy.numbers(height).first
+        else { return nil }
+        return [2, 4, 8, 16, 32, 64].first { shrink in
+            // Rounded down by some, up by others.
+            (across / shrink...(across + shrink - 1) / shrink).contains(copyAcross)
+                && (down / shrink...(down + shrink - 1) / shrink).contains(copyDown)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import PipelineModel
+
+extension SupervisorMessage: PackedMessage {
+    func pack() -> Packer? {
+        switch self {
+        case .open(let request):
+            // Those that the worker does not know yet are JSON.
+            guard request.outputs == nil else { return nil }
+            var packer = Packer(1)
+            packer.add(request.name)
+            packer.add(request.maxPixels)
+            packer.add(request.onTruncated.rawValue)
+            packer.add(request.filterLines)
+            packer.add(request.grant != nil)
+            packer.add(request.grant ?? 0)
+            return packer
+        case .render: return Packer(2)
+        case .cancel: return Packer(3)
+        }
+    }
+
+    init(_ packed: inout Unpacker) throws(PackedMessageError) {
+        switch packed.kind {
+        case 1:
+            let (name, maxPixels) = (try packed.text(), try packed.number())
+            guard let onTruncated = TruncatedPolicy(rawValue: try packed.text()) else { throw PackedMessageError() }
+            let lines = try packed.integer()
+            let (isGranted, grant) = (try packed.flag(), try packed.number())
+            self = .open(
+                OpenRequest(
+                    name: name, outputs: nil, maxPixels: maxPixels, onTruncated: onTruncated, filterLines: lines,
+                    grant: isGranted ? grant : nil))
+        case 2: self = .render
+        case 3: self = .cancel
+        default: throw PackedMessageError()
+        }
+    }
+}
+
+extension WorkerMessage: PackedMessage {
+    func pack() -> Packer? {
+        var packer: Packer
+        switch self {
+        case .opened(let header):
+            packer = Packer(1)
+            header.pack(into: &packer)
+        case .rendering(let header):
+            packer = Packer(2)
+            header.pack(into: &packer)
+        case .rendered(let outputs):
+            packer = Packer(3)
+            packer.add(outputs) { $1.pack(into: &$0) }
+        case .made(let header, let outputs):
+            packer = Packer(4)
+            header.pack(into: &packer)
+            packer.add(outputs) { $1.pack(into: &$0) }
+        case .progress(let done, let total):
+            packer = Packer(5)
+            packer.add(done)
+            packer.add(total)
+        case .loading, .hello, .failed, .cancelled, .said, .crashed: return nil
+        }
+        return packer
+    }
+
+    init(_ packed: inout Unpacker) throws(PackedMessageError) {
+        switch packed.kind {
+        case 1: self = .opened(try PictureHeader(&packed))
+        case 2: self = .rendering(try PictureHeader(&packed))
+        case 3: self = .rendered(try packed.list(RenderedOutput.init))
+        case 4:
+            let header = try PictureHeader(&packed)
+            self = .made(header, try packed.list(RenderedOutput.init))
+        case 5:
+            let done = try packed.number()
+            self = .progress(done: done, total: try packed.number())
+        default: throw PackedMessageError()
+        }
+    }
+}
+
+extension PictureHeader {
+    func pack(into packer: inout Packer) {
+        packer.add(format)
+        for number in [width, height, bands, bitsPerSample, pages, orientation] { packer.add(number) }
+        packer.add(profile)
+        packer.add(progressive)
+        packer.add(decoderPaths) { $0.add($1) }
+        packer.add(memory)
+    }
+
+    init(_ packed: inout Unpacker) throws(PackedMessageError) {
+        format = try packed.text()
+        width = try packed.integer()
+        height = try packed.integer()
+        bands = try packed.integer()
+        bitsPerSample = try packed.integer()
+        pages = try packed.integer()
+        orientation = try packed.integer()
+        profile = try packed.optionalText()
+        progressive = try packed.flag()
+        decoderPaths = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
+        memory = try packed.number()
+    }
+}
+
+extension RenderedOutput {
+    func pack(into packer: inout Packer) {
+        packer.add(format)
+        for number in [width, height, bands] { packer.add(number) }
+        packer.add(bytes)
+    }
+
+    init(_ packed: inout Unpacker) throws(PackedMessageError) {
+        format = try packed.text()
+        width = try packed.integer()
+        height = try packed.integer()
+        bands = try packed.integer()
+        bytes = try packed.number()
+    }
+}

@@ -1,0 +1,86 @@
+/// Messages that go to and fro for every picture are packed: their fields in a fixed order, a number in eight bytes, a text behind its length.
+/// JSON would cost the supervisor more than all else that it does with them. All others are JSON, whose first byte is no kind of these.
+protocol PackedMessage {
+    /// Nil for a message that goes as JSON.
+    func pack() -> Packer?
+    /// What `pack` has made.
+    init(_ packed: inout Unpacker) throws(PackedMessageError)
+}
+
+struct PackedMessageError: Error, CustomStringConvertible {
+    var description: String { "it is packed otherwise than it should be" }
+}
+
+struct Packer {
+    private(set) var bytes: [UInt8]
+
+    /// `kind` tells it from the others of its type: less than any first byte of JSON.
+    init(_ kind: UInt8) {
+        bytes = [kind]
+        bytes.reserveCapacity(256)
+    }
+
+    mutating func add(_ number: some BinaryInteger) {
+        withUnsafeBytes(of: Int64(number).littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+    mutating func add(_ text: String) {
+        add(text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func add(_ text: String?) {
+        add(text != nil)
+        if let text { add(text) }
+    }
+
+    mutating func add<Element>(_ list: [Element], _ each: (inout Packer, Element) -> Void) {
+        add(list.count)
+        for element in list { each(&self, element) }
+    }
+}
+
+struct Unpacker {
+    let kind: UInt8
+    private let bytes: [UInt8]
+    private var next = 1
+
+    init(_ bytes: [UInt8]) throws(PackedMessageError) {
+        guard let kind = bytes.first else { throw PackedMessageError() }
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    private mutating func take(_ count: Int) throws(PackedMessageError) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= bytes.count - next else { throw PackedMessageError() }
+        defer { next += count }
+        return bytes[next..<next + count]
+    }
+
+    mutating func number() throws(PackedMessageError) -> Int64 {
+        try take(8).reversed().reduce(0) { $0 << 8 | Int64($1) }
+    }
+
+    mutating func integer() throws(PackedMessageError) -> Int { Int(try number()) }
+
+    mutating func flag() throws(PackedMessageError) -> Bool { try take(1).first == 1 }
+
+    mutating func text() throws(PackedMessageError) -> String {
+        String(decoding: try take(integer()), as: UTF8.self)
+    }
+
+    mutating func optionalText() throws(PackedMessageError) -> String? { try flag() ? try text() : nil }
+
+    mutating func list<Element>(
+        _ each: (inout Unpacker) throws(PackedMessageError) -> Element
+    ) throws(PackedMessageError) -> [Element] {
+        var list: [Element] = []
+        for _ in 0..<max(0, try integer()) { list.append(try each(&self)) }
+        return list
+    }
+
+    /// Nothing may be left over.
+    func end() throws(PackedMessageError) { if next != bytes.count { throw PackedMessageError() } }
+}

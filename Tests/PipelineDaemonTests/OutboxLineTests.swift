@@ -1,0 +1,96 @@
+import Dispatch
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("What is made durable together in an outbox")
+struct OutboxLineTests {
+    private func outcome(of folders: Set<String>, _ line: OutboxLine) async -> SystemError? {
+        await withCheckedContinuation { told in
+            line.take(
+                OutboxLine.Turn {
+                    folders
+                } done: {
+                    told.resume(returning: $0 as? SystemError)
+                })
+        }
+    }
+
+    @Test("everyone who asks is told once, in whatever company, and again when asking later")
+    func together() async {
+        let line = OutboxLine()
+        for _ in 0..<3 {
+            let told = await withTaskGroup(of: SystemError?.self) { group in
+                for _ in 0..<50 { group.addTask { await outcome(of: ["/", "/tmp"], line) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(told.count == 50)
+            #expect(told.allSatisfy { $0 == nil })
+        }
+    }
+
+    @Test("a folder that is not there is an error for all who asked for it, and for nobody else")
+    func missing() async {
+        let line = OutboxLine()
+        async let one = outcome(of: ["/not/there"], line)
+        async let two = outcome(of: ["/", "/not/there"], line)
+        async let other = outcome(of: ["/"], line)
+        #expect(await one?.code == ENOENT)
+        #expect(await two?.code == ENOENT)
+        #expect(await other == nil)
+    }
+
+    @Test("work that fails is told to whoever gave it, and to nobody else")
+    func failingWork() async {
+        let line = OutboxLine()
+        async let failing: SystemError? = withCheckedContinuation { told in
+            line.take(
+                OutboxLine.Turn {
+                    throw SystemError("rename", "a", code: EXDEV)
+                } done: {
+                    told.resume(returning: $0 as? SystemError)
+                })
+        }
+        async let other = outcome(of: ["/"], line)
+        #expect(await failing?.code == EXDEV)
+        #expect(await other == nil)
+    }
+
+    @Test("more files than are open at once are made durable, all of them")
+    func manyFiles() throws {
+        try withTemporaryFolder { folder in
+            let chain = try Chain(parsing: "save format=jpeg", catalog: .builtIn)
+            let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false)
+            let picture = try #require(plan.results.first)
+            let files = try (0..<200).map { number in
+                let path = "\(folder)/\(number)"
+                _ = try Descriptor.open(path, O_WRONLY | O_CREAT)
+                return ImageHandle.Staged(picture: picture, path: path)
+            }
+            let line = OutboxLine()
+            let told = Mutex<[Bool]>([])
+            let all = DispatchGroup()
+            for part in [files[..<100], files[100..<150], files[150...]] {
+                all.enter()
+                line.take(
+                    OutboxLine.Turn(files: Array(part)) {
+                        [folder]
+                    } done: { error in
+                        told.withLock { $0.append(error == nil) }
+                        all.leave()
+                    })
+            }
+            all.wait()
+            #expect(told.withLock { $0 } == [true, true, true])
+        }
+    }
+
+    @Test("where there is nothing to be made durable, that is so at once")
+    func nothing() async {
+        #expect(await outcome(of: [], OutboxLine()) == nil)
+    }
+}

@@ -1,0 +1,84 @@
+import CVips
+import Glibc
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// Several outputs of one picture, decoded once.
+struct SharedDecodingTests {
+    private func render(_ worker: WorkerProcess, _ source: TemporaryFile, _ chains: [String]) throws -> [Pixels] {
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0 + " | save format=png")) }
+        _ = try worker.open([source], outputs)
+        let files = try chains.map { _ in try TemporaryFile() }
+        switch try worker.ask(.render, files.map { try $0.reopened(O_RDWR) }) {
+        case .rendered(let results): #expect(results.count == chains.count)
+        case let other: throw Unexpected("\(other)")
+        }
+        return try files.map { try Pixels($0) }
+    }
+
+    @Test("Several outputs are decoded once, as large as the largest needs, and are what each is alone")
+    func once() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(1600, 1200).file(.jpeg)
+        let chains = ["resize width=150", "resize width=640", "resize width=300 height=100 fit=cover | sepia"]
+        let paths = try worker.open(source, chains[0], chains[1], chains[2]).decoderPaths
+        #expect(
+            paths == [
+                "jpeg, 1/2, once for 3 outputs (resize makes 150 × 112)",
+                "jpeg, 1/2, once for 3 outputs (resize makes 640 × 480)",
+                "jpeg, 1/2, once for 3 outputs (sepia needs luma only)",
+            ])
+        let together = try render(worker, source, chains)
+        for (chain, result) in zip(chains, together) {
+            let alone = try render(worker, source, [chain])[0]
+            #expect(alone.likeness(result) > 38, "\(chain)")
+        }
+    }
+
+    @Test("Luma of a large picture and colours of a small one are decoded apart; of a PNG, which has neither, once")
+    func apart() throws {
+        let worker = try WorkerProcess()
+        let (noir, thumb) = ("resize scale=0.5 | noir", "resize width=80")
+        let jpeg = try worker.open(Pixels.colourful(800, 600).file(.jpeg), noir, thumb).decoderPaths
+        #expect(jpeg == ["jpeg, greyscale, 1/2 (noir needs luma only)", "jpeg, 1/8 (resize makes 80 × 60)"])
+        let png = try worker.open(Pixels.colourful(800, 600).file(.png), noir, thumb).decoderPaths
+        #expect(
+            png == [
+                "png, whole, once for 2 outputs (noir needs luma only)",
+                "png, whole, once for 2 outputs (resize makes 80 × 60; a png holds nothing smaller)",
+            ])
+    }
+
+    @Test("Outputs of a picture that lies on its side are upright, each of them")
+    func turned() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(800, 400).file(.jpeg) {
+            vips_image_set_int($0.image, "orientation", 6)
+            return $0
+        }
+        let results = try render(worker, source, ["resize height=400", "resize height=100", "noir"])
+        #expect(results.map(\.width) == [200, 50, 400] && results.map(\.height) == [400, 100, 800])
+    }
+
+    @Test("A picture too large to be held as a whole is decoded for each output")
+    func large() throws {
+        let worker = try WorkerProcess()
+        let source = try VipsTool.run(
+            "jpegsave",
+            Pixels.colourful(100, 80).file(.png) { picture in
+                try picture.then { cvips_resize($0, $1, 80, 80, VIPS_KERNEL_NEAREST) }
+            })
+        let paths = try worker.open(source, "sharpen", "resize width=900").decoderPaths
+        #expect(paths == ["jpeg, whole (the chain begins at full size)", "jpeg, 1/8 (resize makes 900 × 720)"])
+    }
+
+    @Test("Damage is found where several outputs share what is decoded, too")
+    func damage() throws {
+        let worker = try WorkerProcess()
+        var bytes = try Pixels.colourful(800, 600).file(.jpeg).bytes
+        bytes.removeLast(bytes.count / 2)
+        _ = try worker.open(TemporaryFile(bytes), "resize width=300", "resize width=100")
+        #expect(throws: WorkerFailure.self) { try worker.render(into: TemporaryFile(), TemporaryFile()) }
+    }
+}
