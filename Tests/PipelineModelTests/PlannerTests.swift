@@ -19,7 +19,7 @@ struct PlannerTests {
         #expect(plan.operations.map(\.queue) == ["render", "publish", "announce"])
         #expect(
             plan.operations.first?.does(.withNoir)
-                == "decode once for all; resize, noir, encode jpeg; thumb: resize, encode webp")
+                == "decode for all; resize, noir, encode jpeg; thumb: resize, encode webp")
     }
 
     @Test("A single output is told without ado")
@@ -56,7 +56,7 @@ struct PlannerTests {
         #expect(plan.segments[1][0].source == plan.segments[0][1].index)
         #expect(
             plan.operations.map { $0.does(.withNoir) } == [
-                "decode once for all; preview: resize, encode jpeg; resize, hand over",
+                "decode for all; preview: resize, encode jpeg; resize, hand over",
                 "once, when all of the batch are here: append that to the event log; then they go on",
                 "decode, noir, encode jpeg", "put the results into the outbox, all or none; then see to the original",
                 "append to the event log",

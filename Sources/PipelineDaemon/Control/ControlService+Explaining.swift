@@ -30,25 +30,26 @@ extension Supervisor {
     /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
     private static let patience = Duration.seconds(3)
 
-    /// The same, and how the picture would be read, if the caller has opened it.
+    /// What is known without the picture, and how it would be read, if the caller has opened it.
     fileprivate func explain(
         _ call: Call.Explain, isPresent: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
     ) {
-        let known: (explanation: Control.Explanation, order: WorkOrder)
+        let known: Known
         do throws(ControlError) {
             known = try explain(call, isPresent: isPresent)
         } catch {
             return done(.failure(error))
         }
-        let pictures = Planner.plan(outputs: known.order.outputs, inBatch: true).segments.first ?? []
-        guard let file, let path = call.file, !pictures.isEmpty else { return done(.success(known.explanation)) }
-        look(at: file, FileSystem.name(of: path), pictures, known.order) { header in
+        guard let file, let path = call.file, !FileNames.isList(path), !known.pictures.isEmpty else {
+            return done(.success(known.explanation))
+        }
+        look(at: file, FileSystem.name(of: path), known) { header in
             var explanation = known.explanation
             switch header {
             case .success(let header):
                 explanation.picture = header.words
-                explanation.decode = zip(pictures, header.decoderPaths).map {
+                explanation.decode = zip(known.pictures, header.decoderPaths).map {
                     Control.Decoding(output: $0.name, path: $1)
                 }
             case .failure(let problem):
@@ -60,13 +61,13 @@ extension Supervisor {
 
     /// Has a worker read a picture's header, and no more.
     private func look(
-        at file: Descriptor, _ name: String, _ pictures: [PlannedPicture], _ order: WorkOrder,
+        at file: Descriptor, _ name: String, _ known: Known,
         _ done: @escaping @Sendable (Result<PictureHeader, Unread>) -> Void
     ) {
         let task = RenderTask(
             lookingAt: file, name: name,
-            outputs: pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
-            limits: RenderTask.Limits(settings, onTruncated: order.onTruncated)
+            outputs: known.pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
+            limits: RenderTask.Limits(settings, onTruncated: known.order.onTruncated)
         ) { result in
             switch result {
             case .success(let header): done(.success(header))
@@ -82,10 +83,17 @@ extension Supervisor {
     /// Why a picture's header is not known.
     private struct Unread: Error { var words: String }
 
+    private struct Known {
+        var explanation: Control.Explanation
+        var order: WorkOrder
+        /// What is made of the picture as it came in.
+        var pictures: [PlannedPicture]
+    }
+
     /// Which recipe would take a file, what would be done, and why it is not being done.
     private func explain(
         _ call: Call.Explain, isPresent present: Bool
-    ) throws(ControlError) -> (explanation: Control.Explanation, order: WorkOrder) {
+    ) throws(ControlError) -> Known {
         if let text = call.chain {
             let order = current.order(for: try parse(text), places)
             return explanation(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
@@ -130,13 +138,13 @@ extension Supervisor {
 
     private func explanation(
         _ recipe: Recipe?, _ order: WorkOrder, _ why: String, _ job: Control.Job?
-    ) -> (explanation: Control.Explanation, order: WorkOrder) {
+    ) -> Known {
+        let plan = Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true)
         let explanation = Control.Explanation(
             recipe: recipe?.name, why: why, chains: order.chains,
-            operations: Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true).operations
-                .map {
-                    Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(current.catalog))
-                }, job: job)
-        return (explanation, order)
+            operations: plan.operations.map {
+                Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(current.catalog))
+            }, job: job)
+        return Known(explanation: explanation, order: order, pictures: plan.segments.first ?? [])
     }
 }

@@ -34,7 +34,7 @@ public enum PlannedOperation: Sendable, Hashable {
         case .render(let pictures):
             pictures.count == 1
                 ? "decode, \(pictures.map { $0.steps(catalog) }.joined())"
-                : "decode once for all; " + pictures.map { $0.steps(catalog) }.joined(separator: "; ")
+                : "decode for all; " + pictures.map { $0.steps(catalog) }.joined(separator: "; ")
         case .download: "fetch the URL into a file"
         case .publish: "put the results into the outbox, all or none; then see to the original"
         case .announceBatch: "once, when all of the batch are here: append that to the event log; then they go on"

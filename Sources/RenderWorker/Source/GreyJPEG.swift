@@ -3,11 +3,12 @@ import CVips
 
 /// A JPEG's own luma, decoded by TurboJPEG at a fraction of its size: no chroma, no colour conversion, no full-size pixel.
 enum GreyJPEG {
-    /// Whether the file is stored as luma with or without chroma: CMYK and RGB ones have no luma to take.
-    static func isPossible(_ start: [UInt8]) -> Bool {
+    /// Whether the file is stored as luma with or without chroma: CMYK and RGB ones have no luma to take. nil when the header goes
+    /// on behind these bytes.
+    static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let decoder = tjInitDecompress() else { return false }
         defer { tjDestroy(decoder) }
-        let space = Header(decoder, start)?.space
+        guard let space = Header(decoder, start)?.space else { return nil }
         return space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue)
     }
 

@@ -3,9 +3,10 @@ import CWebP
 
 /// A WebP's own luma, decoded by libwebp at a fraction of its size, without conversion to colours.
 enum GreyWebP {
-    /// Whether it is one picture, stored with loss and without alpha: others have no luma of their own.
-    static func isPossible(_ start: [UInt8]) -> Bool {
-        guard let features = features(start) else { return false }
+    /// Whether it is one picture, stored with loss and without alpha: others have no luma of their own. nil when the header goes on behind
+    /// these bytes.
+    static func isPossible(_ start: [UInt8]) -> Bool? {
+        guard let features = features(start) else { return nil }
         let isLossy = features.format == 1
         return isLossy && features.has_alpha == 0 && features.has_animation == 0
     }

@@ -5,11 +5,14 @@ extension SourceFile {
     /// Whether its luma can be decoded without its colours.
     var storesLuma: Bool {
         get throws {
-            switch format {
-            case .jpeg: try Self.headerLengths.contains { GreyJPEG.isPossible(try bytes($0)) }
-            case .webp: try Self.headerLengths.contains { GreyWebP.isPossible(try bytes($0)) }
-            case .png, .tiff, .gif, .heif, .avif: false
+            guard format == .jpeg || format == .webp else { return false }
+            for length in Self.headerLengths {
+                let start = try bytes(length)
+                if let known = format == .webp ? GreyWebP.isPossible(start) : GreyJPEG.isPossible(start) {
+                    return known
+                }
             }
+            return false
         }
     }
 
