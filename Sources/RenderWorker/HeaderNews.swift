@@ -8,7 +8,7 @@ import WorkerProtocol
 /// is in work.
 final class HeaderNews: Sendable {
     /// How long the answer may be in coming, at least.
-    private static let patience: UInt32 = 20_000  // microseconds
+    private static let patience: UInt32 = 100_000  // microseconds
 
     private enum Stage {
         case none

@@ -51,7 +51,7 @@ final class CommandContender: Contender {
         }
         sample.wall = Clock.now - begun
         sample.memory *= min(Setup.processors, lines.count)
-        Folder.remove(folder)
+        Folder.putAside(folder, in: "\(folder)-aside")
         return sample
     }
 

@@ -8,9 +8,10 @@ final class Daemon {
     /// Seconds from its start until it says that it is ready, in its log and to systemd, if it is there.
     let startTime: Double
     private let process: ChildProcess
+    private let aside: String
 
     init(_ programs: String, root: String, recipe: String) throws {
-        (self.root, self.programs) = (root, programs)
+        (self.root, self.programs, aside) = (root, programs, "\(root)-aside")
         for folder in ["etc/recipes.d", "inbox/bench", "outbox/bench", "archive/bench", "prepared"] {
             try Folder.make("\(root)/\(folder)")
         }
@@ -62,8 +63,11 @@ final class Daemon {
 
     /// Takes the results away, and the originals back to where `work` takes them from.
     func clear(results: Int) throws {
-        let count = Folder.empty("\(root)/outbox/bench")
-        guard count == results else { throw BenchError("\(count) results instead of \(results) in \(root)/outbox") }
+        let made = Folder.names(in: "\(root)/outbox/bench")
+        guard made.count == results else {
+            throw BenchError("\(made.count) results instead of \(results) in \(root)/outbox")
+        }
+        for name in made { Folder.putAside("\(root)/outbox/bench/\(name)", in: aside) }
         for name in Folder.names(in: "\(root)/archive/bench") {
             try Folder.move("\(root)/archive/bench/\(name)", to: "\(root)/prepared/\(name)")
         }
@@ -76,6 +80,6 @@ final class Daemon {
     func stop() {
         process.stop()
         Running.remove(process.id)
-        Folder.remove(root)
+        Folder.putAside(root, in: aside)
     }
 }

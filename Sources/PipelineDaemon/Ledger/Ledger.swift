@@ -41,6 +41,7 @@ final class Ledger: @unchecked Sendable {
         var batchSettled: (@Sendable (Int, BatchNews) -> Void)?
         var problemChanged: (@Sendable () -> Void)?
         var othersChanged: (@Sendable (Consequences) -> Void)?
+        var awaitsOthers: (@Sendable () -> Bool)?
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
@@ -51,7 +52,7 @@ final class Ledger: @unchecked Sendable {
     /// The latest event when events were last trimmed.
     private var trimmed = 0
     /// In a burst, between the beginnings of groups.
-    private var spacing = Spacing(milliseconds: 5)
+    private var spacing = Spacing()
     private let state = Mutex(State())
 
     init(path: String) throws {
@@ -82,6 +83,11 @@ final class Ledger: @unchecked Sendable {
     /// the ledger's queue.
     func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
         state.withLock { $0.othersChanged = call }
+    }
+
+    /// Asked whether what is on its way is worth waiting for, in a burst.
+    func awaitsOthers(_ call: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.awaitsOthers = call }
     }
 
     func tell(_ consequences: Consequences) {
@@ -131,7 +137,8 @@ final class Ledger: @unchecked Sendable {
     }
 
     private func commit(again: Bool = false) {
-        spacing.keep()
+        let awaitsOthers = state.withLock { $0.awaitsOthers }
+        spacing.keep { awaitsOthers?() ?? false }
         let group = state.withLock { state in
             if state.retrying, !again { return [Write]() }
             defer {
@@ -162,7 +169,7 @@ final class Ledger: @unchecked Sendable {
     private func attempt(_ group: [Write]) -> Attempt {
         var index: Int?
         do {
-            try writer.script("BEGIN IMMEDIATE")
+            try writer.run("BEGIN IMMEDIATE")
             for (number, write) in group.enumerated() {
                 index = number
                 try write.change(writer, orders)
@@ -170,10 +177,10 @@ final class Ledger: @unchecked Sendable {
             index = nil
             try trimEvents(writer)
             let settled = try Self.settleBatches(writer)
-            try writer.script("COMMIT")
+            try writer.run("COMMIT")
             return .durable(settled)
         } catch {
-            try? writer.script("ROLLBACK")
+            try? writer.run("ROLLBACK")
             orders.forget()
             // What is not SQLite's own was met while the entry was put into words.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true

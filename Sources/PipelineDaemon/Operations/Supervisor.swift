@@ -29,7 +29,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let pool: WorkerPool
     let plugins: PluginShelf
     let fetch: FetchPool
-    let publisher = Publisher()
+    let publisher: Publisher
     let hooks: Hooks
     let staging: Staging
     let started = Timestamp.now()
@@ -122,6 +122,12 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
         announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
+        // The end of the last of a burst waits for nobody, nor does the next render for a place behind it.
+        let awaitsOthers: @Sendable () -> Bool = { [render, publish] in
+            render.report.running > 0 && publish.report.running * 2 < publish.report.effective
+        }
+        publisher = Publisher(awaitsOthers: awaitsOthers)
+        ledger.awaitsOthers(awaitsOthers)
     }
 
     var settings: Settings { current.configuration.settings }

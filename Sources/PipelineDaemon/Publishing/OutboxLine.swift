@@ -16,8 +16,12 @@ final class OutboxLine: Sendable {
 
     private let queue = DispatchQueue(label: "pipelined.outbox")
     private let waiting = Mutex<[Turn]>([])
+    /// Asked whether what is on its way is worth waiting for, in a burst.
+    private let awaitsOthers: @Sendable () -> Bool
     /// Of the queue alone: between groups, when the latest was one of several turns. A job on its own waits for nobody.
-    private let spacing = Mutex(Spacing(milliseconds: 5))
+    private let spacing = Mutex(Spacing())
+
+    init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
 
     func take(_ turn: Turn) {
         let isFirst = waiting.withLock { waiting in
@@ -31,7 +35,7 @@ final class OutboxLine: Sendable {
     private static let mostFiles = 64
 
     private func go() {
-        spacing.withLock { $0.keep() }
+        spacing.withLock { $0.keep(while: awaitsOthers) }
         let (turns, isLast) = waiting.withLock { waiting in
             var files = 0
             let fitting = waiting.prefix { turn in

@@ -22,11 +22,15 @@ final class Publisher: Sendable {
 
     private let lines = Mutex<[String: OutboxLine]>([:])
     private let reserved = Mutex<Set<String>>([])
+    /// Asked whether what is on its way is worth waiting for, in a burst.
+    private let awaitsOthers: @Sendable () -> Bool
+
+    init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
 
     func line(of outbox: String) -> OutboxLine {
         lines.withLock { lines in
             if let line = lines[outbox] { return line }
-            let line = OutboxLine()
+            let line = OutboxLine(awaitsOthers: awaitsOthers)
             lines[outbox] = line
             return line
         }
