@@ -12,7 +12,7 @@ struct Bench {
             var job = job
             job.count = job.name == "small" ? 1000 : job.count / 2
             return job
-        }.filter { !options.quick || $0.name != "noir-half-24" }
+        }.filter { !options.quick || !$0.name.hasSuffix(Job.large) }
     }
 
     func run() throws {
@@ -25,7 +25,7 @@ struct Bench {
             guard try Queue(setup: setup, count: count).run() else { throw BenchError("memory is above its limit") }
             return
         }
-        try setup.prepare(jobs.map(\.pictures) + (options.other == nil ? [.jpeg12, .jpeg128, .tiny] : []))
+        try setup.prepare(jobs.map(\.pictures) + (options.other == nil ? [.jpeg12, .webp12, .jpeg128, .tiny] : []))
         if let other = options.other {
             try Comparison(setup: setup, rounds: rounds, jobs: jobs, other: other).run()
             return
@@ -64,6 +64,10 @@ struct Bench {
         if asks(for: "idle") { singles.idle = try Idle(starts: 5, seconds: options.quick ? 3 : 15, setup) }
         if !options.quick, asks(for: "queued") {
             singles.queued = Figure(try Waiting.Kind.allCases.map { try Waiting($0, count: 100_000, setup).peak })
+        }
+        if !options.quick, asks(for: "likeness") {
+            singles.likenessOfJPEG = try Likeness(.jpeg12, setup)
+            singles.likenessOfWebP = try Likeness(.webp12, setup)
         }
         return singles
     }

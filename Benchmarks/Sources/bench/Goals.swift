@@ -47,6 +47,18 @@ enum Goals {
             Goal(text: "a worker's peak memory, 12 MP JPEG", limit: .atMost(80), unit: "MB", reached: single.worker12),
             Goal(
                 text: "a worker's peak memory, 128 MP JPEG", limit: .atMost(150), unit: "MB", reached: single.worker128),
+            Goal(
+                text: "luma of a JPEG at half size, against the plain way", limit: .atLeast(40), unit: "dB",
+                reached: single.likenessOfJPEG?.half),
+            Goal(
+                text: "luma of a JPEG at full size", limit: .atLeast(50), unit: "dB",
+                reached: single.likenessOfJPEG?.full),
+            Goal(
+                text: "luma of a WebP at half size", limit: .atLeast(40), unit: "dB",
+                reached: single.likenessOfWebP?.half),
+            Goal(
+                text: "luma of a WebP at full size", limit: .atLeast(50), unit: "dB",
+                reached: single.likenessOfWebP?.full),
             Goal(text: "idle: CPU a minute", limit: .atMost(0), unit: "ms", reached: single.idle?.cpu),
             Goal(text: "idle: supervisor's memory", limit: .atMost(40), unit: "MB", reached: single.idle?.supervisor),
             Goal(text: "idle: a worker's memory", limit: .atMost(50), unit: "MB", reached: single.idle?.worker),

@@ -62,8 +62,11 @@ extension Job {
     static let smallFiles = Job(
         "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
 
+    /// How the names of those end that are of 24 megapixels.
+    static let large = "-24"
+
     static let all: [Job] =
-        [halfNoir, halfNoir("noir-half-24", "JPEG, 24 megapixels", .jpeg24, 16, 4)]
+        [halfNoir]
         + [1600, 1024, 640].map { fit([$0], isNoir: false) }
         + [1600, 1024, 640].map { fit([$0], isNoir: true) }
         + [
@@ -72,6 +75,11 @@ extension Job {
             halfNoir("webp", "WebP, 12 megapixels", .webp12, 16, 4),
             halfNoir("png", "PNG, 12 megapixels", .png12, 8, 4),
             halfNoir("heic", "HEIC, 12 megapixels", .heic12, 8, 4),
+            halfNoir("noir-half\(large)", "JPEG, 24 megapixels", .jpeg24, 16, 4),
+            halfNoir("progressive\(large)", "progressive JPEG, 24 megapixels", .progressive24, 8, 2),
+            halfNoir("webp\(large)", "WebP, 24 megapixels", .webp24, 8, 2),
+            halfNoir("png\(large)", "PNG, 24 megapixels", .png24, 4, 2),
+            halfNoir("heic\(large)", "HEIC, 24 megapixels", .heic24, 4, 2),
             smallFiles,
         ]
 

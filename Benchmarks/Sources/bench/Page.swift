@@ -27,6 +27,7 @@ struct Page {
         - Who enlarges or shrinks does it by its own default: Lanczos (libvips, ImageMagick, GraphicsMagick), bicubic (Pillow), area (OpenCV).
         - Nothing is deleted before all is measured: on an ext4 without a journal, whoever makes a file pays for those that were deleted in the minutes
           before. So two runs should be minutes apart.
+        - How near luma by the fast ways is to luma by libvips' plain way is the least of all pictures, as PNGs, without noir's contrast.
         - CPU is that of all processes of a contender. Peak memory is the sum of their peaks (`VmHWM`), what they share counted in each; of a command
           line tool, the largest process as often as it runs at once. Contenders take turns, round by round; a figure is the median of
           \(report.rounds) rounds, with the least and the most. A ratio is the median of the rounds' ratios.

@@ -15,6 +15,10 @@ struct PictureSet {
     static let png12 = PictureSet(name: "png-12", suffix: "png", width: 4000, height: 3000, count: 4)
     static let webp12 = PictureSet(name: "webp-12", suffix: "webp", width: 4000, height: 3000, count: 4)
     static let heic12 = PictureSet(name: "heic-12", suffix: "heic", width: 4000, height: 3000, count: 4)
+    static let progressive24 = PictureSet(name: "progressive-24", suffix: "jpg", width: 6000, height: 4000, count: 2)
+    static let png24 = PictureSet(name: "png-24", suffix: "png", width: 6000, height: 4000, count: 2)
+    static let webp24 = PictureSet(name: "webp-24", suffix: "webp", width: 6000, height: 4000, count: 2)
+    static let heic24 = PictureSet(name: "heic-24", suffix: "heic", width: 6000, height: 4000, count: 2)
     /// About 1 KB, and about 10.
     static let tiny = PictureSet(name: "jpeg-tiny", suffix: "jpg", width: 24, height: 18, count: 8)
     static let small = PictureSet(name: "jpeg-small", suffix: "jpg", width: 296, height: 222, count: 8)

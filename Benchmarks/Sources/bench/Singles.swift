@@ -9,8 +9,10 @@ struct Singles {
     var worker12: Figure?
     var worker128: Figure?
     var queued: Figure?
+    var likenessOfJPEG: Likeness?
+    var likenessOfWebP: Likeness?
 
-    static let names = ["one-file", "memory", "idle", "queued"]
+    static let names = ["one-file", "memory", "idle", "queued", "likeness"]
 
     /// The largest peak of a worker that has met such pictures alone, in megabytes.
     static func workerPeak(_ set: PictureSet, count: Int, rounds: Int, _ setup: Setup) throws -> Figure? {

@@ -137,7 +137,8 @@ final class Ledger: @unchecked Sendable {
     }
 
     private func commit(again: Bool = false) {
-        let awaitsOthers = state.withLock { $0.awaitsOthers }
+        let (isNothing, awaitsOthers) = state.withLock { ($0.pending.isEmpty, $0.awaitsOthers) }
+        if isNothing { return }
         spacing.keep { awaitsOthers?() ?? false }
         let group = state.withLock { state in
             if state.retrying, !again { return [Write]() }

@@ -12,8 +12,9 @@ import WorkerProtocol
 /// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
 final class Supervisor: @unchecked Sendable, IntakeSink {
     let queue = DispatchQueue(label: "pipelined.supervisor", target: Spine.queue)
-    /// For what may wait for a disk.
-    let files = DispatchQueue(label: "pipelined.files", attributes: .concurrent)
+    /// For what may wait for a disk: each time another queue, and so a thread of its own. A concurrent queue has few threads, and libdispatch
+    /// would look each second whether these hang, also when there is nothing to do.
+    var files: DispatchQueue { DispatchQueue(label: "pipelined.files") }
     /// What `--save` keeps is written one after the other.
     let saving = DispatchQueue(label: "pipelined.saving")
     /// The originals of an inbox are moved one after the other, behind everything else; one that hangs holds up its own.
@@ -122,9 +123,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
         announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
-        // The end of the last of a burst waits for nobody, nor does the next render for a place behind it.
+        // Neither the first of a burst nor the last one waits for others, nor does a render for a place behind it.
         let awaitsOthers: @Sendable () -> Bool = { [render, publish] in
-            render.report.running > 0 && publish.report.running * 2 < publish.report.effective
+            let behind = publish.report
+            return render.report.running > 0 && behind.running > 0 && behind.running * 2 < behind.effective
         }
         publisher = Publisher(awaitsOthers: awaitsOthers)
         ledger.awaitsOthers(awaitsOthers)

@@ -28,16 +28,17 @@ final class FetchPool: @unchecked Sendable {
     private var restarting = false
     private var stopped = false
     private var emptied: (@Sendable () -> Void)?
-    private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
+    private let children: any DispatchSourceSignal
 
     init(program: String) {
         self.program = program
+        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: queue)
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
     }
 
     private func endStopped() {
-        queue.async { [self] in for worker in workers { worker.endIfStopped() } }
+        for worker in workers { worker.endIfStopped() }
     }
 
     /// How many transfers a worker carries before it is replaced, the most that it may write to a file, how long it may take to stop one, and

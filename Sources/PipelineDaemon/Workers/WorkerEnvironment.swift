@@ -1,10 +1,10 @@
 import Glibc
+import WorkerProtocol
 
 /// The environment of workers: nothing of the daemon's but where libraries are.
 enum WorkerEnvironment {
     static var variables: [String] {
-        // Pictures are large blocks, and few large pages of them cost less than many small ones.
-        let memory = ["MALLOC_ARENA_MAX=2", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"]
+        let memory = WorkerMemory.environment.map { "\($0)=\($1)" }
         // Swift's own backtrace of a crash would start a program from inside the confinement.
         let own = memory + ["LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
         guard let libraries = getenv("LD_LIBRARY_PATH") else { return own }

@@ -44,7 +44,7 @@ final class WorkerPool: @unchecked Sendable {
     private var held: [Worker] = []
     /// When it is looked next whether a task has taken too long.
     private var nextLook: DispatchTime?
-    private let children = DispatchSource.makeSignalSource(signal: SIGCHLD)
+    private let children: any DispatchSourceSignal
 
     /// A worker that is tried with plugins, and the one that it is loading.
     private struct Trial {
@@ -55,12 +55,13 @@ final class WorkerPool: @unchecked Sendable {
     init(program: String, resources: [String]) {
         self.program = program
         self.resources = resources
+        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: queue)
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
     }
 
     private func endStopped() {
-        queue.async { [self] in for worker in workers { worker.endIfStopped() } }
+        for worker in workers { worker.endIfStopped() }
     }
 
     /// Starts one worker of a new generation, with the plugins in this folder, which have so long to load, and hands over what it said.

@@ -47,7 +47,8 @@ final class FilterProcess {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         // Swift's own backtrace of a crash would start a program from inside the confinement.
-        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let own = WorkerMemory.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         let process = try ChildProgram.start(
             [FileSystem.resolved("/proc/self/exe")] + words, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])

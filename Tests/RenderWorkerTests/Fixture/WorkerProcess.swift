@@ -20,10 +20,7 @@ final class WorkerProcess: Sendable {
     init(plugins: [String] = [WorkerProcess.programs.path], _ options: String...) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let program = Self.programs.appendingPathComponent("pipelined-render").path
-        // As the daemon has it, which makes it hold less memory.
-        var environment = ProcessInfo.processInfo.environment
-        environment["MALLOC_ARENA_MAX"] = "2"
-        environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
+        let environment = ProcessInfo.processInfo.environment.merging(WorkerMemory.environment) { $1 }
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         process = try ChildProgram.start(
             [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
