@@ -114,8 +114,12 @@ struct WorkerLossTests {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nCrashTries=2\n"]) { $1 }
         try await DaemonFixture.with(files) { daemon in
             try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
+            var crashed = 0
             for _ in 1...crashes {
+                // What is recorded as being in work was in work.
+                _ = try await daemon.events(since: crashed) { $0.kind == "job" && $0.job?.state == "running" }
                 _ = try await daemon.worker(holding: "long.tif")
+                crashed = try daemon.status().cursor
                 await daemon.stop(SIGKILL)
                 try await daemon.start()
             }

@@ -46,6 +46,9 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },
+        RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
+            file.room == "PipelineDaemon" ? file.sharedThreads : []
+        },
         RoomRule(testDescription: "A filter in C includes the contract, libvips, libc and its own headers alone") {
             file in
             guard file.room == "Plugins" else { return [] }

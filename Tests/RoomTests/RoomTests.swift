@@ -51,6 +51,12 @@ struct RoomTests {
             ("PluginKit/Image.swift", "import PipelineModel"),
             ("ManualPages/ManualPage.swift", "import PipelineControl"),
             ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
+            (
+                "PipelineDaemon/Hooks/Hooks.swift",
+                "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
+            ),
+            ("PipelineDaemon/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
+            ("PipelineDaemon/Daemon.swift", "let source = DispatchSource.makeSignalSource(signal: SIGHUP)"),
         ])
     func offenceIsFound(path: String, line: String) {
         let file = SourceFile(path: path, text: "// first\n\(line)\n")

@@ -8,6 +8,8 @@ struct SourceFile {
     let includes: [String]
     /// The lines that make one of Dispatch's sources for a descriptor.
     let dispatchSources: [String]
+    /// The lines that put work onto threads that several queues share.
+    let sharedThreads: [String]
 
     init(path: String, text: String) {
         self.path = path
@@ -18,6 +20,12 @@ struct SourceFile {
         imports = path.hasSuffix(".swift") ? lines.compactMap(Self.importedModule) : []
         dispatchSources = lines.filter {
             $0.contains("DispatchSource.makeRead") || $0.contains("DispatchSource.makeWrite")
+        }
+        .map(String.init)
+        sharedThreads = lines.filter { line in
+            // A source that names no queue has its handler run by a global one.
+            let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")
+            return ofNoQueue || line.contains("DispatchQueue.global(") || line.contains("attributes: .concurrent")
         }
         .map(String.init)
         includes = path.hasSuffix(".swift") ? [] : lines.compactMap(Self.includedHeader)

@@ -58,7 +58,7 @@ struct Job {
 
 extension Job {
     static let halfNoir = Job(
-        "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 40, 8)
+        "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 60, 8)
     static let smallFiles = Job(
         "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
 

@@ -47,7 +47,7 @@ extension Ledger {
     func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
         let consequences = Handed(Consequences())
         write(
-            urgent: job.state.isFinal,
+            urgent: true,
             { database, _ in
                 try database.run(
                     """
