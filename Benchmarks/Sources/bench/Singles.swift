@@ -45,8 +45,8 @@ struct Idle {
             defer { daemon.stop() }
             times.append(daemon.startTime * 1000)
             guard start == starts - 1 else { continue }
-            // Workers start behind READY.
-            usleep(2_000_000)
+            // Workers start behind READY, and threads that have nothing to do end after five seconds.
+            usleep(7_000_000)
             let before = daemon.tree.cpu
             usleep(UInt32(seconds * 1_000_000))
             cpu = Figure([(daemon.tree.cpu - before) * 1000 * 60 / seconds])
