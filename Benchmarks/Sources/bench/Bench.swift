@@ -10,7 +10,7 @@ struct Bench {
         Job.all.filter { options.asks(for: $0.name) }.map { job in
             guard options.quick else { return job }
             var job = job
-            job.count = job.name == "small" ? 1000 : job.count / 2
+            job.count = job.name == "small" ? 1000 : max(2, job.count / (job.name == Job.halfNoir.name ? 2 : 3))
             return job
         }.filter { !options.quick || !$0.name.hasSuffix(Job.large) }
     }
@@ -61,7 +61,9 @@ struct Bench {
             singles.worker12 = try Singles.workerPeak(.jpeg12, count: 8, rounds: rounds, setup)
             singles.worker128 = try Singles.workerPeak(.jpeg128, count: 1, rounds: rounds, setup)
         }
-        if asks(for: "idle") { singles.idle = try Idle(starts: 5, seconds: options.quick ? 3 : 15, setup) }
+        if asks(for: "idle") {
+            singles.idle = try Idle(starts: options.quick ? 3 : 5, seconds: options.quick ? 0 : 30, setup)
+        }
         if !options.quick, asks(for: "queued") {
             singles.queued = Figure(try Waiting.Kind.allCases.map { try Waiting($0, count: 100_000, setup).peak })
         }

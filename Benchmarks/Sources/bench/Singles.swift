@@ -38,6 +38,7 @@ struct Idle {
     var supervisor: Figure?
     var worker: Figure?
 
+    /// Processor time is measured for so many seconds, if any.
     init(starts: Int, seconds: Double, _ setup: Setup) throws {
         var times: [Double] = []
         for start in 0..<starts {
@@ -45,11 +46,15 @@ struct Idle {
             defer { daemon.stop() }
             times.append(daemon.startTime * 1000)
             guard start == starts - 1 else { continue }
-            // Workers start behind READY, and threads that have nothing to do end after five seconds.
-            usleep(7_000_000)
-            let before = daemon.tree.cpu
-            usleep(UInt32(seconds * 1_000_000))
-            cpu = Figure([(daemon.tree.cpu - before) * 1000 * 60 / seconds])
+            // Workers start behind READY.
+            usleep(2_000_000)
+            if seconds > 0 {
+                // What is looked at once after the start has been looked at, and threads that had nothing to do have ended.
+                usleep(20_000_000)
+                let before = daemon.tree.cpu
+                usleep(UInt32(seconds * 1_000_000))
+                cpu = Figure([(daemon.tree.cpu - before) * 1000 * 60 / seconds])
+            }
             supervisor = Figure([Double(ProcessTree.memory(daemon.supervisor, "VmRSS")) / 1_048_576])
             worker = Figure(daemon.workers.map { Double(ProcessTree.memory($0, "VmRSS")) / 1_048_576 })
         }
