@@ -117,6 +117,20 @@ struct LedgerTests {
         }
     }
 
+    @Test("what somebody waits for is not kept until others come")
+    func wanted() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let asked = Mutex(0)
+            ledger.awaitsOthers {
+                asked.withLock { $0 += 1 }
+                return true
+            }
+            for _ in 0..<20 { #expect(ledger.flush(seconds: 30)) }
+            #expect(asked.withLock { $0 } == 0)
+        }
+    }
+
     @Test("what waits for an outbox comes back behind the others, in its order")
     func waiting() throws {
         try withTemporaryFolder { folder in

@@ -48,7 +48,7 @@ extension Ledger {
 
     func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 try database.run(
                     "INSERT INTO batches (id, name, open, created) VALUES (?, ?, 1, ?)",
@@ -68,7 +68,7 @@ extension Ledger {
     /// No more jobs come.
     func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 try database.run("UPDATE batches SET open = 0 WHERE id = ?", [.integer(id)])
                 try database.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (?)", [.integer(id)])
@@ -120,7 +120,7 @@ extension Ledger {
     func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         let released = Handed(0)
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 released.value = 0
                 guard let news = try Self.news("id = ?", [.integer(batch)], database).first?.news else { return }

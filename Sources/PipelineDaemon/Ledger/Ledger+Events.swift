@@ -72,7 +72,7 @@ extension Ledger {
 extension Ledger {
     func recordPause(_ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void) {
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 if paused {
                     try database.run(

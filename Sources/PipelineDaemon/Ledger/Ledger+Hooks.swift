@@ -18,7 +18,7 @@ extension Ledger {
 
     func record(hook recipe: String, _ record: HookRecord, done: (@Sendable () -> Void)? = nil) {
         write(
-            urgent: done != nil,
+            wanted: done != nil ? .now : .sometime,
             { database, _ in
                 try database.run(
                     "INSERT OR REPLACE INTO hooks (recipe, cursor, failures) VALUES (?, ?, ?)",

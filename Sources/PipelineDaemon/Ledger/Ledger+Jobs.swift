@@ -11,7 +11,7 @@ extension Ledger {
         refused: (@Sendable () -> Void)? = nil
     ) {
         write(
-            urgent: true,
+            wanted: .now,
             { database, orders in
                 if let batch { try Self.insert(batch, database) }
                 for job in jobs { try Self.insertNew(job, database, orders) }
@@ -47,7 +47,7 @@ extension Ledger {
     func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
         let consequences = Handed(Consequences())
         write(
-            urgent: true,
+            wanted: .soon,
             { database, _ in
                 try database.run(
                     """
@@ -82,7 +82,7 @@ extension Ledger {
         refused: @escaping @Sendable () -> Void
     ) {
         write(
-            urgent: true,
+            wanted: .soon,
             { database, _ in
                 try database.run(
                     "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
@@ -108,7 +108,7 @@ extension Ledger {
         let waiting = Handed(0)
         let consequences = Handed(Consequences())
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 // Lists travel as JSON, so that the statement is the same for any number of IDs.
                 try Self.end(
@@ -146,7 +146,7 @@ extension Ledger {
     func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
         let consequences = Handed(Consequences())
         write(
-            urgent: true,
+            wanted: .now,
             { database, orders in
                 try database.run(
                     """

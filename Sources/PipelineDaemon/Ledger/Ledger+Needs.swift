@@ -48,7 +48,7 @@ extension Ledger {
     func followAll(done: @escaping @Sendable () -> Void) {
         let consequences = Handed(Consequences())
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 try database.run("DELETE FROM ended")
                 try database.run(
@@ -259,7 +259,7 @@ extension Ledger {
     ) {
         let (answer, consequences) = (Handed(NeedsAnswer.refused), Handed(Consequences()))
         write(
-            urgent: true,
+            wanted: .now,
             { database, orders in
                 var now = Consequences()
                 answer.value = try change(database, orders, &now)

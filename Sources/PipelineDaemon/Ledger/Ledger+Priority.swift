@@ -6,7 +6,7 @@ extension Ledger {
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void) {
         let count = Handed(0)
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 let values = [.integer(priority.rank)] + (try choice.values)
                 let event = [.real(Timestamp.now()), .text(priority.rawValue)] + [Database.Value]()

@@ -71,7 +71,7 @@ extension Ledger {
     ) {
         let count = Handed(0)
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 let needing = Self.needing(resource)
                 let which = """
@@ -97,7 +97,7 @@ extension Ledger {
     ) {
         let count = Handed(0)
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 let needing = Self.needing(resource)
                 count.value = try Self.bringBack(
@@ -111,7 +111,7 @@ extension Ledger {
         let count = Handed(0)
         let next = Handed<Double?>(nil)
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 count.value = try Self.bringBack(
                     "hold = 'retry' AND due <= ?3", [.real(Timestamp.now())], at: position, database)
@@ -126,7 +126,7 @@ extension Ledger {
     ) {
         let brought = Handed<[Int]>([])
         write(
-            urgent: true,
+            wanted: .now,
             { database, _ in
                 let which = "hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))"
                 let values: [Database.Value] = [.integer(last), .optional(try ids.map(JSONText.encode))]

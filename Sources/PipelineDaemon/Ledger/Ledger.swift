@@ -14,6 +14,16 @@ import Synchronization
 final class Ledger: @unchecked Sendable {
     typealias Change = @Sendable (Database, OrderTable) throws -> Void
 
+    /// When a change is to be durable.
+    enum Wanted: Comparable {
+        /// Nobody waits for it.
+        case sometime
+        /// A job waits for it, which in a burst is one of many.
+        case soon
+        /// Somebody waits for it.
+        case now
+    }
+
     private struct Write: Sendable {
         let change: Change
         let done: (@Sendable () -> Void)?
@@ -33,6 +43,8 @@ final class Ledger: @unchecked Sendable {
         /// A commit is on its way, at once or after a while.
         var scheduled = false
         var lingering = false
+        /// Something of what is pending is wanted now.
+        var isWanted = false
         /// A group could not be written, and waits for its next attempt; everything else waits behind it.
         var retrying = false
         var problem: String?
@@ -102,25 +114,23 @@ final class Ledger: @unchecked Sendable {
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
     /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never will
-    /// be. An `urgent` one begins its group at once, or as soon as the pace allows.
+    /// be. One that is wanted begins its group at once, or as soon as the spacing allows.
     func write(
-        urgent: Bool = false, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil,
+        wanted: Wanted = .sometime, _ change: @escaping Change, done: (@Sendable () -> Void)? = nil,
         refused: (@Sendable () -> Void)? = nil
     ) {
         let schedule = state.withLock { state in
             state.pending.append(Write(change: change, done: done, refused: refused ?? done))
-            if urgent ? state.scheduled : state.scheduled || state.lingering { return false }
-            if urgent { state.scheduled = true } else { state.lingering = true }
+            if wanted == .now { state.isWanted = true }
+            if state.scheduled || (wanted == .sometime && state.lingering) { return false }
+            if wanted == .sometime { state.lingering = true } else { state.scheduled = true }
             return true
         }
         guard schedule else { return }
-        if urgent {
-            queue.async { self.commit() }
-        } else {
-            queue.asyncAfter(deadline: .now() + Self.linger) { [self] in
-                state.withLock { $0.lingering = false }
-                commit()
-            }
+        guard wanted == .sometime else { return queue.async { self.commit() } }
+        queue.asyncAfter(deadline: .now() + Self.linger) { [self] in
+            state.withLock { $0.lingering = false }
+            commit()
         }
     }
 
@@ -132,20 +142,21 @@ final class Ledger: @unchecked Sendable {
     /// Waits until everything given so far is durable, or until `seconds` have passed.
     func flush(seconds: Int) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        write(urgent: true, { _, _ in }, done: { semaphore.signal() })
+        write(wanted: .now, { _, _ in }, done: { semaphore.signal() })
         return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
     }
 
     private func commit(again: Bool = false) {
         let (isNothing, awaitsOthers) = state.withLock { ($0.pending.isEmpty, $0.awaitsOthers) }
         if isNothing { return }
-        spacing.keep { awaitsOthers?() ?? false }
+        spacing.keep { !state.withLock { $0.isWanted } && (awaitsOthers?() ?? false) }
         let group = state.withLock { state in
             if state.retrying, !again { return [Write]() }
             defer {
                 state.retrying = false
                 state.pending = []
                 state.scheduled = false
+                state.isWanted = false
             }
             return state.pending
         }

@@ -72,7 +72,7 @@ extension Supervisor {
     /// `done` on the supervisor's queue, when everything that has ended by now is announced.
     func whenAnnounced(_ done: @escaping @Sendable () -> Void) {
         // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
-        ledger.write(urgent: true, { _, _ in }) { [self] in
+        ledger.write(wanted: .now, { _, _ in }) { [self] in
             queue.async { [self] in
                 let last = AnnounceOperation { [queue] over in
                     over()

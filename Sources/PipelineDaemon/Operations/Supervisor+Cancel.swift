@@ -51,7 +51,7 @@ extension Supervisor {
         }
         // Those that have ended at once are recorded as that before it is told.
         group.enter()
-        ledger.write(urgent: true, { _, _ in }, done: { group.leave() })
+        ledger.write(wanted: .now, { _, _ in }, done: { group.leave() })
         group.notify(queue: queue) { [self] in
             whenAnnounced { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
         }
