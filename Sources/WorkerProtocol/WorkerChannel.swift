@@ -19,10 +19,11 @@ public struct WorkerChannel: Sendable {
     }
 
     public func send(_ message: some Encodable, descriptors: [Descriptor] = []) throws {
-        let packed = (message as? any PackedMessage)?.pack()?.bytes
-        let bytes = try packed ?? Array(JSONEncoder().encode(message))
-        guard bytes.count <= Self.longestMessage else { throw WorkerChannelError.tooLong(bytes.count) }
-        try Socket.send(bytes, descriptors: descriptors, to: socket)
+        try send(WorkerPacket(message, descriptors: descriptors))
+    }
+
+    public func send(_ packet: WorkerPacket) throws(SystemError) {
+        try Socket.send(packet.bytes, descriptors: packet.descriptors, to: socket)
     }
 
     /// The next message, or nil when the other end has closed.

@@ -152,4 +152,21 @@ struct FilterFailureTests {
             #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
         }
     }
+
+    @Test("what prints without end keeps the daemon from nothing, and ends at the job's time")
+    func printsWithoutEnd() async throws {
+        let body = """
+            static char lines[65536];
+            for (size_t i = 0; i < sizeof lines; i++) lines[i] = i % 2 ? '\\n' : 'x';
+            for (;;) write(2, lines, sizeof lines);
+            """
+        try await with(body, settings: "JobTimeout=3s") { daemon in
+            try daemon.drop(as: "a.png", inbox: "inbox/odd")
+            try await daemon.says(" writes: x")
+            // All of these are answered while it goes on.
+            for _ in 0..<20 { #expect(try daemon.status().problems.isEmpty) }
+            try await daemon.job("a.png", becomes: "failed")
+            try await daemon.says("took longer than JobTimeout")
+        }
+    }
 }

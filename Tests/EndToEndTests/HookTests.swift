@@ -52,6 +52,14 @@ struct HookTests {
         }
     }
 
+    @Test("a hook may say as much as it likes: it is not held up, and the beginning is told")
+    func talkative() async throws {
+        try await with("cat >> $ROOT/given; seq 1 200000; exit 5") { daemon in
+            try daemon.drop(as: "one.png")
+            try await daemon.says("ended with 5: 1 2 3 4")
+        }
+    }
+
     @Test("a failure is shown, counted, and not tried again; the next picture runs the hook again")
     func failure() async throws {
         let script = "cat >> $ROOT/given; [ -e $ROOT/good ] || { echo no printer >&2; exit 3; }"

@@ -14,7 +14,8 @@ final class HookRun: @unchecked Sendable {
     private let process: Int32
     private let exit: ReadySource
     private let timeout: DispatchWorkItem
-    private let output: Descriptor
+    private let output: ProcessOutput
+    private var said: [UInt8] = []
     private var timedOut = false
 
     /// Starts `program`. `ended` is called once, with what went wrong if something did.
@@ -24,15 +25,17 @@ final class HookRun: @unchecked Sendable {
     ) throws {
         let input = try Descriptor.memory(event)
         let (output, words) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        self.output = output
+        self.output = try ProcessOutput(output, queue: queue)
         let process = try ChildProgram.start(
             [program], environment: environment, streams: [input.number, words.number, words.number])
         self.process = process
         exit = ReadySource(Descriptor(owning: clinux_pidfd_open(process)), queue: queue)
         self.timeout = DispatchWorkItem { kill(-process, SIGKILL) }
+        self.output.follow { [unowned self] in said += $0.prefix(Self.mostWords - said.count) }
         exit.activate { [self] in
             self.timeout.cancel()
             exit.cancel()
+            self.output.end()
             ended(reap(timeout))
         }
         queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in self?.giveUp() }
@@ -49,18 +52,11 @@ final class HookRun: @unchecked Sendable {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         if status == 0 { return nil }
-        let words = said
+        let words = String(decoding: said, as: UTF8.self).split(separator: "\n").joined(separator: " ")
         let how =
             if timedOut { "took longer than HookTimeout=\(limit.text), and was ended" } else if status & 0x7f == 0 {
                 "ended with \(status >> 8 & 0xff)"
             } else { "was ended by signal \(status & 0x7f)" }
         return how + (words.isEmpty ? "" : ": \(words)")
-    }
-
-    /// What there is to read: something that it has started may go on talking.
-    private var said: String {
-        guard (try? output.setNonblocking()) != nil else { return "" }
-        let bytes = (try? Socket.receive(room: Self.mostWords, from: output))?.bytes ?? []
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").joined(separator: " ")
     }
 }

@@ -383,6 +383,9 @@ final class WorkerPool: @unchecked Sendable {
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
         case (.said(let line), .busy(let task)):
+            // The worker counts its lines itself, and says how many more there were.
+            guard task.lines <= task.limits.filterLines else { break }
+            task.lines += 1
             log(line, of: task, worker)
         case (.crashed(let note), _):
             worker.crash = note

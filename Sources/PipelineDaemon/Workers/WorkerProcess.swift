@@ -7,7 +7,10 @@ import WorkerProtocol
 /// A worker's process, seen from the supervisor: started, talked to, limited, ended, awaited.
 ///
 /// `@unchecked`: it lives on its pool's queue; others only carry it there.
-class WorkerProcess<Message: Decodable>: @unchecked Sendable {
+class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
+    /// Before a message that the kernel has refused is sent again.
+    private static var pause: DispatchTimeInterval { .milliseconds(20) }
+
     let process: pid_t
     /// Whether the kill was ours.
     private(set) var killed = false
@@ -18,14 +21,20 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     private var isReaped = false
 
     private var channel: WorkerChannel?
+    /// Messages that its socket has no room for yet, in order.
+    private var unsent: [WorkerPacket] = []
+    /// Tells when there is room; nil when nothing waits for that.
+    private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
+    private let queue: DispatchQueue
     private let words: WorkerWords
 
     /// Starts the process.
     init(program: String, arguments: [String], queue: DispatchQueue) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
+        self.queue = queue
         words = try WorkerWords(reading, queue: queue)
         process = try Self.spawn(program, arguments, channel: theirs, words: writing)
         let pidfd = clinux_pidfd_open(process)
@@ -45,9 +54,8 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
         exit.activate { [self] in
             while receive() {}
             words.end()
-            messages.cancel()
             exit.cancel()
-            channel = nil
+            hangUp()
             ended(reap())
         }
     }
@@ -58,15 +66,51 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     /// Called once, with how it ended, after the last message. Overridden.
     func ended(_ end: WorkerEnd) {}
 
+    /// Messages arrive in the order in which they were sent, and wait where the worker reads more slowly than it is told.
     func send(_ message: some Encodable, descriptors: [Descriptor] = []) {
+        guard channel != nil else { return }
         do {
-            try channel?.send(message, descriptors: descriptors)
-        } catch is SystemError {
-            // The worker is gone; its exit is told apart.
+            unsent.append(try WorkerPacket(message, descriptors: descriptors))
         } catch {
             Log.failure("worker \(process): \(error)")
-            terminate()
+            return terminate()
         }
+        if unsent.count == 1 { sendOn() }
+    }
+
+    private func sendOn() {
+        guard let channel else { return }
+        do {
+            while let next = unsent.first {
+                try channel.send(next)
+                unsent.removeFirst()
+            }
+            stopWaitingForRoom()
+        } catch {
+            switch error.code {
+            case EAGAIN: waitForRoom(channel)
+            // The kernel is short of memory, or too many descriptors are on their way: nothing tells when that has passed.
+            case ENOBUFS, ENOMEM, ETOOMANYREFS:
+                stopWaitingForRoom()
+                queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.sendOn() }
+            // The worker is gone; its exit is told apart.
+            case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
+            default:
+                Log.failure("worker \(process) can't be told its work, and is replaced: \(error)")
+                terminate()
+            }
+        }
+    }
+
+    private func waitForRoom(_ channel: WorkerChannel) {
+        guard room == nil else { return }
+        room = ReadySource(channel.socket, .writing, queue: queue)
+        room?.activate { [weak self] in self?.sendOn() }
+    }
+
+    private func stopWaitingForRoom() {
+        room?.cancel()
+        room = nil
     }
 
     /// What the worker writes to a file ends there; it can't change that itself.
@@ -83,8 +127,12 @@ class WorkerProcess<Message: Decodable>: @unchecked Sendable {
     }
 
     /// Closing the channel ends the worker.
-    func leave() {
+    func leave() { hangUp() }
+
+    private func hangUp() {
         messages.cancel()
+        stopWaitingForRoom()
+        unsent = []
         channel = nil
     }
 

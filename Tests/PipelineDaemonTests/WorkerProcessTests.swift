@@ -1,0 +1,50 @@
+import Dispatch
+import Glibc
+import Synchronization
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+@testable import PipelineDaemon
+
+@Suite("A worker's process")
+struct WorkerProcessTests {
+    /// Keeps the IDs of what it was told has failed.
+    private final class Listening: WorkerProcess<FetchMessage>, @unchecked Sendable {
+        // `@unchecked`: what changes is in `failed`; `heard` is set before anything is sent.
+
+        let failed = Mutex<[Int]>([])
+        var heard: @Sendable (Int) -> Void = { _ in }
+
+        override func received(_ message: FetchMessage, _: [Descriptor]) {
+            guard case .failed(let id, _) = message else { return }
+            heard(
+                failed.withLock { failed in
+                    failed.append(id)
+                    return failed.count
+                })
+        }
+    }
+
+    @Test("what it is told while it does not read arrives later, whole and in order")
+    func slowReader() async throws {
+        let queue = DispatchQueue(label: "worker")
+        let worker = try Listening(program: Places.programFolder + "/pipelined-fetch", arguments: [], queue: queue)
+        defer { queue.sync { worker.terminate() } }
+        let count = 3000
+        await withCheckedContinuation { continuation in
+            worker.heard = { if $0 == count { continuation.resume() } }
+            // Each ends at once, and says so; together they are more than a socket holds.
+            kill(worker.process, SIGSTOP)
+            let target = try? Descriptor.open("/dev/null", O_WRONLY)
+            queue.sync {
+                for id in 1...count {
+                    let request = FetchRequest(id: id, url: "gopher://\(id)", resume: nil, limits: FetchLimits())
+                    worker.send(FetchOrder.fetch(request), descriptors: target.map { [$0] } ?? [])
+                }
+            }
+            kill(worker.process, SIGCONT)
+        }
+        #expect(worker.failed.withLock { $0 } == Array(1...count))
+    }
+}
