@@ -26,6 +26,11 @@
 
 enum { MOST_DESCRIPTORS = 64 };
 
+ssize_t clinux_find(const void *bytes, size_t length, const void *sought, size_t sought_length) {
+    const char *found = memmem(bytes, length, sought, sought_length);
+    return found ? found - (const char *)bytes : -1;
+}
+
 ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count) {
     if (count > MOST_DESCRIPTORS) {
         errno = EINVAL;

@@ -89,6 +89,23 @@ static inline guint cvips_references(VipsImage *image) {
     return (guint)g_atomic_int_get((gint *)&G_OBJECT(image)->ref_count);
 }
 
+/* Gives each blob among the fields of `image` bytes of its own. A loader may leave bytes there that are freed with its image
+ * (heifload of libvips 8.14 does), while the fields are handed on by reference to pictures that outlive it. */
+static inline void *cvips_own_blob(VipsImage *image, const char *name, GValue *value, void *unused) {
+    (void)image; (void)name; (void)unused;
+    if (G_VALUE_TYPE(value) != VIPS_TYPE_BLOB) return NULL;
+    VipsArea *area = (VipsArea *)g_value_get_boxed(value);
+    if (area && area->data && !area->free_fn) {
+        area->data = g_memdup2(area->data, area->length);
+        area->free_fn = (VipsCallbackFn)vips_area_free_cb;
+    }
+    return NULL;
+}
+
+static inline void cvips_own_blobs(VipsImage *image) {
+    vips_image_map(image, cvips_own_blob, NULL);
+}
+
 /* Signals. */
 
 /* `call` is told how far the evaluation of `image` is, until g_signal_handler_disconnect. */

@@ -5,7 +5,7 @@ import WorkerProtocol
 /// What a chain hands over a barrier.
 struct HandOverTests {
     /// Renders a batch's chain, segment by segment.
-    private func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
+    func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
         let worker = try WorkerProcess()
         let chain = try Chain(parsing: text, catalog: StageCatalog(filters: worker.hello.filters))
         let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: true)

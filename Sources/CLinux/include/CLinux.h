@@ -10,6 +10,9 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 
+/* memmem(3): where `sought` begins in `bytes`, -1 when it is not there. */
+ssize_t clinux_find(const void *bytes, size_t length, const void *sought, size_t sought_length);
+
 /* sendmsg(2) with MSG_NOSIGNAL and the descriptors as SCM_RIGHTS. */
 ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
 

@@ -1,3 +1,4 @@
+import CLinux
 import CVips
 
 /// What of a picture's metadata goes with the result.
@@ -52,13 +53,24 @@ enum Metadata: String {
     private static func upright(xmp: [UInt8]) -> [UInt8] {
         var result = xmp
         for opening in ["tiff:Orientation=\"", "tiff:Orientation='", "<tiff:Orientation>"] {
-            let sign = Array(opening.utf8)
-            guard result.count > sign.count else { continue }
-            for start in 0..<result.count - sign.count where result[start...].starts(with: sign) {
-                let digit = start + sign.count
-                if (UInt8(ascii: "2")...UInt8(ascii: "8")).contains(result[digit]) { result[digit] = UInt8(ascii: "1") }
+            var start = 0
+            // XMP can be megabytes long.
+            while let end = result.end(of: opening, from: start), end < result.count {
+                if (UInt8(ascii: "2")...UInt8(ascii: "8")).contains(result[end]) { result[end] = UInt8(ascii: "1") }
+                start = end
             }
         }
         return result
+    }
+}
+
+extension [UInt8] {
+    /// Where the first such text from `start` on ends.
+    fileprivate func end(of text: String, from start: Int) -> Int? {
+        let at = withUnsafeBytes { bytes in
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            return clinux_find(rest.baseAddress, rest.count, text, text.utf8.count)
+        }
+        return at < 0 ? nil : start + at + text.utf8.count
     }
 }

@@ -49,7 +49,7 @@ struct SourceFile {
         defer { g_object_unref(source) }
         // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
-        return try Picture.made { out in
+        let picture = try Picture.made { out in
             switch format {
             case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
             case .png: cvips_pngload(source, out, failOn)
@@ -61,6 +61,9 @@ struct SourceFile {
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
         }
+        // What is made of it may outlive it, in memory.
+        cvips_own_blobs(picture.image)
+        return picture
     }
 
     /// Gives what libvips says while it reads the words of the person who dropped the picture.

@@ -60,7 +60,7 @@ struct Pixels: Equatable {
 
 /// Files of pixels, written and read by libvips.
 extension Pixels {
-    enum Format { case jpeg, png, webp, tiff, avif }
+    enum Format { case jpeg, png, webp, tiff, avif, heic }
 
     private static let isReady = vips_init("RenderWorkerTests") == 0
 
@@ -84,6 +84,7 @@ extension Pixels {
                 cvips_tiffsave(
                     picture.image, target, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, strip)
             case .avif: cvips_heifsave(picture.image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, strip)
+            case .heic: cvips_heifsave(picture.image, target, VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, quality, 8, strip)
             }
         guard status == 0 else { throw Unexpected(VipsPicture.error) }
         return file

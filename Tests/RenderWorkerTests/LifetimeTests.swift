@@ -1,0 +1,51 @@
+import CVips
+import Testing
+import WorkerProtocol
+
+/// What a picture carries beside its pixels outlives the loader that has read it.
+struct LifetimeTests {
+    /// Large enough to be mapped by itself, and so gone altogether once it is freed.
+    private static let xmp =
+        Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
+        + Array("</x:xmpmeta>".utf8)
+    private static let pixels = Pixels.colourful(320, 240)
+
+    /// As a phone makes it: Display P3, EXIF and XMP.
+    private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
+        try pixels.file(format) {
+            let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) }
+            picture.set("exif-ifd0-Copyright", "Joe Doe 2026")
+            picture.set("xmp-data", xmp)
+            return picture
+        }
+    }
+
+    private func check(_ file: TemporaryFile) throws {
+        let result = try VipsPicture(file)
+        #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
+        // Compared as a whole: a difference is not worth six million bytes of log.
+        let isSame = result.blob("xmp-data") == Self.xmp
+        #expect(isSame)
+        #expect(try result.pixels().likeness(Self.pixels) > 36)
+    }
+
+    @Test(
+        "Several outputs of one decoding have the metadata and the colours of the picture",
+        arguments: [
+            Pixels.Format.heic, .avif,
+        ])
+    func shared(format: Pixels.Format) throws {
+        let worker = try WorkerProcess()
+        let source = try Self.photograph(format)
+        _ = try worker.open(source, "save format=png", "save format=webp quality=95")
+        let files = (try TemporaryFile(), try TemporaryFile())
+        _ = try worker.render(into: files.0, files.1)
+        try check(files.0)
+        try check(files.1)
+    }
+
+    @Test("What comes from behind a barrier, too", arguments: [Pixels.Format.heic, .avif])
+    func handedOver(format: Pixels.Format) throws {
+        try check(HandOverTests().cut(Self.photograph(format), "barrier | save format=png"))
+    }
+}
