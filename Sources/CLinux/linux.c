@@ -94,8 +94,8 @@ ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors
     return received;
 }
 
-int clinux_rename_noreplace(int folder, const char *from, const char *to) {
-    return renameat2(folder, from, AT_FDCWD, to, RENAME_NOREPLACE);
+int clinux_rename_noreplace(int folder, const char *from, int target, const char *to) {
+    return renameat2(folder, from, target, to, RENAME_NOREPLACE);
 }
 
 int clinux_open_beneath(int folder, const char *path, int flags) {

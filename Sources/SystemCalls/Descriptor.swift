@@ -32,20 +32,33 @@ public final class Descriptor: Sendable {
         return file
     }
 
-    /// A folder below `top`, "" being `top` itself; a symbolic link on the way there makes it fail.
-    public static func openFolder(_ path: String, beneath top: String) throws(SystemError) -> Descriptor {
-        if path.isEmpty { return try open(top, O_RDONLY | O_DIRECTORY) }
-        return try open(path, beneath: top, O_RDONLY | O_DIRECTORY)
+    /// What lies below this folder; a symbolic link on the way there, or at its end, makes it fail.
+    public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
+        var number = clinux_open_beneath(self.number, path, flags)
+        // An older kernel; or systemd with RestrictSUIDSGID=, which can't look into the call.
+        if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
+        guard number >= 0 else { throw SystemError("open", path) }
+        return Descriptor(owning: number)
     }
 
-    /// A file below `top`; a symbolic link on the way there, or at its end, makes it fail.
-    public static func open(_ path: String, beneath top: String, _ flags: Int32) throws(SystemError) -> Descriptor {
-        let above = try open(top, O_RDONLY | O_DIRECTORY)
-        var number = clinux_open_beneath(above.number, path, flags)
-        // An older kernel; or systemd with RestrictSUIDSGID=, which can't look into the call.
-        if number < 0, errno == ENOSYS { number = walk(path, from: above, flags) }
-        guard number >= 0 else { throw SystemError("open", FileSystem.join(top, path)) }
-        return Descriptor(owning: number)
+    /// A folder below this one, "" being this one itself.
+    public func openFolder(_ path: String) throws(SystemError) -> Descriptor {
+        path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// The same, which is made where it is missing, with those above it.
+    public func makeFolder(_ path: String, mode: UInt32) throws(SystemError) -> Descriptor {
+        do {
+            return try openFolder(path)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+        }
+        let above = try makeFolder(FileSystem.subfolder(of: path), mode: mode)
+        let name = FileSystem.name(of: path)
+        guard uninterrupted({ mkdirat(above.number, name, mode) }) == 0 || errno == EEXIST else {
+            throw SystemError("mkdir", path)
+        }
+        return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 
     /// The same, folder by folder.

@@ -41,10 +41,10 @@ public struct FileStatus: Sendable, Hashable {
 
 /// Calls on paths, one function a call; each throws what it attempted on what.
 public enum FileSystem {
-    /// The file at `path` itself, not what a link there points to; nil when there is none.
-    public static func status(_ path: String) throws(SystemError) -> FileStatus? {
+    /// The file at `path` itself, not what a link there points to; nil when there is none. `path` may be relative to an open folder.
+    public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
-        if lstat(path, &raw) == 0 { return FileStatus(raw) }
+        if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
         if errno == ENOENT || errno == ENOTDIR { return nil }
         throw SystemError("lstat", path)
     }
@@ -70,45 +70,43 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
-    /// Renames; a file that is there already makes it fail with `EEXIST`. `from` may be relative to an open folder.
+    /// What a relative path begins at.
+    private static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
+
+    /// Renames; a file that is there already makes it fail with `EEXIST`. Both may be relative to open folders.
     public static func renameWithoutReplacing(
-        _ from: String, in folder: Descriptor? = nil, _ to: String
+        _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil
     ) throws(SystemError) {
-        let place = folder?.number ?? AT_FDCWD
-        func unlinkSource() throws(SystemError) {
-            guard uninterrupted({ unlinkat(place, from, 0) }) == 0 || errno == ENOENT else {
-                throw SystemError("unlink", from)
-            }
-        }
-        if uninterrupted({ clinux_rename_noreplace(place, from, to) }) == 0 { return }
+        if uninterrupted({ clinux_rename_noreplace(place(folder), from, place(target), to) }) == 0 { return }
         // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
-        if errno == EINVAL, uninterrupted({ linkat(place, from, AT_FDCWD, to, 0) }) == 0 { return try unlinkSource() }
+        if errno == EINVAL, uninterrupted({ linkat(place(folder), from, place(target), to, 0) }) == 0 {
+            return try remove(from, in: folder)
+        }
         let error = SystemError("rename", to)
         // One that was linked, and a crash came before the other name was removed.
-        guard error.code == EEXIST, try isSame(from, in: folder, to) else { throw error }
-        try unlinkSource()
+        guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
+        try remove(from, in: folder)
     }
 
-    /// Whether both are names of one file. `one` may be relative to an open folder.
+    /// Whether both are names of one file. Each may be relative to an open folder.
     public static func isSame(
-        _ one: String, in folder: Descriptor? = nil, _ other: String
+        _ one: String, in folder: Descriptor? = nil, _ other: String, in second: Descriptor? = nil
     ) throws(SystemError) -> Bool {
-        guard folder != nil || one != other, let second = try status(other) else { return false }
-        var first = stat()
-        guard fstatat(folder?.number ?? AT_FDCWD, one, &first, AT_SYMLINK_NOFOLLOW) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return false }
-            throw SystemError("lstat", one)
-        }
-        return UInt64(first.st_dev) == second.device && UInt64(first.st_ino) == second.inode
+        guard place(folder) != place(second) || one != other, let there = try status(other, in: second),
+            let here = try status(one, in: folder)
+        else { return false }
+        return here.device == there.device && here.inode == there.inode
     }
 
     public static func rename(_ from: String, _ to: String) throws(SystemError) {
         guard uninterrupted({ Glibc.rename(from, to) }) == 0 else { throw SystemError("rename", to) }
     }
 
-    /// Removes a file; that it is not there is no error.
-    public static func remove(_ path: String) throws(SystemError) {
-        guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
+    /// Removes a file; that it is not there is no error. `path` may be relative to an open folder.
+    public static func remove(_ path: String, in folder: Descriptor? = nil) throws(SystemError) {
+        guard uninterrupted({ unlinkat(place(folder), path, 0) }) == 0 || errno == ENOENT else {
+            throw SystemError("unlink", path)
+        }
     }
 
     /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. None is left there.
@@ -219,6 +217,18 @@ public enum FileSystem {
     /// The names in a folder, without `.` and `..`. A name that is not UTF-8 comes as nil.
     public static func names(in folder: String) throws(SystemError) -> [String?] {
         guard let handle = opendir(folder) else { throw SystemError("opendir", folder) }
+        return names(handle)
+    }
+
+    /// The same of a folder that is open.
+    public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
+        // A descriptor of its own: reading moves the place in the folder, and closing closes it.
+        let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
+        guard again >= 0, let handle = fdopendir(again) else { throw SystemError("opendir", name) }
+        return names(handle)
+    }
+
+    private static func names(_ handle: OpaquePointer) -> [String?] {
         defer { closedir(handle) }
         var names: [String?] = []
         while let entry = readdir(handle) {

@@ -6,14 +6,15 @@ import Testing
 struct DisposalTests {
     @Test("an original that can't be archived stays, the job says so, and it is archived as soon as it can be")
     func stuck() async throws {
-        try await DaemonFixture.with { daemon in
+        try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
             // A file where the folder should be.
             try daemon.write("in the way", to: "archive/noir")
             try daemon.drop(as: "one.png")
             try await daemon.event { $0.text?.contains("its original stays at") == true }
             let job = try #require(try daemon.list().first)
             #expect(job.state == "done")
-            #expect(job.reason?.contains("its original stays at \(daemon.path("inbox/.pipelined/0/one.png"))") == true)
+            let place = daemon.path("inbox/.pipelined/test/0/one.png")
+            #expect(job.reason?.contains("its original stays at \(place)") == true)
             #expect(try daemon.status().problems.first?.contains("its original stays") == true)
             try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
             try await daemon.event { $0.text?.contains("its original could be moved now") == true }

@@ -65,11 +65,11 @@ struct WorkerLossTests {
 
     @Test("a worker that dies while it reads the header is no different")
     func lostAtOpen() async throws {
-        try await DaemonFixture.with(started: false) { daemon in
+        try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
             // Whatever a worker reads of this one file kills it; the daemon itself never reads it.
             try await daemon.start(under: [
                 "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P",
-                daemon.path("inbox/.pipelined/0/bad.png"),
+                daemon.path("inbox/.pipelined/test/0/bad.png"),
                 "-e", "inject=read,pread64,lseek,mmap:signal=SEGV",
             ])
             try daemon.drop(as: "bad.png")

@@ -64,11 +64,12 @@ struct PublishingTests {
             try FileSystem.makeFolders("\(folder)/elsewhere")
             try FileSystem.write(Array("mine".utf8), to: "\(folder)/elsewhere/a.png")
             try FileSystem.write(Array("dropped".utf8), to: "\(folder)/inbox/album/deep/a.png")
+            let claims = try ClaimFolders(root: "r").begin("\(folder)/inbox") { false }
             func claim() throws -> String {
-                try Claims.claim("album/deep/a.png", in: "\(folder)/inbox") { _ in false }
+                try claims.claim("album/deep/a.png") { _ in false }
             }
             let claimed = try claim()
-            #expect(claimed == "\(folder)/inbox/.pipelined/0/album/deep/a.png")
+            #expect(claimed == "\(folder)/inbox/.pipelined/r/0/album/deep/a.png")
             #expect(rmdir("\(folder)/inbox/album/deep") == 0)
             #expect(symlink("\(folder)/elsewhere", "\(folder)/inbox/album/deep") == 0)
             #expect(throws: SystemError.self) { try claim() }
@@ -172,7 +173,7 @@ struct PublishingTests {
                     let file = "\(folder)/original.jpg"
                     try FileSystem.write(Array("number \(number)".utf8), to: file)
                     let before = try #require(try FileSystem.status(file))
-                    let target = try Moving.move(file, into: "\(elsewhere)/archive", as: "original.jpg")
+                    let target = try Moving.move(Spot(file), into: "\(elsewhere)/archive", as: "original.jpg")
                     #expect(FileSystem.name(of: target) == (number == 0 ? "original.jpg" : "original-\(number).jpg"))
                     #expect(try FileSystem.status(target)?.modified == before.modified)
                     #expect(try String(contentsOfFile: target, encoding: .utf8) == "number \(number)")

@@ -20,8 +20,8 @@ ssize_t clinux_send(int socket, const void *bytes, size_t length, const int *des
  * Descriptors beyond that room are closed, and *truncated is set. */
 ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors, size_t *count, int *truncated);
 
-/* renameat2(2) with RENAME_NOREPLACE; `from` relative to `folder`. */
-int clinux_rename_noreplace(int folder, const char *from, const char *to);
+/* renameat2(2) with RENAME_NOREPLACE; `from` relative to `folder`, `to` to `target`. */
+int clinux_rename_noreplace(int folder, const char *from, int target, const char *to);
 
 /* openat2(2) of what lies beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);

@@ -159,22 +159,28 @@ extension Supervisor {
     private func bringBack(_ id: Int, _ order: WorkOrder) throws -> JobRecord {
         guard var record = try ledger.job(id) else { throw ControlError.noSuchJob(id) }
         if record.needsDownload {
-            try? FileSystem.remove(Disposal.explanationPath(Disposal(places: places).absentPath(record)))
+            try? FileSystem.remove(Disposal.explanationPath(Disposal.absentPath(record, places)))
             record.source = downloadPath()
             record.order = order
             return record
         }
         let old = record.source
         guard FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
+        let there: FileStatus?
         switch record.origin {
-        case .kept: break
-        case .claimed: record.source = try Claims.take(old, as: record.path, in: order.inbox, isInWork: knows)
+        case .kept: there = try FileSystem.status(old)
+        case .claimed:
+            let claims = try claims.open(order.inbox)
+            record.source = try claims.take(Spot(old), as: record.path, isInWork: knows)
+            there = try claims.status(record.source)
         case .spooled:
             record.source = try Moving.move(
-                old, into: "\(places.spool)/\(Spool.folder(bringingBack: id))", as: FileSystem.name(of: record.path))
+                Spot(old), into: "\(places.spool)/\(Spool.folder(bringingBack: id))",
+                as: FileSystem.name(of: record.path))
             try FileSystem.sync(FileSystem.folder(of: record.source))
+            there = try FileSystem.status(record.source)
         }
-        if let identity = try FileSystem.status(record.source)?.identity { record.file = identity }
+        if let identity = there?.identity { record.file = identity }
         try? FileSystem.remove(Disposal.explanationPath(old))
         // Another priority than the recipe's was somebody's wish.
         if record.priority == record.order.priority.rank { record.priority = order.priority.rank }

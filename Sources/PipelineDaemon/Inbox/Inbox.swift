@@ -16,11 +16,14 @@ final class Inbox: @unchecked Sendable {
     private let queue: DispatchQueue
     private let shared = Mutex(InboxReport())
     private unowned let sink: any IntakeSink
+    private let claims: ClaimFolders
 
     private var inotify: Inotify?
     private var polls = false
     private var candidates: [FileSystem.Key: Candidate] = [:]
     private var ready: [Claim] = []
+    /// Where files are claimed to, open until what has come together is handed over.
+    private var claiming: ClaimFolder?
     private var kept: Set<FileStatus.Identity> = []
     private var writers: Writers
     /// What has been said of files and folders whose mode is in the way.
@@ -41,10 +44,11 @@ final class Inbox: @unchecked Sendable {
     /// Claims handed over at once. The inbox waits until they are durable before it takes more.
     private static let batch = 256
 
-    init(folder: String, recipe: Recipe, excluded: [String], sink: any IntakeSink) {
+    init(folder: String, recipe: Recipe, excluded: [String], claims: ClaimFolders, sink: any IntakeSink) {
         self.folder = folder
         self.recipe = recipe
         self.excluded = excluded
+        self.claims = claims
         self.sink = sink
         writers = Writers(patience: recipe.intake.writerTimeout)
         queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
@@ -154,11 +158,12 @@ final class Inbox: @unchecked Sendable {
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
-            // Its group may put pictures there, if the umask, or the folder's ACL, says so.
-            try FileSystem.makeFolders(folder, mode: 0o777)
-            try FileSystem.makeFolders(Claims.folder(in: folder))
+            // Its group may put pictures there, if the umask, or the folder's ACL, says so, but not take away those of others.
+            try FileSystem.makeFolders(folder, mode: 0o1777)
+            claiming = nil
+            let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
             kept = sink.kept(in: folder)
-            if adopts { try adopt() }
+            if adopts { try adopt(claims) }
             adopts = false
             let foreign = FileSystemType.polled(folder)
             guard (try? FileSystem.names(in: folder)) != nil else {
@@ -450,15 +455,19 @@ final class Inbox: @unchecked Sendable {
         let relative = FileSystem.relative(path, to: folder)
         guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
         do {
-            let source = try Claims.claim(relative, in: folder, isInWork: sink.knows)
+            let claims = try claiming ?? claims.open(folder)
+            claiming = claims
+            let source = try claims.claim(relative, isInWork: sink.knows)
             // Nobody may have written to it in the meantime: it would be read half-way.
-            if let now = try FileSystem.status(source), now.identity != status.identity {
-                guard giveBack(source, as: relative) else { return }
+            if let now = try claims.status(source), now.identity != status.identity {
+                guard giveBack(source, as: relative, claims) else { return }
                 return settle(path, now, cancelled: cancelled)
             }
             add(Claim(path: relative, source: source, origin: .claimed, file: status.identity, cancelled: cancelled))
         } catch let error as SystemError where error.isMissing {
             return
+        } catch let error as UnsafeFolder {
+            return broken("\(error)")
         } catch {
             let above = FileSystem.folder(of: path)
             guard above != folder, Permission.isClosed(above) else {
@@ -498,15 +507,15 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
-    private func giveBack(_ source: String, as path: String) -> Bool {
+    private func giveBack(_ source: String, as path: String, _ claims: ClaimFolder) -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)
         do {
-            try Claims.giveBack(source, as: path, in: folder)
+            try claims.giveBack(source, as: path)
             return true
         } catch {
             givenBack.remove(back)
-            guard let status = try? FileSystem.status(source) else { return false }
+            guard let status = try? claims.status(source) else { return false }
             add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
             return false
         }
@@ -518,6 +527,7 @@ final class Inbox: @unchecked Sendable {
     }
 
     private func handOver() {
+        claiming = nil
         guard !ready.isEmpty else { return }
         // Reported as settling until they count as jobs: nobody finds nothing to do in between.
         let durable = DispatchSemaphore(value: 0)
@@ -527,15 +537,19 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Files that were claimed when the daemon died, before their jobs were recorded.
-    private func adopt() throws {
-        for (source, path) in try Claims.all(in: folder) {
+    private func adopt(_ claims: ClaimFolder) throws {
+        for (source, path) in try claims.left() {
             if try sink.knows(source: source) { continue }
-            try Claims.finish(source, as: path, in: folder)
-            guard let status = try FileSystem.status(source) else { continue }
+            try claims.finish(source, as: path)
+            guard let status = try claims.status(source) else { continue }
             add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
         }
         handOver()
-        try Claims.removeEmptyFolders(in: folder)
+        for (root, count) in try claims.others() {
+            tell(
+                "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
+                    + "left to it; if there is none any more, move them back into the inbox")
+        }
     }
 
     private func publishReport() {

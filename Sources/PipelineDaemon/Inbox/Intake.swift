@@ -17,6 +17,8 @@ protocol IntakeSink: AnyObject, Sendable {
     func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void)
     /// Whether a claimed file belongs to a job that is still to be done.
     func knows(source: String) throws -> Bool
+    /// Whether a job still needs what was claimed in an inbox.
+    func needsClaims(in folder: String) throws -> Bool
     func kept(in folder: String) -> Set<FileStatus.Identity>
     /// Something of the inbox's report has changed.
     func changed(_ inbox: Inbox)

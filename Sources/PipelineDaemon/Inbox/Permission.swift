@@ -18,8 +18,12 @@ enum Permission {
     }
 
     static func unclaimable(in folder: String, _ error: any Error) -> String {
-        "can't be taken out of its folder by user \(User.current) (\(folder) has mode \(mode(of: folder))): \(error); "
-            + "allow it, and it is taken"
+        let advice =
+            (error as? SystemError)?.code == EPERM && isSticky(folder)
+            ? "its sticky bit leaves that to the owners of file and folder: `chown \(User.current)` the folder, or "
+                + "`chmod -t` it" : "allow it"
+        return "can't be taken out of its folder by user \(User.current) (\(folder) has mode \(mode(of: folder))): "
+            + "\(error); \(advice), and it is taken"
     }
 
     static func closed(_ folder: String) -> String {
@@ -32,15 +36,20 @@ enum Permission {
         access(folder, R_OK | X_OK) == 0 && access(folder, W_OK) != 0
     }
 
+    private static func isSticky(_ folder: String) -> Bool {
+        (try? FileSystem.status(folder)).map { $0.mode & S_ISVTX != 0 } ?? false
+    }
+
     private static func mode(of path: String) -> String {
         (try? FileSystem.status(path)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
     }
 }
 
-/// Who this process is, for messages.
+/// Users by their names, for messages.
 enum User {
-    static let current: String = {
-        guard let entry = getpwuid(geteuid()) else { return "\(geteuid())" }
-        return String(cString: entry.pointee.pw_name)
-    }()
+    static let current = name(geteuid())
+
+    static func name(_ user: UInt32) -> String {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
+    }
 }

@@ -98,6 +98,13 @@ extension Ledger {
             }, done: done)
     }
 
+    /// The original has another name now, and is still to be worked on.
+    func record(source: String, of job: Int) {
+        write { database, _ in
+            try database.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)])
+        }
+    }
+
     /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
     /// were. What comes after them, and is not among them, fails.
     func cancelQueued(
@@ -344,7 +351,7 @@ extension Ledger {
         try read { database in
             try database.rows(
                 "SELECT 0, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
-                [.text(inbox.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*")]
+                [.text(Self.pattern(below: inbox))]
             ) {
                 kept.insert(
                     FileStatus.Identity(
@@ -352,6 +359,42 @@ extension Ledger {
             }
         }
         return kept
+    }
+
+    /// The inboxes of all jobs.
+    func inboxes() throws -> [String] {
+        var inboxes: [String] = []
+        try read { database in
+            try database.rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") {
+                inboxes.append($0.text(0))
+            }
+        }
+        return inboxes
+    }
+
+    /// The job whose original lies at `source`, and is still to be worked on or moved.
+    func job(claimedAt source: String) throws -> JobRecord? {
+        try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
+    }
+
+    /// Jobs with an original in the spool.
+    func spooled() throws -> [JobRecord] {
+        try jobs("WHERE j.origin = 'spooled' AND j.disposed = 0 AND j.inode != 0 ORDER BY j.id")
+    }
+
+    /// What GLOB compares paths below a folder with.
+    private static func pattern(below folder: String) -> String {
+        folder.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*"
+    }
+
+    /// Whether anything claimed in an inbox is still to be worked on or moved.
+    func needsClaims(in inbox: String) throws -> Bool {
+        try read { database in
+            try database.first(
+                "SELECT 1 FROM jobs WHERE disposed = 0 AND origin = 'claimed' AND source GLOB ? LIMIT 1",
+                [.text(Self.pattern(below: FileSystem.join(inbox, ClaimFolder.name)))]
+            ) { _ in true }
+        } ?? false
     }
 
     /// Whether the ledger knows of an original at `source` that is still to be worked on or moved.

@@ -19,7 +19,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var source: ImageHandle?
         /// What there is to read, in bytes.
         var size: Int
-        /// The inbox in which others can still move it about, and the folders on the way to it.
+        /// The inbox in which it lies, where others can move things about.
         var inbox: String?
         /// What was made before a barrier.
         var earlier: [ImageHandle.Staged] = []
@@ -52,6 +52,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let work: Work
     private let pool: WorkerPool
     private let files: DispatchQueue
+    private let claims: ClaimFolders
     /// Told why it waits in the middle, and nil when it goes on.
     private let held: @Sendable (String?) -> Void
     /// Told why it is begun once more, and who had worked on it, before it is.
@@ -60,7 +61,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// `files` runs what may wait for a disk.
     init(
-        _ work: Work, pool: WorkerPool, files: DispatchQueue, held: @escaping @Sendable (String?) -> Void,
+        _ work: Work, pool: WorkerPool, files: DispatchQueue, claims: ClaimFolders,
+        held: @escaping @Sendable (String?) -> Void,
         lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
         self.held = held
@@ -76,6 +78,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         self.parts = parts
         self.pool = pool
         self.files = files
+        self.claims = claims
     }
 
     private var input: ImageHandle? { provided ?? work.source }
@@ -127,8 +130,10 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     private func open(_ path: String) throws -> Descriptor {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-        guard let inbox = work.inbox, path.hasPrefix(inbox + "/") else { return try Descriptor.open(path, flags) }
-        return try Descriptor.open(String(path.dropFirst(inbox.count + 1)), beneath: inbox, flags)
+        guard let inbox = work.inbox, FileSystem.lies(path, within: inbox) else {
+            return try Descriptor.open(path, flags)
+        }
+        return try claims.open(inbox).spot(path).open(flags)
     }
 
     /// What it is made from, and the original if that is something else.

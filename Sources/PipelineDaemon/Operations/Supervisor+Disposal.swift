@@ -76,7 +76,9 @@ extension Supervisor {
     /// On the disposal's queue. Once: a second move would meet another file of the same name. Returns those that stay where they are.
     @discardableResult
     private func disposeOnce(_ records: [JobRecord]) -> [Int] {
-        let disposal = Disposal(places: places)
+        // All of them are of one inbox.
+        let inbox = records.first?.order.inbox ?? ""
+        let disposal = Disposal(places: places, claims: Result { try claims.open(inbox) })
         var gone: [(job: JobRecord, source: String)] = []
         var left: [Int] = []
         func stay(_ record: JobRecord, _ error: any Error) {

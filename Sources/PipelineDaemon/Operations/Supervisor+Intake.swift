@@ -79,6 +79,8 @@ extension Supervisor {
 
     func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
+    func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
+
     func kept(in folder: String) -> Set<FileStatus.Identity> { (try? ledger.kept(in: folder)) ?? [] }
 
     func changed(_ inbox: Inbox) {

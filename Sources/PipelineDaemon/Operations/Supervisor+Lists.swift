@@ -74,9 +74,8 @@ extension Supervisor {
     private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
-            // In the inbox others can still move it about, and the folders on the way to it.
-            try claim.origin == .kept
-                ? Descriptor.open(claim.path, beneath: inbox.folder, flags) : Descriptor.open(claim.source, flags)
+            // Others can move about what is in the inbox.
+            try claims.open(inbox.folder).spot(claim.source).open(flags)
         }
         .mapError { JobFailure($0, during: "reading the list") }
         .flatMap { reading($0, called: FileSystem.name(of: claim.path)) }

@@ -33,6 +33,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let publisher: Publisher
     let hooks: Hooks
     let staging: Staging
+    let claims: ClaimFolders
     let started = Timestamp.now()
 
     let download: PipelineQueue
@@ -110,6 +111,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     ) {
         self.places = places
         self.staging = staging
+        claims = ClaimFolders(root: staging.root)
         self.ledger = ledger
         self.pool = pool
         self.plugins = plugins
@@ -185,7 +187,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 .map { current.inbox(of: $0, places) }
             return Inbox(
                 folder: folder, recipe: recipe,
-                excluded: others.filter { FileSystem.lies($0, within: folder) && $0 != folder }, sink: self)
+                excluded: others.filter { FileSystem.lies($0, within: folder) && $0 != folder }, claims: claims,
+                sink: self)
         }
         for inbox in inboxes where !old.contains(where: { $0.folder == inbox.folder }) {
             inbox.begin(adopting: adopting)
@@ -264,9 +267,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 name: record.path, subject: subject, pictures: pictures,
                 staging: pictures.map { staging.path(of: record, $0) },
                 source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
-                inbox: record.origin == .kept ? record.order.inbox : nil, earlier: record.staged(plan),
+                inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(settings, onTruncated: record.order.onTruncated), suspect: record.crashes > 0),
-            pool: pool, files: files, held: { [self] reason in queue.async { self.hold(id, reason) } },
+            pool: pool, files: files, claims: claims, held: { [self] reason in queue.async { self.hold(id, reason) } },
             lost: { [self] failure, account in queue.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1
         let job =

@@ -1,3 +1,4 @@
+import Glibc
 import PipelineControl
 import PipelineModel
 import SystemCalls
@@ -5,27 +6,38 @@ import SystemCalls
 /// What becomes of an original once its job has ended: the last step, done once, and repeated after a crash until it is recorded.
 struct Disposal: Sendable {
     let places: Places
+    /// Of the inbox that the originals come from, or why it can't be used.
+    let claims: Result<ClaimFolder, any Error>
 
     /// Those that have been disposed of, and where they lie now, survive a power cut; nothing is left where they came from.
     func settle(_ moved: [(job: JobRecord, source: String)]) throws(SystemError) {
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
         for folder in Set(there) { try FileSystem.sync(folder) }
-        let tops = moved.map { (FileSystem.folder(of: $0.job.source), top(of: $0.job)) }
-        for (folder, top) in Dictionary(tops, uniquingKeysWith: { first, _ in first }) {
-            FileSystem.removeEmptyFolders(from: folder, upTo: top)
+        let left = moved.map { (FileSystem.folder(of: $0.job.source), $0.job) }
+        for (folder, job) in Dictionary(left, uniquingKeysWith: { first, _ in first }) {
+            switch job.origin {
+            case .spooled: FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
+            case .claimed: try? claims.get().removeEmptyFolders(above: job.source)
+            case .kept: break
+            }
         }
     }
 
-    /// Below it nobody else keeps anything.
-    private func top(of job: JobRecord) -> String {
-        job.origin == .spooled ? places.spool : Claims.folder(in: job.order.inbox)
+    /// Where the original lies; nil when it does not lie there any more.
+    private func there(_ job: JobRecord) throws -> (spot: Spot, status: FileStatus)? {
+        do {
+            let spot = job.origin == .claimed ? try claims.get().spot(job.source) : Spot(job.source)
+            return try spot.status().map { (spot, $0) }
+        } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
+            return nil
+        }
     }
 
     /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
     func dispose(_ job: JobRecord) throws -> String {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
-        guard let there = try FileSystem.status(job.source) else {
+        guard let (spot, there) = try there(job) else {
             let moved = movedBefore(job)
             if let moved, job.state == .failed { try explain(job, beside: moved) }
             return moved ?? job.source
@@ -37,17 +49,17 @@ struct Disposal: Sendable {
         switch (job.state, job.origin) {
         // A copy, of what stays with whoever added it; a download has no other place.
         case (.done, .spooled) where job.url == nil || job.order.original == .delete:
-            try FileSystem.remove(job.source)
+            try spot.remove()
             return job.source
         case (.done, .claimed) where job.order.original == .delete:
-            try FileSystem.remove(job.source)
+            try spot.remove()
             return job.source
         case (.done, _):
-            return try move(job, into: places.archive)
+            return try move(spot, of: job, into: places.archive)
         case (.cancelled, _):
-            return try move(job, into: places.cancelled)
+            return try move(spot, of: job, into: places.cancelled)
         default:
-            let target = try move(job, into: places.failed)
+            let target = try move(spot, of: job, into: places.failed)
             try explain(job, beside: target)
             return target
         }
@@ -57,14 +69,14 @@ struct Disposal: Sendable {
     private func disposeOfNothing(_ job: JobRecord) throws -> String {
         try FileSystem.remove(job.source)
         guard job.state == .failed else { return job.source }
-        let place = absentPath(job)
+        let place = Self.absentPath(job, places)
         try FileSystem.makeFolders(FileSystem.folder(of: place), durable: true)
         try explain(job, beside: place)
         return job.source
     }
 
     /// Where the original of a job that has none would lie; the number keeps it from any other.
-    func absentPath(_ job: JobRecord) -> String {
+    static func absentPath(_ job: JobRecord, _ places: Places) -> String {
         FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }
 
@@ -77,15 +89,15 @@ struct Disposal: Sendable {
         return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
     }
 
-    private func move(_ job: JobRecord, into place: String) throws -> String {
-        try Moving.move(job.source, into: folder(job, place), as: FileSystem.name(of: job.path))
+    private func move(_ spot: Spot, of job: JobRecord, into place: String) throws -> String {
+        try Moving.move(spot, into: Self.folder(job, place), as: FileSystem.name(of: job.path))
     }
 
     private func explain(_ job: JobRecord, beside target: String) throws {
         try FileSystem.write(Array(explanation(job, target).utf8), to: Self.explanationPath(target))
     }
 
-    private func folder(_ job: JobRecord, _ place: String) -> String {
+    private static func folder(_ job: JobRecord, _ place: String) -> String {
         FileSystem.join("\(place)/\(job.order.recipe)", FileSystem.subfolder(of: job.path))
     }
 
@@ -93,7 +105,7 @@ struct Disposal: Sendable {
     private func movedBefore(_ job: JobRecord) -> String? {
         let places = [JobState.done: places.archive, .failed: places.failed, .cancelled: places.cancelled]
         guard let place = places[job.state] else { return nil }
-        let target = FileSystem.join(folder(job, place), FileSystem.name(of: job.path))
+        let target = FileSystem.join(Self.folder(job, place), FileSystem.name(of: job.path))
         for number in 0..<100 {
             let path = number == 0 ? target : ResultName.numbered(target, number)
             guard let there = try? FileSystem.status(path)?.identity else { return nil }

@@ -13,13 +13,13 @@ extension SystemError {
 enum Moving {
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as soon as the folder
     /// does. One that a crash has interrupted is finished by the next.
-    static func move(_ from: String, into folder: String, as name: String) throws -> String {
+    static func move(_ from: Spot, into folder: String, as name: String) throws -> String {
         try FileSystem.makeFolders(folder, durable: true)
         let wanted = FileSystem.join(folder, name)
         for number in 0... {
             let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
             do {
-                try FileSystem.renameWithoutReplacing(from, target)
+                try FileSystem.renameWithoutReplacing(from.name, in: from.folder, target)
                 return target
             } catch {
                 if error.isTaken { continue }
@@ -31,11 +31,11 @@ enum Moving {
     }
 
     /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.
-    private static func copy(_ from: String, to target: String) throws -> Bool {
-        let source = try Descriptor.open(from, O_RDONLY | O_NOFOLLOW)
+    private static func copy(_ from: Spot, to target: String) throws -> Bool {
+        let source = try from.open(O_RDONLY)
         if FileSystem.exists(target) {
             guard try isCopy(target, of: source) else { return false }
-            try FileSystem.remove(from)
+            try from.remove()
             return true
         }
         let folder = FileSystem.folder(of: target)
@@ -52,7 +52,7 @@ enum Moving {
             throw error
         }
         try FileSystem.sync(folder)
-        try FileSystem.remove(from)
+        try from.remove()
         return true
     }
 

@@ -8,7 +8,7 @@ import WorkerProtocol
 struct Staging: Sendable {
     static let folderName = ".staging"
 
-    private let root: String
+    let root: String
 
     /// Reads what this root is called among those that share an outbox; made up at its first start.
     init(_ places: Places) throws {

@@ -30,8 +30,8 @@ struct Accounts: Equatable, CustomStringConvertible {
         return walk.compactMap { $0 as? String }.filter { path in
             let parts = path.split(separator: "/")
             let above = parts.dropLast()
-            // Below `.staging/` this root has a folder of its own.
-            return above.contains(".pipelined") || above.dropLast().contains(".staging")
+            // Below each of them this root has a folder of its own.
+            return above.dropLast().contains { $0 == ".pipelined" || $0 == ".staging" }
         }
     }
 

@@ -34,10 +34,11 @@ struct CrashLoadTests {
         [Output small]
         Chain=save format=png
         """,
+        "state/id": "test\n",
     ]
 
     /// Calls that only the daemon makes, its workers do not.
-    private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir"]
+    private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir", "mkdirat"]
 
     @Test(
         "at 30 random moments, with three ways of the original and two outputs a job: nothing is lost, twice, or in part"
@@ -74,7 +75,7 @@ struct CrashLoadTests {
     private func checkMidway(_ name: String, _ daemon: DaemonFixture) {
         for recipe in Self.recipes {
             let inInbox = daemon.exists("inbox/\(recipe)/\(name).png")
-            let claimed = (0...2).contains { daemon.exists("inbox/\(recipe)/.pipelined/\($0)/\(name).png") }
+            let claimed = (0...2).contains { daemon.exists("inbox/\(recipe)/.pipelined/test/\($0)/\(name).png") }
             let archived = daemon.exists("archive/\(recipe)/\(name).png")
             let published = ["jpg", "small.png"].allSatisfy { daemon.exists("outbox/\(recipe)/\(name).\($0)") }
             let places = [inInbox, claimed, archived].count { $0 }

@@ -38,7 +38,7 @@ struct DurabilityOrderTests {
         let recorded = try first("fdatasync", CrashPoint.ledger, after: done.returned)
         let disposal = try #require(
             calls.first {
-                ($0.name.hasPrefix("rename") || $0.name == "unlink") && $0.began > rename.returned
+                ($0.name.hasPrefix("rename") || $0.name.hasPrefix("unlink")) && $0.began > rename.returned
                     && $0.paths.first?.contains(".pipelined/") == true
             })
         #expect(recorded.returned < disposal.began)

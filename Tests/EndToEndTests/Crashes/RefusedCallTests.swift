@@ -13,7 +13,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
     /// A call that was interrupted is made again; each second one is.
     var injected: String { "\(call):error=\(error)" + (error == "EINTR" ? ":when=1+2" : "") }
 
-    static let all = ["mkdir", "openat", "renameat2", "fsync"].flatMap { call in
+    static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].flatMap { call in
         ["EIO", "ENOSPC", "EDQUOT", "EMFILE", "ENOMEM", "EINTR"].map { RefusedCall(call: call, error: $0) }
     }
 }
@@ -24,9 +24,9 @@ struct RefusedCallTests {
 
     /// Where each call is refused. The first two jobs are those of `r1` and `r2`.
     private static let paths = [
-        "mkdir": ["inbox/r3/.pipelined/0", "outbox/r4", "archive/r5"],
+        "mkdir,mkdirat": ["inbox/r3/.pipelined", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
-        "renameat2": ["inbox/r3/.pipelined/0/r3.png", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
+        "renameat2": ["inbox/r3/.pipelined/test/0", "outbox/r4/r4.jpg", "archive/r5/r5.png"],
         "fsync": ["outbox/r2/.staging/test/2-0.jpg", "outbox/r3/.staging/test", "outbox/r4", "archive/r5"],
     ]
 

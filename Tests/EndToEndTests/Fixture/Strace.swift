@@ -5,7 +5,8 @@ import Foundation
 enum Strace {
     /// The calls that claiming, publishing, disposal and the ledger are made of.
     static let calls = [
-        "mkdir", "openat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "fsync",
+        "mkdir", "mkdirat", "openat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
+        "fsync",
         "fdatasync", "pwrite64", "ftruncate",
     ]
 

@@ -1,0 +1,179 @@
+import Glibc
+import SystemCalls
+
+/// An inbox and its `.pipelined`, held open while something is done there. Others may write in the inbox, so every step begins at one of
+/// the two and follows no link: what they rename meanwhile leads nowhere else.
+///
+/// Claiming is one rename into `.pipelined`, and the names inside tell what was claimed, with no ledger needed:
+/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT is the name of the daemon's root, because another may have the same inbox. N is 0 unless
+/// that name is in work already: a file lies there, or the ledger still speaks of one there, whose end it has not recorded yet.
+struct ClaimFolder: Sendable {
+    static let name = ".pipelined"
+
+    let inbox: String
+    private let root: String
+    private let top: Descriptor
+    private let claims: Descriptor
+
+    init(of inbox: String, root: String, top: Descriptor, claims: Descriptor) {
+        self.inbox = inbox
+        self.root = root
+        self.top = top
+        self.claims = claims
+    }
+
+    private var path: String { "\(inbox)/\(Self.name)" }
+
+    // MARK: - Claiming
+
+    /// Takes the file at `path` of the inbox; returns where it lies now.
+    func claim(_ path: String, isInWork: (String) throws -> Bool) throws -> String {
+        // Held open: it may have become a link to elsewhere since it was looked at.
+        let folder = try top.openFolder(FileSystem.subfolder(of: path))
+        return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork)
+    }
+
+    /// The same for a file that lies elsewhere, and comes back as `path`.
+    func take(_ file: Spot, as path: String, isInWork: (String) throws -> Bool) throws -> String {
+        for number in 0... {
+            let target = "\(root)/\(number)/\(path)"
+            let place = "\(self.path)/\(target)"
+            if try !isInWork(place), try move(file, to: target) { return place }
+        }
+        throw SystemError("rename", path, code: EEXIST)
+    }
+
+    /// False when the name is taken.
+    private func move(_ file: Spot, to target: String) throws -> Bool {
+        for attempt in 0... {
+            do {
+                let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
+                try FileSystem.renameWithoutReplacing(
+                    file.name, in: file.folder, FileSystem.name(of: target), in: folder)
+                return true
+            } catch {
+                if error.isTaken { return false }
+                // The folder was removed as empty in between; or the file is gone.
+                guard error.isMissing, attempt < 3, try file.status() != nil else {
+                    throw SystemError(error.call, "\(path)/\(target)", code: error.code)
+                }
+            }
+        }
+        return false
+    }
+
+    /// Gives a claimed file back to the inbox, unless its name is taken again.
+    func giveBack(_ source: String, as path: String) throws {
+        let from = try spot(source)
+        let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
+        try FileSystem.renameWithoutReplacing(from.name, in: from.folder, FileSystem.name(of: path), in: to)
+        removeEmptyFolders(above: source)
+    }
+
+    /// Finishes the claim of a file that still has its name in the inbox, where a rename is a link and an unlink.
+    func finish(_ source: String, as path: String) throws {
+        let claimed = try spot(source)
+        guard let folder = try? top.openFolder(FileSystem.subfolder(of: path)) else { return }
+        let name = FileSystem.name(of: path)
+        if try FileSystem.isSame(claimed.name, in: claimed.folder, name, in: folder) {
+            try FileSystem.remove(name, in: folder)
+        }
+    }
+
+    // MARK: - What lies there
+
+    /// Where a file of the inbox lies, claimed or kept in its place.
+    func spot(_ source: String) throws(SystemError) -> Spot {
+        let isClaimed = FileSystem.lies(source, within: path)
+        let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
+        do {
+            let folder = try (isClaimed ? claims : top).openFolder(FileSystem.subfolder(of: inside))
+            return Spot(folder, FileSystem.name(of: inside))
+        } catch {
+            throw SystemError(error.call, source, code: error.code)
+        }
+    }
+
+    func status(_ source: String) throws(SystemError) -> FileStatus? {
+        do {
+            return try spot(source).status()
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
+        }
+    }
+
+    /// Removes the folders above a file that was there, as far as they are empty.
+    func removeEmptyFolders(above source: String) {
+        removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
+    }
+
+    /// Removes all of it, if nothing lies there.
+    func removeIfEmpty() {
+        if unlinkat(claims.number, root, AT_REMOVEDIR) == 0 || errno == ENOENT {
+            unlinkat(top.number, Self.name, AT_REMOVEDIR)
+        }
+    }
+
+    private func removeEmptyFolders(from inside: String) {
+        var inside = inside
+        while !inside.isEmpty, inside != root,
+            let above = try? claims.openFolder(FileSystem.subfolder(of: inside)),
+            unlinkat(above.number, FileSystem.name(of: inside), AT_REMOVEDIR) == 0
+        {
+            inside = FileSystem.subfolder(of: inside)
+        }
+    }
+
+    /// What a crash has left: all that lies claimed, as (where, path in the inbox), and nothing of another root's. Folders that are empty
+    /// are removed.
+    func left() throws -> [(source: String, path: String)] {
+        var found: [(String, String)] = []
+        let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+        let others = names.filter { $0 != root && !Self.isNumber($0) }
+        // As it was before a root had a folder of its own: whose that is, is not known when there are others.
+        let old = others.isEmpty ? names.filter(Self.isNumber) : []
+        for top in old + (try numbers(of: root)) {
+            for path in try files(below: top) { found.append(("\(self.path)/\(top)/\(path)", path)) }
+        }
+        return found
+    }
+
+    /// Other roots that have claimed files of this inbox, with how many lie there.
+    func others() throws -> [(root: String, count: Int)] {
+        try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+            .filter { $0 != root && !Self.isNumber($0) }
+            .map { ($0, try numbers(of: $0).reduce(0) { $0 + (try files(below: $1, removing: false).count) }) }
+            .filter { $0.1 > 0 }
+    }
+
+    private static func isNumber(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    private func numbers(of root: String) throws -> [String] {
+        guard let folder = try? claims.openFolder(root) else { return [] }
+        return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
+    }
+
+    /// The paths of the files below a folder, relative to it.
+    private func files(below top: String, removing: Bool = true) throws -> [String] {
+        var found: [String] = []
+        var folders = [""]
+        while let inside = folders.popLast() {
+            let here = FileSystem.join(top, inside)
+            guard let folder = try? claims.openFolder(here) else { continue }
+            let names = try FileSystem.names(in: folder, called: here).compactMap(\.self).sorted()
+            for name in names {
+                let path = inside.isEmpty ? name : "\(inside)/\(name)"
+                switch try FileSystem.status(name, in: folder)?.kind {
+                case .folder: folders.append(path)
+                case .file: found.append(path)
+                default: break
+                }
+            }
+            if names.isEmpty, removing { removeEmptyFolders(from: here) }
+        }
+        return found
+    }
+}

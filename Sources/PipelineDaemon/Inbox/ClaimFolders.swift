@@ -1,0 +1,81 @@
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// Opens the claim folders of all inboxes, and knows them again. Each is opened for a moment, because what is held open can't be
+/// unmounted; whoever has put something else in its place in between is found out by its identity.
+final class ClaimFolders: Sendable {
+    private struct Identity: Equatable {
+        var device: UInt64
+        var inode: UInt64
+
+        init(_ folder: Descriptor) throws(SystemError) {
+            let status = FileStatus(try folder.status())
+            (device, inode) = (status.device, status.inode)
+        }
+    }
+
+    /// An inbox, and its `.pipelined`.
+    private struct Known {
+        var inbox: Identity
+        var claims: Identity
+    }
+
+    /// What the root of this daemon is called among others that have the same inbox.
+    private let root: String
+    private let known = Mutex<[String: Known]>([:])
+
+    init(root: String) { self.root = root }
+
+    /// With what has been claimed there.
+    func open(_ inbox: String) throws -> ClaimFolder {
+        guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
+        let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
+        // Another file system is mounted there, or somebody has put something in its place.
+        guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
+        let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
+        guard try Identity(claims) == known.claims else { throw replaced(inbox, known, top) }
+        return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
+    }
+
+    /// At the opening of an inbox: makes what is missing, unless there was something in it that is still needed.
+    func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
+        // The inbox's own name may be one that others could write.
+        let top = try Way(to: inbox) { status, path in
+            guard status.kind == .link, !Trust.owners.contains(status.owner) else { return }
+            throw UnsafeFolder(
+                description: "\(path) is a link of user \(User.name(status.owner))'s, which is not followed; make it "
+                    + "anew as root, or write the folder that is meant as Inbox=")
+        }.open(O_RDONLY | O_DIRECTORY)
+        let known = known.withLock { $0[inbox] }
+        let isSame = try known.map { try $0.inbox == Identity(top) } ?? false
+        if let known, isSame, try isReplaced(known, in: top), try isNeeded() { throw replaced(inbox, known, top) }
+        if making { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
+        let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
+        let now = Known(inbox: try Identity(top), claims: try Identity(claims))
+        self.known.withLock { $0[inbox] = now }
+        return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
+    }
+
+    private func path(_ inbox: String) -> String { "\(inbox)/\(ClaimFolder.name)" }
+
+    private func isReplaced(_ known: Known, in top: Descriptor) throws -> Bool {
+        guard let there = try FileSystem.status(ClaimFolder.name, in: top) else { return true }
+        return (there.device, there.inode) != (known.claims.device, known.claims.inode)
+    }
+
+    private func replaced(_ inbox: String, _ known: Known, _ top: Descriptor) -> UnsafeFolder {
+        let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
+        let now = names.first {
+            let status = try? FileSystem.status($0, in: top)
+            return status?.device == known.claims.device && status?.inode == known.claims.inode
+        }
+        let place = path(inbox)
+        let advice =
+            now.map { "it lies at \(inbox)/\($0) now: mv it back to \(place)" }
+            ?? "find the folder with inode \(known.claims.inode) and mv it back, or `pipectl cancel` its jobs"
+        return UnsafeFolder(
+            description:
+                "somebody has moved \(place) away, or put something else there, and it holds originals; \(advice)")
+    }
+}

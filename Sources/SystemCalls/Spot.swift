@@ -1,0 +1,21 @@
+import Glibc
+
+/// Where something lies, as one step from an open folder: what others do to the folders above it changes nothing.
+public struct Spot: Sendable {
+    /// None where nobody else may write; then the name is a path.
+    public let folder: Descriptor?
+    public let name: String
+
+    public init(_ path: String) { (folder, name) = (nil, path) }
+
+    public init(_ folder: Descriptor, _ name: String) { (self.folder, self.name) = (folder, name) }
+
+    public func status() throws(SystemError) -> FileStatus? { try FileSystem.status(name, in: folder) }
+    public func remove() throws(SystemError) { try FileSystem.remove(name, in: folder) }
+
+    /// No link is followed.
+    public func open(_ flags: Int32) throws(SystemError) -> Descriptor {
+        guard let folder else { return try Descriptor.open(name, flags | O_NOFOLLOW) }
+        return try folder.open(name, flags)
+    }
+}
