@@ -111,7 +111,7 @@ let package = Package(
             ["TestTools", "CLinux", "SystemCalls", "WorkerProtocol", "WorkerConfinement", "FetchWorker"]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
-            exclude: ["Fixture/foreign_client.py"]),
+            exclude: ["Fixture/faulty_disk.c", "Fixture/foreign_client.py"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("ManualPagesTests", ["ManualPages"]),
         tests("RoomTests", []),

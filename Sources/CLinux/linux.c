@@ -116,6 +116,14 @@ int clinux_open_at(int folder, const char *path, int flags) {
     return fd;
 }
 
+int clinux_create_at(int folder, const char *path, mode_t mode) {
+    int fd;
+    do
+        fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 int clinux_open(const char *path, int flags, mode_t mode) {
     int fd;
     do

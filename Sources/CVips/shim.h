@@ -66,6 +66,21 @@ static inline int cvips_heifsave(
         in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
 }
 
+/* A source whose reading and seeking are somebody's calls, with `data` last; `release` is told when nobody needs that any more. */
+static inline VipsSource *cvips_source_new(
+    gint64 (*read)(VipsSourceCustom *source, void *bytes, gint64 count, void *data),
+    gint64 (*seek)(VipsSourceCustom *source, gint64 offset, int whence, void *data), void *data,
+    void (*release)(void *data, GClosure *closure)) {
+    VipsSourceCustom *source = vips_source_custom_new();
+    if (!source) {
+        release(data, NULL);
+        return NULL;
+    }
+    g_signal_connect_data(source, "read", G_CALLBACK(read), data, release, (GConnectFlags)0);
+    g_signal_connect(source, "seek", G_CALLBACK(seek), data);
+    return VIPS_SOURCE(source);
+}
+
 /* A target whose writing, reading and seeking are somebody's calls, with `data` last. */
 static inline VipsTarget *cvips_target_new(
     gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),

@@ -82,6 +82,7 @@ final class Worker: Sendable {
             switch next.message {
             case .open(let request):
                 RefusedCall.forget()
+                ReadFailure.forget()
                 FilterHost.begin(lines: request.filterLines)
                 state.outputs = request.outputs ?? state.outputs
                 return try begin(request, next.descriptors, &state)
@@ -96,7 +97,11 @@ final class Worker: Sendable {
         } catch let failure as WorkerFailure {
             return .failed(explained(failure))
         } catch {
-            return .failed(WorkerFailure(stage: "open", message: "\(error)", advice: "try again: pipectl retry"))
+            let kind = (error as? SystemError).map { FailureClass(code: $0.code, ofOriginal: true) } ?? .input
+            return .failed(
+                explained(
+                    WorkerFailure(
+                        stage: "open", message: "\(error)", advice: "try again: pipectl retry", class: kind)))
         }
     }
 
@@ -118,6 +123,8 @@ final class Worker: Sendable {
 
     /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
     private func explained(_ failure: WorkerFailure) -> WorkerFailure {
+        // What was decoded of a file that could not be read is no picture, whatever the decoder says of it.
+        if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }
         var failure = failure
         if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {
             failure = WorkerFailure(filter: nil, tried: call)
@@ -157,6 +164,7 @@ final class Worker: Sendable {
         let results = Result { try picture.render(into: targets) }
         try cancellation.check()
         try picture.refuseChange()
+        try ReadFailure.check()
         return try results.get()
     }
 

@@ -41,7 +41,7 @@ public struct FileStatus: Sendable, Hashable {
 
 /// Calls on paths, one function a call; each throws what it attempted on what.
 public enum FileSystem {
-    /// The file at `path` itself, not what a link there points to; nil when there is none. `path` may be relative to an open folder.
+    /// The file at `path` itself, not what a link there points to; nil when there is none, or a file where a folder would have to be. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -49,7 +49,11 @@ public enum FileSystem {
         throw SystemError("lstat", path)
     }
 
-    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    /// Whether anything lies at `path`. What can't be found out is thrown: it is not missing.
+    public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
+
+    /// For what is read next anyway, and says then why it can't be.
+    public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
     /// Whether a folder is there, or a link to one.
     public static func isFolder(_ path: String) -> Bool {
@@ -71,32 +75,7 @@ public enum FileSystem {
     }
 
     /// What a relative path begins at.
-    private static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
-
-    /// Renames; a file that is there already makes it fail with `EEXIST`. Both may be relative to open folders.
-    public static func renameWithoutReplacing(
-        _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil
-    ) throws(SystemError) {
-        if uninterrupted({ clinux_rename_noreplace(place(folder), from, place(target), to) }) == 0 { return }
-        // NFS, and some FUSE file systems, know no such flag; a hard link doesn't replace either.
-        if errno == EINVAL, uninterrupted({ linkat(place(folder), from, place(target), to, 0) }) == 0 {
-            return try remove(from, in: folder)
-        }
-        let error = SystemError("rename", to)
-        // One that was linked, and a crash came before the other name was removed.
-        guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
-        try remove(from, in: folder)
-    }
-
-    /// Whether both are names of one file. Each may be relative to an open folder.
-    public static func isSame(
-        _ one: String, in folder: Descriptor? = nil, _ other: String, in second: Descriptor? = nil
-    ) throws(SystemError) -> Bool {
-        guard place(folder) != place(second) || one != other, let there = try status(other, in: second),
-            let here = try status(one, in: folder)
-        else { return false }
-        return here.device == there.device && here.inode == there.inode
-    }
+    static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 
     public static func rename(_ from: String, _ to: String) throws(SystemError) {
         guard uninterrupted({ Glibc.rename(from, to) }) == 0 else { throw SystemError("rename", to) }
@@ -203,6 +182,14 @@ public enum FileSystem {
             if got == 0 { return true }
             offset += off_t(got)
         }
+    }
+
+    /// Whether there is a copy of a file at `path`: same time, same bytes.
+    public static func isCopy(_ path: String, of source: Descriptor) throws(SystemError) -> Bool {
+        guard let there = try status(path), there.kind == .file else { return false }
+        let original = FileStatus(try source.status())
+        guard (there.size, there.modified) == (original.size, original.modified) else { return false }
+        return try isEqual(source, try Descriptor.open(path, O_RDONLY | O_NOFOLLOW))
     }
 
     /// Whether somebody has the file open for writing; nil where the kernel doesn't tell (another's file, some file systems).

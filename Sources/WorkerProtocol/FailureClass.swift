@@ -45,14 +45,17 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
         self =
             switch code {
             case ENOSPC, EDQUOT: .room
+            // What was made may have been cleared away, or moved without anybody being told: a server's answer can get lost.
+            case ENOENT: ofOriginal ? .input : .transient
             // An original's own mode is a matter of that file alone.
             case EACCES, EPERM, EROFS: ofOriginal ? .input : .configuration
             // The machine is short of something that others give back.
             case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: .transient
             // Network file systems, and disks on a cable, say these while they are away. A bad sector says EIO as well, and costs a few
             // tries.
-            case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV: .transient
-            case ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET, EHOSTDOWN, EHOSTUNREACH:
+            case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV, ENOMEDIUM, ENOLCK, ENOLINK, ECOMM: .transient
+            case ENOTCONN, ESHUTDOWN, ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET,
+                EHOSTDOWN, EHOSTUNREACH:
                 .transient
             default: .input
             }

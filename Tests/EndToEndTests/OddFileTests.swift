@@ -188,6 +188,43 @@ struct OddFileTests {
             try await daemon.job("sunset.png", becomes: "done")
         }
     }
+
+    @Test("a path of 4,096 bytes, or one that becomes so long where the picture goes, is left alone with that reason")
+    func longPaths() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let inbox = daemon.path("inbox")
+            try daemon.write(Picture.small, to: "inbox/good.png")
+            let made = try await Programs.run(path: "/usr/bin/python3", ["-c", Self.makeLongPaths, inbox])
+            try #require(made.status == 0, "\(made.errors)")
+            try await daemon.start()
+            try await daemon.job("good.png", becomes: "done")
+            while try daemon.status().ignored.count < 2 { await Task.yield() }
+            let ignored = try daemon.status().ignored
+            #expect(
+                ignored.count == 2 && ignored.allSatisfy { $0.reason.contains("its path is too long") }, "\(ignored)")
+            _ = try await Programs.run(path: "/bin/rm", ["-rf", "\(inbox)/deep"])
+        }
+    }
+
+    /// A picture whose path can still be told, and one below that, whose can't.
+    private static let makeLongPaths = """
+        import os, shutil, sys
+        picture = open(sys.argv[1] + "/good.png", "rb").read()
+        here, length = os.open(sys.argv[1], os.O_RDONLY), len(sys.argv[1])
+        def enter(name):
+            global here, length
+            os.mkdir(name, dir_fd=here)
+            here, length = os.open(name, os.O_RDONLY, dir_fd=here), length + 1 + len(name)
+        def put():
+            file = os.open("x.png", os.O_WRONLY | os.O_CREAT, dir_fd=here)
+            os.write(file, picture)
+        enter("deep")
+        while length < 3850: enter("d" * 200)
+        enter("d" * (4085 - length))
+        put()
+        enter("d" * 200)
+        put()
+        """
 }
 
 /// A user without rights, for tests that root runs.

@@ -92,7 +92,7 @@ struct ConfinementTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/new"
         #expect(try failure(of: Hostile.worker(), "try=create path=\(path)").message.contains("to open \(path)"))
-        #expect(!FileSystem.exists(path))
+        #expect(try !FileSystem.exists(path))
     }
 
     @Test(

@@ -26,6 +26,8 @@ int clinux_rename_noreplace(int folder, const char *from, int target, const char
 /* openat2(2) of what lies beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
+/* A new file, relative to a folder: EEXIST when the name is taken. */
+int clinux_create_at(int folder, const char *path, mode_t mode);
 /* openat(2) of what is there already. O_CLOEXEC is always added. */
 int clinux_open_at(int folder, const char *path, int flags);
 

@@ -35,14 +35,14 @@ struct LoadedConfiguration: Sendable {
 
     private static func settingsFiles(_ places: Places, _ problems: inout [Problem]) -> [ConfigurationText] {
         let files =
-            [places.mainConfiguration].filter(FileSystem.exists)
+            [places.mainConfiguration].filter(FileSystem.mayExist)
             + files(in: places.moreConfiguration, suffix: ".conf", &problems)
-            + [places.saved].filter(FileSystem.exists)
+            + [places.saved].filter(FileSystem.mayExist)
         return files.compactMap { read($0, &problems) }
     }
 
     private static func files(in folder: String, suffix: String, _ problems: inout [Problem]) -> [String] {
-        guard FileSystem.exists(folder) else { return [] }
+        guard FileSystem.mayExist(folder) else { return [] }
         do {
             return try FileSystem.names(in: folder).compactMap(\.self)
                 .filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }

@@ -59,7 +59,7 @@ struct Places: Sendable, Hashable {
     }
 
     /// The filters that come with the program; a build puts them beside it.
-    static var ownPlugins: String { FileSystem.exists(installedPlugins) ? installedPlugins : programFolder }
+    static var ownPlugins: String { FileSystem.mayExist(installedPlugins) ? installedPlugins : programFolder }
 
     /// The same, when it is installed.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
@@ -72,6 +72,6 @@ struct Places: Sendable, Hashable {
 
     /// Beside this program, or where a package puts it.
     private static func worker(_ name: String) -> String? {
-        ["\(programFolder)/\(name)", "\(programFolder)/../libexec/pipelined/\(name)"].first(where: FileSystem.exists)
+        ["\(programFolder)/\(name)", "\(programFolder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
     }
 }

@@ -9,7 +9,7 @@ extension ControlService {
         onPassing(Call.Explain.self) { [supervisor] call, passed, request in
             // A file is looked for where a mount may hang.
             supervisor.files.async {
-                let isPresent = call.file.map(FileSystem.exists) ?? false
+                let isPresent = call.file.map(FileSystem.mayExist) ?? false
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
                 }

@@ -202,7 +202,7 @@ extension Supervisor {
         let neighbours = try? ledger.neighbours(of: record.id)
         return Control.Story(
             job: shown(record),
-            chains: record.order.chains, original: FileSystem.exists(record.source) ? record.source : nil,
+            chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
             tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
             advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
             priority: Priority(rank: record.priority).rawValue, after: neighbours?.after.shown ?? Control.Neighbours(),

@@ -165,7 +165,7 @@ extension Supervisor {
             return record
         }
         let old = record.source
-        guard FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
+        guard try FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
         let there: FileStatus?
         switch record.origin {
         case .kept: there = try FileSystem.status(old)

@@ -27,18 +27,24 @@ struct ClaimFolder: Sendable {
     // MARK: - Claiming
 
     /// Takes the file at `path` of the inbox; returns where it lies now.
-    func claim(_ path: String, isInWork: (String) throws -> Bool) throws -> String {
+    func claim(
+        _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
+    ) throws -> String {
         // Held open: it may have become a link to elsewhere since it was looked at.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
-        return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork)
+        return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
     }
 
-    /// The same for a file that lies elsewhere, and comes back as `path`.
-    func take(_ file: Spot, as path: String, isInWork: (String) throws -> Bool) throws -> String {
+    /// The same for a file that lies elsewhere, and comes back as `path`. `attempting` is told where it may lie from now on.
+    func take(
+        _ file: Spot, as path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
+    ) throws -> String {
         for number in 0... {
             let target = "\(root)/\(number)/\(path)"
             let place = "\(self.path)/\(target)"
-            if try !isInWork(place), try move(file, to: target) { return place }
+            if try isInWork(place) { continue }
+            attempting(place)
+            if try move(file, to: target) { return place }
         }
         throw SystemError("rename", path, code: EEXIST)
     }
@@ -49,7 +55,7 @@ struct ClaimFolder: Sendable {
             do {
                 let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
                 try FileSystem.renameWithoutReplacing(
-                    file.name, in: file.folder, FileSystem.name(of: target), in: folder)
+                    file.name, in: file.folder, FileSystem.name(of: target), in: folder, inOwn: true)
                 return true
             } catch {
                 if error.isTaken { return false }
@@ -73,7 +79,7 @@ struct ClaimFolder: Sendable {
     /// Finishes the claim of a file that still has its name in the inbox, where a rename is a link and an unlink.
     func finish(_ source: String, as path: String) throws {
         let claimed = try spot(source)
-        guard let folder = try? top.openFolder(FileSystem.subfolder(of: path)) else { return }
+        guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
         let name = FileSystem.name(of: path)
         if try FileSystem.isSame(claimed.name, in: claimed.folder, name, in: folder) {
             try FileSystem.remove(name, in: folder)
@@ -147,12 +153,22 @@ struct ClaimFolder: Sendable {
             .filter { $0.1 > 0 }
     }
 
+    /// Nil when there is no such folder; what a disk can't tell is thrown.
+    private static func opened(_ path: String, below top: Descriptor) throws(SystemError) -> Descriptor? {
+        do {
+            return try top.openFolder(path)
+        } catch {
+            if [ENOENT, ENOTDIR, ELOOP].contains(error.code) { return nil }
+            throw error
+        }
+    }
+
     private static func isNumber(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.allSatisfy { (48...57).contains($0) }
     }
 
     private func numbers(of root: String) throws -> [String] {
-        guard let folder = try? claims.openFolder(root) else { return [] }
+        guard let folder = try Self.opened(root, below: claims) else { return [] }
         return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
     }
 
@@ -162,7 +178,7 @@ struct ClaimFolder: Sendable {
         var folders = [""]
         while let inside = folders.popLast() {
             let here = FileSystem.join(top, inside)
-            guard let folder = try? claims.openFolder(here) else { continue }
+            guard let folder = try Self.opened(here, below: claims) else { continue }
             let names = try FileSystem.names(in: folder, called: here).compactMap(\.self).sorted()
             for name in names {
                 let path = inside.isEmpty ? name : "\(inside)/\(name)"

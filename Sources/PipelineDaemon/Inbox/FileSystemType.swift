@@ -4,9 +4,9 @@ import SystemCalls
 /// Whether inotify tells what happens in a folder. Another machine's changes to a shared file system are not seen by this kernel.
 enum FileSystemType {
     /// The name of a file system that has to be polled, or nil.
-    static func polled(_ folder: String) -> String? {
+    static func polled(_ folder: String) throws(SystemError) -> String? {
         var status = statfs()
-        guard statfs(folder, &status) == 0 else { return nil }
+        guard uninterrupted({ statfs(folder, &status) }) == 0 else { throw SystemError("statfs", folder) }
         return names[UInt32(truncatingIfNeeded: status.f_type)]
     }
 

@@ -11,6 +11,8 @@ import SystemCalls
 final class Inbox: @unchecked Sendable {
     let folder: String
     let recipe: Recipe
+    /// How many bytes come before the path that a picture has in the inbox, wherever it goes.
+    private let longestPlace: Int
     /// Folders below that belong to other recipes.
     private let excluded: [String]
     private let queue: DispatchQueue
@@ -24,7 +26,7 @@ final class Inbox: @unchecked Sendable {
     private var ready: [Claim] = []
     /// Where files are claimed to, open until what has come together is handed over.
     private var claiming: ClaimFolder?
-    private var kept: Set<FileStatus.Identity> = []
+    private var kept = KeptFiles()
     private var writers: Writers
     /// What has been said of files and folders whose mode is in the way.
     private var told: Set<String> = []
@@ -34,6 +36,11 @@ final class Inbox: @unchecked Sendable {
     /// What lay there when it was opened, and under how many mounts at most.
     private var place: InboxPlace?
     private var mounts = 0
+    /// Taken, or perhaps: their disk has not told yet. By where they lie.
+    private var unsure: [String: UnsureClaim] = [:]
+    private var looksAgain = false
+    /// It is looked through again soon.
+    private var scansLater = false
     /// Counts what is to be done after PollInterval; only the latest is.
     private var appointment = 0
     private var stopped = false
@@ -44,7 +51,11 @@ final class Inbox: @unchecked Sendable {
     /// Claims handed over at once. The inbox waits until they are durable before it takes more.
     private static let batch = 256
 
-    init(folder: String, recipe: Recipe, excluded: [String], claims: ClaimFolders, sink: any IntakeSink) {
+    init(
+        folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
+        sink: any IntakeSink
+    ) {
+        self.longestPlace = longestPlace
         self.folder = folder
         self.recipe = recipe
         self.excluded = excluded
@@ -62,12 +73,20 @@ final class Inbox: @unchecked Sendable {
     func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
 
     /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
-    func begin(adopting: Bool, marked: Set<FileSystem.Key> = []) {
+    func begin(adopting: Bool, with remains: Remains = Remains()) {
         queue.async { [self] in
             adopts = adopting
-            self.marked = marked
+            marked = remains.marked
+            unsure = remains.unsure
+            if !unsure.isEmpty { lookAgain() }
             open()
         }
+    }
+
+    /// What one inbox leaves to the next of the same folder.
+    struct Remains: Sendable {
+        var marked: Set<FileSystem.Key> = []
+        var unsure: [String: UnsureClaim] = [:]
     }
 
     /// Behind everything that it has been asked before.
@@ -75,11 +94,11 @@ final class Inbox: @unchecked Sendable {
 
     /// Takes nothing more; `done` when what it has claimed has been handed over, with what settles and is to end cancelled. Does not wait:
     /// a hanging inbox must not keep the daemon from stopping.
-    func stop(_ done: @escaping @Sendable (Set<FileSystem.Key>) -> Void = { _ in }) {
+    func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
         queue.async { [self] in
             stopped = true
             inotify = nil
-            done(marked.union(candidates.filter(\.value.cancelled).keys))
+            done(Remains(marked: marked.union(candidates.filter(\.value.cancelled).keys), unsure: unsure))
         }
     }
 
@@ -165,9 +184,11 @@ final class Inbox: @unchecked Sendable {
             kept = sink.kept(in: folder)
             if adopts { try adopt(claims) }
             adopts = false
-            let foreign = FileSystemType.polled(folder)
-            guard (try? FileSystem.names(in: folder)) != nil else {
-                return broken(Permission.unreadable(folder, "folder"))
+            let foreign = try FileSystemType.polled(folder)
+            do throws(SystemError) {
+                _ = try FileSystem.names(in: folder)
+            } catch {
+                return broken(Permission.unreadable(folder, "folder", error))
             }
             place = try look()
             mounts = max(mounts, place?.mounts ?? 0)
@@ -231,7 +252,11 @@ final class Inbox: @unchecked Sendable {
 
     private func pollLater() {
         later { inbox in
-            guard FileSystem.exists(inbox.folder) else { return inbox.broken("the folder is gone") }
+            do {
+                guard try FileSystem.exists(inbox.folder) else { return inbox.broken("the folder is gone") }
+            } catch {
+                return inbox.broken("\(error)")
+            }
             inbox.scan()
             if inbox.report.problem == nil { inbox.pollLater() }
         }
@@ -271,7 +296,8 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Looking
 
     private func scan() {
-        forgetIgnored(where: { _ in true })
+        // Why one of those that settle is looked at again stays true.
+        forgetIgnored(where: { candidates[$0] == nil })
         scan(folder)
         handOver()
         publishReport()
@@ -287,15 +313,17 @@ final class Inbox: @unchecked Sendable {
                 } catch {
                     if error.isMissing { continue }
                     // A folder that can't be read is ignored below; what can't be watched for want of watches is polled.
-                    if error.code != EACCES { fallBack(error) }
+                    if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
                 }
             }
             let names: [String?]
             do {
                 names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
             } catch {
-                if path == folder, !error.isPassing { return broken(Permission.unreadable(path, "folder")) }
-                ignore(path, error.isPassing ? "\(error)" : Permission.unreadable(path, "folder"))
+                let reason = Permission.unreadable(path, "folder", error)
+                if path == folder { return broken(reason) }
+                if error.isMissing { continue }
+                ignore(path, reason)
                 if error.isPassing { scanLater() }
                 continue
             }
@@ -312,9 +340,12 @@ final class Inbox: @unchecked Sendable {
     }
 
     private func scanLater() {
+        guard !polls, !scansLater else { return }
+        scansLater = true
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
             guard let self, !stopped else { return }
-            scan()
+            scansLater = false
+            if report.problem == nil { scan() }
         }
     }
 
@@ -327,7 +358,14 @@ final class Inbox: @unchecked Sendable {
     @discardableResult
     private func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
         let name = FileSystem.name(of: path)
-        guard !FileNames.isPartial(name), let status = try? FileSystem.status(path) else {
+        let known: FileStatus?
+        do {
+            known = FileNames.isPartial(name) ? nil : try FileSystem.status(path)
+        } catch {
+            unseen(path, error)
+            return nil
+        }
+        guard let status = known else {
             candidates[FileSystem.Key(path)] = nil
             return nil
         }
@@ -342,7 +380,7 @@ final class Inbox: @unchecked Sendable {
             ignore(path, FileNames.reasonForIgnoring(name, recipe: recipe.name))
             return nil
         }
-        if kept.contains(status.identity.onAnyDevice) { return .file }
+        if kept.contains(path, status.identity) { return .file }
         if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
             let key = FileSystem.Key(path)
             take(path, status, cancelled: marked.contains(key) || candidates[key]?.cancelled ?? false)
@@ -352,9 +390,22 @@ final class Inbox: @unchecked Sendable {
         return .file
     }
 
+    /// It can't be told what it is.
+    private func unseen(_ path: String, _ error: SystemError) {
+        guard error.isPassing else { return ignore(path, Permission.unreadable(path, "file", error)) }
+        // It may be a folder.
+        scanLater()
+        if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
+    }
+
     private func ignore(_ path: String, _ reason: String) {
+        candidates[FileSystem.Key(path)] = nil
+        note(path, reason)
+    }
+
+    /// Why it is not taken now.
+    private func note(_ path: String, _ reason: String) {
         let key = FileSystem.Key(path)
-        candidates[key] = nil
         shared.withLock { report in
             guard report.reasons.updateValue(reason, forKey: key) == nil else { return }
             report.ignoredFiles = (report.ignoredFiles + [(path, reason)]).suffix(5)
@@ -412,7 +463,14 @@ final class Inbox: @unchecked Sendable {
         for (key, candidate) in due.sorted(by: { ($0.value.deadline, $0.key.path) < ($1.value.deadline, $1.key.path) })
         {
             let path = key.path
-            guard let status = try? FileSystem.status(path), status.kind == .file else {
+            let known: FileStatus?
+            do {
+                known = try FileSystem.status(path)
+            } catch {
+                unseen(path, error)
+                continue
+            }
+            guard let status = known, status.kind == .file else {
                 candidates[key] = nil
                 continue
             }
@@ -429,11 +487,30 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
+    /// Its disk, or the machine, can't just now. It settles until they can, so that whoever waits for it does, and is told why.
+    private func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
+        let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
+        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
+        note(path, reason)
+        let key = FileSystem.Key(path)
+        let deadline = (DispatchTime.now() + recipe.intake.pollInterval.dispatch).uptimeNanoseconds
+        let known = candidates[key]
+        candidates[key] = Candidate(
+            size: status?.size ?? known?.size ?? -1, modified: status?.modified ?? known?.modified ?? 0,
+            deadline: deadline, cancelled: cancelled || known?.cancelled ?? marked.contains(key))
+        checkLater(deadline)
+    }
+
     // MARK: - Claiming
 
     private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
-        forgetIgnored(path)
+        let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
+        guard length < PATH_MAX else {
+            let reason = Permission.tooLong(length)
+            tell("\(path): \(reason)")
+            return ignore(path, reason)
+        }
         if report.held != nil {
             candidates[key] = Candidate(
                 size: status.size, modified: status.modified, deadline: .max, cancelled: cancelled)
@@ -449,23 +526,22 @@ final class Inbox: @unchecked Sendable {
             marked.remove(key)
         } catch {
             if error.isMissing { return }
-            if error.isPassing { return settle(path, status, cancelled: cancelled) }
-            return refuse(path, Permission.unreadable(path, "file"), cancelled: cancelled)
+            if error.isPassing { return again(path, error, status, cancelled: cancelled) }
+            return refuse(path, Permission.unreadable(path, "file", error), cancelled: cancelled)
         }
+        forgetIgnored(path)
         let relative = FileSystem.relative(path, to: folder)
         guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
+        var target: String?
         do {
-            let claims = try claiming ?? claims.open(folder)
-            claiming = claims
-            let source = try claims.claim(relative, isInWork: sink.knows)
-            // Nobody may have written to it in the meantime: it would be read half-way.
-            if let now = try claims.status(source), now.identity != status.identity {
-                guard giveBack(source, as: relative, claims) else { return }
-                return settle(path, now, cancelled: cancelled)
-            }
-            add(Claim(path: relative, source: source, origin: .claimed, file: status.identity, cancelled: cancelled))
-        } catch let error as SystemError where error.isMissing {
-            return
+            let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
+            claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
+        } catch let error as SystemError where error.isMissing || error.isPassing {
+            // What it holds open may be out of date.
+            claiming = nil
+            if error.isPassing { again(path, error, status, cancelled: cancelled) }
+            // It may have been taken all the same.
+            if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
         } catch {
@@ -479,9 +555,52 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
+    private func claimFolder() throws -> ClaimFolder {
+        let folder = try claiming ?? claims.open(folder)
+        claiming = folder
+        return folder
+    }
+
+    /// What lies there now becomes a job; nothing does, when nothing has been taken.
+    private func claimed(_ source: String, _ claim: UnsureClaim) {
+        let back = FileSystem.Key(FileSystem.join(folder, claim.path))
+        unsure[source] = nil
+        do {
+            guard let now = try claimFolder().status(source) else { return }
+            candidates[back] = nil
+            forgetIgnored(back.path)
+            // Nobody may have written to it in the meantime: it would be read half-way. Its inode's number tells nothing: some file
+            // systems give a file another with each name.
+            let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
+            if isChanged, try giveBack(source, as: claim.path) {
+                return settle(back.path, now, cancelled: claim.cancelled)
+            }
+            add(
+                Claim(
+                    path: claim.path, source: source, origin: .claimed, file: now.identity, cancelled: claim.cancelled))
+        } catch {
+            claiming = nil
+            tell("\(source): \(error); it is tried again", input: claim.path)
+            unsure[source] = claim
+            lookAgain()
+        }
+    }
+
+    private func lookAgain() {
+        guard !looksAgain else { return }
+        looksAgain = true
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped else { return }
+            looksAgain = false
+            for (source, claim) in unsure { claimed(source, claim) }
+            handOver()
+            publishReport()
+        }
+    }
+
     /// It stays where it is, and is not taken again as long as it is the same.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
-        kept.insert(status.identity.onAnyDevice)
+        kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)
         add(Claim(path: name, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
     }
@@ -497,26 +616,29 @@ final class Inbox: @unchecked Sendable {
         tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil,
-                let status = try? FileSystem.status(path), status.kind == .file
+            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
             else { return }
-            take(path, status, cancelled: cancelled)
+            do throws(SystemError) {
+                guard let status = try FileSystem.status(path), status.kind == .file else { return }
+                take(path, status, cancelled: cancelled)
+            } catch {
+                unseen(path, error)
+            }
             handOver()
             publishReport()
         }
     }
 
     /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
-    private func giveBack(_ source: String, as path: String, _ claims: ClaimFolder) -> Bool {
+    private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)
         do {
-            try claims.giveBack(source, as: path)
+            try claimFolder().giveBack(source, as: path)
             return true
         } catch {
             givenBack.remove(back)
-            guard let status = try? claims.status(source) else { return false }
-            add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
+            if (error as? SystemError)?.isPassing == true { throw error }
             return false
         }
     }
@@ -538,6 +660,7 @@ final class Inbox: @unchecked Sendable {
 
     /// Files that were claimed when the daemon died, before their jobs were recorded.
     private func adopt(_ claims: ClaimFolder) throws {
+        defer { handOver() }
         for (source, path) in try claims.left() {
             if try sink.knows(source: source) { continue }
             try claims.finish(source, as: path)
@@ -554,7 +677,7 @@ final class Inbox: @unchecked Sendable {
 
     private func publishReport() {
         shared.withLock {
-            $0.settling = candidates.count
+            $0.settling = candidates.count + unsure.count
             $0.ignored = $0.reasons.count
         }
         sink.changed(self)

@@ -3,13 +3,16 @@ import SystemCalls
 
 /// What the modes of files and folders keep this process from, in words that name user, place and mode.
 enum Permission {
-    static func unreadable(_ path: String, _ kind: String) -> String {
-        "the \(kind) can't be read by user \(User.current) (its mode is \(mode(of: path))); allow it, and it is taken"
+    /// Why a file or folder can't be looked at.
+    static func unreadable(_ path: String, _ kind: String, _ error: SystemError) -> String {
+        guard error.isRefusal else { return words(error) }
+        return
+            "the \(kind) can't be read by user \(User.current) (its mode is \(mode(of: path))); allow it, and it is taken"
     }
 
     /// Why an inbox can't be opened.
     static func unusable(_ inbox: String, _ error: any Error) -> String {
-        guard let error = error as? SystemError, [EACCES, EPERM, EROFS].contains(error.code) else { return "\(error)" }
+        guard let error = error as? SystemError, error.isRefusal else { return "\(error)" }
         let advice =
             error.code == EROFS
             ? "mount it for writing (in a service of systemd: ReadWritePaths=)"
@@ -18,12 +21,23 @@ enum Permission {
     }
 
     static func unclaimable(in folder: String, _ error: any Error) -> String {
+        guard let error = error as? SystemError else { return "\(error)" }
+        guard error.isRefusal else { return words(error) }
         let advice =
-            (error as? SystemError)?.code == EPERM && isSticky(folder)
+            error.code == EPERM && isSticky(folder)
             ? "its sticky bit leaves that to the owners of file and folder: `chown \(User.current)` the folder, or "
                 + "`chmod -t` it" : "allow it"
         return "can't be taken out of its folder by user \(User.current) (\(folder) has mode \(mode(of: folder))): "
             + "\(error); \(advice), and it is taken"
+    }
+
+    private static func words(_ error: SystemError) -> String {
+        error.code == ENAMETOOLONG ? tooLong(error.subject.utf8.count) : "\(error)"
+    }
+
+    static func tooLong(_ length: Int) -> String {
+        "its path is too long (here, or where the picture goes, it has \(length) bytes of at most \(PATH_MAX - 1)); shorten its "
+            + "name, or those of the folders above it"
     }
 
     static func closed(_ folder: String) -> String {

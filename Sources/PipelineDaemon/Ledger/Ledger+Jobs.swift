@@ -94,7 +94,8 @@ extension Ledger {
         write(
             { database, _ in
                 try database.run(
-                    "UPDATE jobs SET disposed = 1, source = ? WHERE id = ?", [.text(source), .integer(job)])
+                    "UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ?",
+                    [.text(source), .integer(job)])
             }, done: done)
     }
 
@@ -159,7 +160,7 @@ extension Ledger {
                     """
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
-                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
+                        advice = NULL, intent = CASE WHEN disposed THEN NULL ELSE intent END, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
                         segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL
                     WHERE id = ?
@@ -282,7 +283,7 @@ extension Ledger {
         return outboxes
     }
 
-    /// What jobs that have not ended have made before a barrier.
+    /// What jobs that have not ended have made before a barrier, and what is still to be published, or taken back.
     func stagedPaths() throws -> Set<String> {
         var paths: Set<String> = []
         try read { database in
@@ -290,6 +291,9 @@ extension Ledger {
                 """
                 SELECT json_extract(value, '$.path') FROM jobs, json_each(staged)
                 WHERE staged IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling')
+                UNION ALL
+                SELECT json_extract(value, '$.staging') FROM jobs, json_each(intent, '$.steps')
+                WHERE intent IS NOT NULL AND disposed = 0
                 """
             ) { paths.insert($0.text(0)) }
         }
@@ -346,16 +350,17 @@ extension Ledger {
     }
 
     /// The files that have been taken and left in their place.
-    func kept(in inbox: String) throws -> Set<FileStatus.Identity> {
-        var kept: Set<FileStatus.Identity> = []
+    func kept(in inbox: String) throws -> KeptFiles {
+        var kept = KeptFiles()
         try read { database in
             try database.rows(
-                "SELECT 0, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
+                "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
                 [.text(Self.pattern(below: inbox))]
             ) {
                 kept.insert(
+                    $0.text(0),
                     FileStatus.Identity(
-                        device: $0.integer(0), inode: $0.integer(1), size: $0.integer(2), modified: $0.integer(3)))
+                        device: 0, inode: $0.integer(1), size: $0.integer(2), modified: $0.integer(3)))
             }
         }
         return kept

@@ -58,7 +58,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
         case ENOENT: "the file was moved or removed while it waited"
         case ENOTDIR: "a file has the name that a folder needs; move it away, then `pipectl retry`"
         case EMFILE, ENFILE, ENOMEM: "the machine was short of something for a moment; `pipectl retry`"
-        case EIO: "look at the disk (`dmesg`), then `pipectl retry`"
+        case _ where error.isPassing: "look at the disk (`dmesg`), or at its network, then `pipectl retry`"
         default: nil
         }
     }

@@ -2,6 +2,7 @@ import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerProtocol
 
 /// Brings the results of a job into the outbox, all of them together.
 final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
@@ -19,16 +20,24 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         var published: [Publisher.Published] = []
         var image: ImageHandle?
         var failure: JobFailure?
+        /// Nothing is left of what was to be finished.
+        var isLost = false
     }
 
     private let order: WorkOrder
     private let path: String
+    /// What an earlier try has left in the middle, for this one to finish.
+    private let resuming: PublishIntent?
     private let publisher: Publisher
     private let files: DispatchQueue
     private let steps: Steps
     private let box = Mutex(Box())
 
-    init(order: WorkOrder, path: String, publisher: Publisher, files: DispatchQueue, steps: Steps) {
+    init(
+        order: WorkOrder, path: String, resuming: PublishIntent? = nil, publisher: Publisher, files: DispatchQueue,
+        steps: Steps
+    ) {
+        self.resuming = resuming
         self.order = order
         self.path = path
         self.publisher = publisher
@@ -38,9 +47,11 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
+    var isLost: Bool { box.withLock { $0.isLost } }
 
     override func execute() {
         guard let image = provided else { return finish(.cancelled) }
+        if let resuming { return resume(resuming, image) }
         let folders = Set(image.results.map { FileSystem.folder(of: $0.path) })
         takeTurn(with: image.results) {
             folders
@@ -84,14 +95,40 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             box.withLock { $0.published = published }
             return Set(published.map { FileSystem.folder(of: $0.path) })
         } done: { [self] error in
-            let published = box.withLock { $0.published }
-            if let error {
-                publisher.takeBack(published)
-                // The intent is recorded: the staging files go only when the failure is recorded in its place.
-                return end(error)
+            // The intent is recorded. The next try finishes it, or what becomes of a failed job takes it back.
+            if let error { return end(error) }
+            conclude(image, publication.intent)
+        }
+    }
+
+    private func resume(_ intent: PublishIntent, _ image: ImageHandle) {
+        takeTurn { [self] in
+            let published = try publisher.recover(intent) { intent, recorded in
+                self.steps.intend(intent) { _ in recorded() }
             }
-            box.withLock { $0.image = image }
-            steps.conclude(published) { [self] in finish(.finished) }
+            guard let published else {
+                box.withLock { $0.isLost = true }
+                throw JobFailure("what was made is not in the outbox any more; it is made again", class: .transient)
+            }
+            box.withLock { $0.published = published }
+            return []
+        } done: { [self] error in
+            if let error { return end(error) }
+            conclude(image, intent)
+        }
+    }
+
+    private func conclude(_ image: ImageHandle, _ intent: PublishIntent) {
+        let published = box.withLock { box in
+            box.image = image
+            return box.published
+        }
+        steps.conclude(published) { [self] in
+            let leftOut = published.count < intent.steps.count ? intent.steps.map(\.staging) : []
+            files.async {
+                for path in leftOut { Litter.remove(path) }
+            }
+            finish(.finished)
         }
     }
 

@@ -248,7 +248,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             if failure != nil {
                 failure?.written = work.staging.reduce(0) { $0 + ((try? FileSystem.status($1))?.size ?? 0) }
             }
-            for path in work.staging { fileWork.during(path) { try? FileSystem.remove(path) } }
+            for path in work.staging { fileWork.during(path) { Litter.remove(path) } }
             box.withLock { [failure] in $0.failure = failure }
             finish(outcome)
         }

@@ -90,19 +90,21 @@ extension Supervisor {
             do {
                 // Made before a barrier, and of use to nobody any more.
                 for file in record.staged { try FileSystem.remove(file.path) }
+                // Nothing is published of one that is not done.
+                if let intent = record.intent { try publisher.takeBack(intent) }
                 gone.append((record, try disposal.dispose(record)))
             } catch {
                 stay(record, error)
             }
         }
-        do {
-            try disposal.settle(gone)
-        } catch {
-            for (record, _) in gone { stay(record, error) }
-            return left
-        }
+        let failures = disposal.settle(gone)
         for (record, source) in gone {
+            if let error = failures[FileSystem.folder(of: source)] {
+                stay(record, error)
+                continue
+            }
             ledger.recordDisposal(of: record.id, source: source) { [self] in
+                for step in record.intent?.steps ?? [] { Litter.remove(step.staging) }
                 moved.withLock { _ = $0.remove(record.id) }
             }
             if stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {

@@ -54,21 +54,22 @@ extension Supervisor {
     /// The intent was recorded: its job ends done, if what it speaks of is there.
     private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
         defer { if job.state.isFinal { job.finished = Timestamp.now() } }
-        job.intent = nil
         do {
             guard let published = try publisher.recover(intent) else {
                 // Neither made nor published is left of it: once more from the original.
+                job.intent = nil
                 job.state = .queued
                 job.started = nil
                 return false
             }
             job.state = .done
+            job.intent = nil
             job.outputs = published.map(\.path)
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
             guard failure.class.remedy == .none else {
-                // It meets the same as any other that runs.
+                // It meets the same as any other that runs, which finishes it.
                 job.state = .queued
                 job.started = nil
                 return false

@@ -92,7 +92,7 @@ extension Supervisor {
         guard !isReloading, let stage = current.catalog.stages.first(where: { $0.name == name }) else { return }
         isReloading = true
         files.async { [self] in
-            guard stage.file.map(FileSystem.exists) ?? true else { return tried(name, false) }
+            guard stage.file.map(FileSystem.mayExist) ?? true else { return tried(name, false) }
             tryPlugins { [self] result in
                 guard case .success(let (hello, accept)) = result else { return tried(name, false) }
                 let isThere = hello.filters.contains { $0.name == name }

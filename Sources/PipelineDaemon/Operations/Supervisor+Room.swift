@@ -12,8 +12,8 @@ extension Supervisor {
     /// Why the work that needs something waits, and what for.
     struct Shortage {
         enum Need {
-            /// So many bytes, where it was full when a job needed it.
-            case room(Int64)
+            /// It was full when a job needed it that had written so many bytes; and what it hopes for.
+            case room(written: Int64, hope: String)
             case mount
             case permission
             case plugin
@@ -28,7 +28,7 @@ extension Supervisor {
 
         var hope: String {
             switch need {
-            case .room(let bytes): "\(bytes >> 10) KB are free there"
+            case .room(_, let hope): hope
             case .mount: "it is mounted"
             case .permission: "it can be written"
             case .plugin: "its plugin is back, or `pipectl reload` finds it"
@@ -41,15 +41,26 @@ extension Supervisor {
     /// A job has met a full outbox, or there is no room for its download.
     func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let place = job.record.needsDownload ? Resource.spool(places.spool) : .place(job.record.order.outbox)
-        let needed = max(settings.freeSpace, 2 * failure.written)
-        switch shortages[place]?.need {
-        case .room(let known): shortages[place]?.need = .room(max(needed, known))
-        case .mount, .permission, .plugin, .replacement, .answer: break
-        case nil:
-            Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
-            begin(Shortage(reason: "no space in \(place)", need: .room(needed)), of: place)
+        let folder = job.record.needsDownload ? places.spool : job.record.order.outbox
+        let freeSpace = settings.freeSpace
+        files.async { [self] in
+            let room = try? DiskRoom(in: folder)
+            queue.async { [self] in
+                if job.ended { return }
+                var written = failure.written
+                if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
+                let hope = room?.hope(written: written, freeSpace: freeSpace) ?? "there is room"
+                switch shortages[place]?.need {
+                case .room: shortages[place]?.need = .room(written: written, hope: hope)
+                case .mount, .permission, .plugin, .replacement, .answer: break
+                case nil:
+                    Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
+                    begin(
+                        Shortage(reason: "no space in \(place)", need: .room(written: written, hope: hope)), of: place)
+                }
+                wait(job, for: place)
+            }
         }
-        wait(job, for: place)
     }
 
     /// A job has met something that is not there, or not permitted.
@@ -143,14 +154,21 @@ extension Supervisor {
             case (.place(let place), _) where knownPlaces[place]?.isGone == true: break
             case (_, .mount): goOn(resource)
             case (.filter(let name), .plugin): lookForFilter(name)
-            case (.place(let place), .room(let bytes)):
-                look(for: resource) { (try? self.staging.checkRoom(for: bytes, in: place)) != nil }
-            case (.spool(let folder), .room(let bytes)):
-                look(for: resource) { (try? FileSystem.checkRoom(for: bytes, at: "\(folder)/room")) != nil }
+            case (.place(let place), .room(let written, _)):
+                lookForRoom(in: staging.folder(in: place), resource, written)
+            case (.spool(let folder), .room(let written, _)):
+                lookForRoom(in: folder, resource, written)
             case (.place(let place), .permission):
                 look(for: resource) { self.staging.refusal(of: place) == nil }
             case (_, .answer), (_, .plugin), (_, .replacement), (.spool, _), (.filter, _): break
             }
+        }
+    }
+
+    private func lookForRoom(in folder: String, _ resource: Resource, _ written: Int64) {
+        let freeSpace = settings.freeSpace
+        look(for: resource) {
+            (try? DiskRoom.check(in: folder, written: written, freeSpace: freeSpace)) != nil
         }
     }
 

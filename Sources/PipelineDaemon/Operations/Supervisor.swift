@@ -186,7 +186,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             let others = current.configuration.recipes.filter { $0.name != recipe.name }
                 .map { current.inbox(of: $0, places) }
             return Inbox(
-                folder: folder, recipe: recipe,
+                folder: folder, recipe: recipe, longestPlace: longestPlace(of: recipe, folder),
                 excluded: others.filter { FileSystem.lies($0, within: folder) && $0 != folder }, claims: claims,
                 sink: self)
         }
@@ -195,12 +195,20 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         for former in old {
             let successor = inboxes.first { $0.folder == former.folder }
-            former.stop { marked in successor?.begin(adopting: false, marked: marked) }
+            former.stop { remains in successor?.begin(adopting: false, with: remains) }
         }
         holdInboxes()
         // What is mounted now is what is meant.
         knownPlaces = [:]
         learnPlaces()
+    }
+
+    /// Where an original or a result of a recipe lies may be told by a longer path than where it was dropped.
+    private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
+        let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
+        let others = [places.archive, places.failed, places.cancelled].map { "\($0)/\(recipe.name)" }
+        // Numbers and suffixes come behind a name.
+        return 64 + ([claimed, current.outbox(of: recipe, places)] + others).reduce(0) { max($0, $1.utf8.count) }
     }
 
     // MARK: - The window
@@ -258,9 +266,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let id = record.id
         let subject = LogSubject(record)
         let plan = record.plan
-        let pictures = plan.segments[record.segment]
+        // All is made of one that is only to be published.
+        let pictures = record.intent == nil ? plan.segments[record.segment] : []
         // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
-        guard !pictures.isEmpty || record.needsDownload else { return arrive(record) }
+        guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return arrive(record) }
         let download = downloadOperation(record)
         let render = RenderOperation(
             RenderOperation.Work(
@@ -294,7 +303,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func ending(_ record: JobRecord, _ download: DownloadOperation?, _ render: RenderOperation) -> Job {
         let id = record.id
         let publish = PublishOperation(
-            order: record.order, path: record.path, publisher: publisher, files: files,
+            order: record.order, path: record.path, resuming: record.intent, publisher: publisher, files: files,
             steps: PublishOperation.Steps(
                 intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
@@ -305,7 +314,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         publish.follow(render)
         announce.follow(publish)
-        return Job(record: record, download: download, render: render, publish: publish, announce: announce)
+        let job = Job(record: record, download: download, render: render, publish: publish, announce: announce)
+        job.publishing = record.intent != nil
+        return job
     }
 
     // MARK: - What operations report
@@ -357,6 +368,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             hold(job.record.id, nil)
         case .failed:
             job.end("PublishOperation", job.publish?.failure)
+            if job.publish?.isLost == true { job.record.intent = nil }
             fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             job.end("PublishOperation", state)
@@ -369,11 +381,13 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = window[id], !job.cancelRequested, !job.returning else { return done(false) }
         job.publishing = true
+        job.record.intent = intent
         ledger.record(intent: intent, of: id) {
             done(true)
         } refused: { [self] in
             queue.async {
                 job.publishing = false
+                job.record.intent = nil
                 job.refusal = JobFailure(
                     "the ledger refuses to record what is to be published", advice: "see the daemon's log")
                 done(false)
@@ -384,7 +398,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     private func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
         guard let job = window[id] else { return done() }
         job.record.outputs = published.map(\.path)
-        job.record.story?.after = published.compactMap(\.picture)
+        job.record.intent = nil
+        let pictures = published.compactMap(\.picture)
+        if !pictures.isEmpty { job.record.story?.after = pictures }
         job.end("PublishOperation", .finished)
         if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
@@ -486,7 +502,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
-            if state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
+            // But an intent speaks of it.
+            if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }
             queue.async { [self] in

@@ -24,7 +24,7 @@ struct PluginStock: Sendable {
         self.before = before
         try FileSystem.makeFolders(folder, mode: 0o700)
         let trust = PluginTrust()
-        for (index, source) in folders.enumerated() where FileSystem.exists(source) {
+        for (index, source) in folders.enumerated() where FileSystem.mayExist(source) {
             let names: [String]
             do {
                 names = try FileSystem.names(in: source).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
@@ -81,7 +81,7 @@ struct PluginStock: Sendable {
         guard let origin = origins[name] else { return false }
         let here = FileSystem.join(folder, name)
         let old = before.map { FileSystem.join($0, name) }
-        let isNew = old.map { (try? FileSystem.isSame($0, here)) == false && FileSystem.exists($0) } ?? false
+        let isNew = old.map { (try? FileSystem.isSame($0, here)) == false && FileSystem.mayExist($0) } ?? false
         unlink(here)
         let stays = isNew && kept.insert(name).inserted && Glibc.link(old ?? "", here) == 0
         if !stays { origins[name] = nil }

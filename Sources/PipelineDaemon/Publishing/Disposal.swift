@@ -9,10 +9,14 @@ struct Disposal: Sendable {
     /// Of the inbox that the originals come from, or why it can't be used.
     let claims: Result<ClaimFolder, any Error>
 
-    /// Those that have been disposed of, and where they lie now, survive a power cut; nothing is left where they came from.
-    func settle(_ moved: [(job: JobRecord, source: String)]) throws(SystemError) {
+    /// Those that have been disposed of, and where they lie now, survive a power cut, but for those in folders that this names; nothing is
+    /// left where they came from.
+    func settle(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
+        var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
-        for folder in Set(there) { try FileSystem.sync(folder) }
+        for folder in Set(there) {
+            do throws(SystemError) { try FileSystem.sync(folder) } catch { failures[folder] = error }
+        }
         let left = moved.map { (FileSystem.folder(of: $0.job.source), $0.job) }
         for (folder, job) in Dictionary(left, uniquingKeysWith: { first, _ in first }) {
             switch job.origin {
@@ -21,6 +25,7 @@ struct Disposal: Sendable {
             case .kept: break
             }
         }
+        return failures
     }
 
     /// Where the original lies; nil when it does not lie there any more.
@@ -38,12 +43,12 @@ struct Disposal: Sendable {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
         guard let (spot, there) = try there(job) else {
-            let moved = movedBefore(job)
+            let moved = try movedBefore(job)
             if let moved, job.state == .failed { try explain(job, beside: moved) }
             return moved ?? job.source
         }
-        // The inode alone: a device's number may change with a reboot, the size with a writer that had it open.
-        guard there.identity.inode == job.file.inode else {
+        // The size may change with a writer that had it open; the inode's number with a reboot, or on some file systems with a rename.
+        guard there.identity.inode == job.file.inode || hasBytes(of: job, there) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
         switch (job.state, job.origin) {
@@ -102,19 +107,21 @@ struct Disposal: Sendable {
     }
 
     /// Where the original went when a crash came between the move and its record.
-    private func movedBefore(_ job: JobRecord) -> String? {
+    private func movedBefore(_ job: JobRecord) throws -> String? {
         let places = [JobState.done: places.archive, .failed: places.failed, .cancelled: places.cancelled]
         guard let place = places[job.state] else { return nil }
         let target = FileSystem.join(Self.folder(job, place), FileSystem.name(of: job.path))
         for number in 0..<100 {
             let path = number == 0 ? target : ResultName.numbered(target, number)
-            guard let there = try? FileSystem.status(path)?.identity else { return nil }
+            guard let there = try FileSystem.status(path) else { return nil }
             // Another inode, when it was copied to another file system.
-            if (there.size, there.modified) == (job.file.size, job.file.modified) || there.inode == job.file.inode {
-                return path
-            }
+            if hasBytes(of: job, there) || there.identity.inode == job.file.inode { return path }
         }
         return nil
+    }
+
+    private func hasBytes(of job: JobRecord, _ there: FileStatus) -> Bool {
+        (there.identity.size, there.identity.modified) == (job.file.size, job.file.modified)
     }
 
     private func explanation(_ job: JobRecord, _ target: String) -> String {

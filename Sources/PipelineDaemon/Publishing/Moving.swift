@@ -1,14 +1,6 @@
 import Glibc
 import SystemCalls
 
-extension SystemError {
-    /// The name is there already.
-    var isTaken: Bool { code == EEXIST }
-    var isMissing: Bool { code == ENOENT }
-    /// The system has no more to give just now; it has nothing against the file.
-    var isPassing: Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
-}
-
 /// Moving an original: never over another file, and never gone before it has arrived.
 enum Moving {
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as soon as the folder
@@ -22,7 +14,12 @@ enum Moving {
                 try FileSystem.renameWithoutReplacing(from.name, in: from.folder, target)
                 return target
             } catch {
-                if error.isTaken { continue }
+                if error.isTaken {
+                    guard try FileSystem.isPlaceholder(target) else { continue }
+                    // Left by a crash of an earlier move.
+                    try FileSystem.remove(target)
+                    return try move(from, into: folder, as: name)
+                }
                 guard error.code == EXDEV else { throw error }
             }
             if try copy(from, to: target) { return target }
@@ -33,8 +30,8 @@ enum Moving {
     /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.
     private static func copy(_ from: Spot, to target: String) throws -> Bool {
         let source = try from.open(O_RDONLY)
-        if FileSystem.exists(target) {
-            guard try isCopy(target, of: source) else { return false }
+        if try FileSystem.exists(target) {
+            guard try FileSystem.isCopy(target, of: source) else { return false }
             try from.remove()
             return true
         }
@@ -54,14 +51,6 @@ enum Moving {
         try FileSystem.sync(folder)
         try from.remove()
         return true
-    }
-
-    /// A crash came between the copy's rename and the original's end: same time, same bytes.
-    private static func isCopy(_ path: String, of source: Descriptor) throws -> Bool {
-        guard let there = try FileSystem.status(path), there.kind == .file else { return false }
-        let original = FileStatus(try source.status())
-        guard (there.size, there.modified) == (original.size, original.modified) else { return false }
-        return try FileSystem.isEqual(source, try Descriptor.open(path, O_RDONLY | O_NOFOLLOW))
     }
 
     private static func copyTimes(of source: Descriptor, to copy: Descriptor) throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -47,10 +48,10 @@ final class Publisher: Sendable {
             }
             return Publication(intent: PublishIntent(steps: steps), results: staged)
         }
-        let steps = reserved.withLock { reserved in
+        let steps = try reserved.withLock { reserved in
             for number in 0... {
                 let targets = staged.map { name.path($0, number: number) }
-                if targets.allSatisfy({ !reserved.contains($0) && !FileSystem.exists($0) }) {
+                if try targets.allSatisfy({ try !reserved.contains($0) && !FileSystem.exists($0) }) {
                     reserved.formUnion(targets)
                     return zip(staged, targets).map {
                         PublishIntent.Step(staging: $0.path, target: $1, conflict: .number)
@@ -74,55 +75,87 @@ final class Publisher: Sendable {
             for (index, result) in publication.results.enumerated() {
                 var isPublished = try Self.rename(intent.steps[index])
                 while !isPublished, intent.steps[index].conflict == .number {
-                    intent.steps[index].target = Self.numbered(intent.steps[index].target)
-                    let recorded = DispatchSemaphore(value: 0)
-                    rerecord(intent) { recorded.signal() }
-                    recorded.wait()
+                    try Self.chooseAnother(index, of: &intent, rerecord)
                     isPublished = try Self.rename(intent.steps[index])
                 }
-                if isPublished {
-                    published.append(Published(step: intent.steps[index], picture: result.told))
-                } else {
-                    try FileSystem.remove(intent.steps[index].staging)
-                }
+                // One that is left out by `skip` stays in staging until the job's end is recorded: that tells it from a published one.
+                if isPublished { published.append(Published(step: intent.steps[index], picture: result.told)) }
             }
         } catch {
-            takeBack(published)
+            try? takeBack(intent)
             throw error
         }
         return published
     }
 
-    /// Finishes what a crash interrupted: a staging file that is gone was published, one that is there is renamed now; what can't be
-    /// finished is taken back as a whole. Nil when nothing is left of any.
-    func recover(_ intent: PublishIntent) throws -> [Published]? {
-        let isLost = intent.steps.allSatisfy { !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
+    /// Finishes what a crash, or a disk, interrupted: a staging file that is gone was published, one that is there is renamed now. Nil when
+    /// nothing is left of any.
+    func recover(
+        _ intent: PublishIntent, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void = { $1() }
+    ) throws -> [Published]? {
+        let isLost = try intent.steps.allSatisfy {
+            try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target)
+        }
         if isLost { return nil }
+        var intent = intent
         var done: [Published] = []
         do {
-            for var step in intent.steps {
-                if FileSystem.exists(step.staging) {
-                    while try !Self.rename(step), step.conflict == .number { step.target = Self.numbered(step.target) }
-                    // Left out by `skip`; the sweep removes it.
-                    if FileSystem.exists(step.staging) { continue }
+            for index in intent.steps.indices {
+                if try FileSystem.exists(intent.steps[index].staging), try !Self.finish(intent.steps[index]) {
+                    var isPublished = try Self.rename(intent.steps[index])
+                    while !isPublished, intent.steps[index].conflict == .number {
+                        try Self.chooseAnother(index, of: &intent, rerecord)
+                        isPublished = try Self.rename(intent.steps[index])
+                    }
+                    guard isPublished else { continue }
                 }
-                done.append(Published(step: step))
+                done.append(Published(step: intent.steps[index]))
             }
-            for folder in Set(done.map { FileSystem.folder(of: $0.path) }) where FileSystem.exists(folder) {
+            for folder in Set(done.map { FileSystem.folder(of: $0.path) }) where try FileSystem.exists(folder) {
                 try FileSystem.sync(folder)
             }
             return done
         } catch {
-            takeBack(done)
+            try? takeBack(intent)
             throw error
         }
     }
 
-    /// All outputs of a job are published, or none. What has been replaced is gone, so its successor stays.
-    func takeBack(_ published: [Published]) {
-        for step in published.map(\.step) where step.conflict != .replace {
-            try? FileSystem.renameWithoutReplacing(step.target, step.staging)
+    /// All outputs of a job are published, or none: what has been is brought back to where it was made. What has been replaced is gone, so
+    /// its successor stays. It may be asked for again, until the intent is forgotten.
+    func takeBack(_ intent: PublishIntent) throws {
+        for step in intent.steps where step.conflict != .replace {
+            if try FileSystem.exists(step.staging) {
+                if try FileSystem.isPlaceholder(step.target) { try FileSystem.remove(step.target) }
+            } else if try FileSystem.exists(step.target) {
+                try FileSystem.renameWithoutReplacing(step.target, step.staging, inOwn: true)
+            }
         }
+    }
+
+    /// What a crash has left of a rename that takes several steps; true when the result has its name.
+    private static func finish(_ step: PublishIntent.Step) throws -> Bool {
+        guard step.conflict != .replace, try FileSystem.exists(step.target) else { return false }
+        if try FileSystem.isPlaceholder(step.target) {
+            try FileSystem.remove(step.target)
+            return false
+        }
+        // Linked, and the name in staging not yet removed, where inodes' numbers can't tell.
+        let staged = try Descriptor.open(step.staging, O_RDONLY | O_NOFOLLOW)
+        guard try FileSystem.isCopy(step.target, of: staged) else { return false }
+        try FileSystem.remove(step.staging)
+        return true
+    }
+
+    /// A name that is free, recorded before it is used.
+    private static func chooseAnother(
+        _ index: Int, of intent: inout PublishIntent,
+        _ rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void
+    ) throws {
+        intent.steps[index].target = try numbered(intent.steps[index].target)
+        let recorded = DispatchSemaphore(value: 0)
+        rerecord(intent) { recorded.signal() }
+        recorded.wait()
     }
 
     /// The names may be chosen again.
@@ -131,7 +164,7 @@ final class Publisher: Sendable {
     }
 
     func discard(_ staged: [ImageHandle.Staged]) {
-        for file in staged { try? FileSystem.remove(file.path) }
+        for file in staged { Litter.remove(file.path) }
     }
 
     /// False when the name is taken.
@@ -148,15 +181,15 @@ final class Publisher: Sendable {
         }
     }
 
-    private static func numbered(_ target: String) -> String {
+    private static func numbered(_ target: String) throws -> String {
         var number = 1
-        while FileSystem.exists(ResultName.numbered(target, number)) { number += 1 }
+        while try FileSystem.exists(ResultName.numbered(target, number)) { number += 1 }
         return ResultName.numbered(target, number)
     }
 }
 
 extension ImageHandle.Staged {
-    fileprivate var told: JobStory.Picture? {
+    var told: JobStory.Picture? {
         result.map { JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes)) }
     }
 }

@@ -21,7 +21,7 @@ struct Staging: Sendable {
     }
 
     private static func read(_ path: String) throws -> String? {
-        guard FileSystem.exists(path) else { return nil }
+        guard try FileSystem.exists(path) else { return nil }
         let text = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
         return text.isEmpty || text.contains("/") ? nil : text
     }
@@ -37,8 +37,8 @@ struct Staging: Sendable {
     /// Removes what lies there, which belongs to nobody at the start but for `kept`: what an intent names has been published by then.
     func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
-        guard FileSystem.exists(folder) else { return }
         do {
+            guard try FileSystem.exists(folder) else { return }
             for path in try FileSystem.names(in: folder).compactMap(\.self).map({ FileSystem.join(folder, $0) }) {
                 if !kept.contains(path) { try FileSystem.remove(path) }
             }

@@ -64,7 +64,7 @@ struct FilterLibrary {
             return try FileSystem.names(in: folder).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
                 .map { FileSystem.join(folder, $0) }
         } catch {
-            if FileSystem.exists(folder) {
+            if FileSystem.mayExist(folder) {
                 skipped.append(SkippedPlugin(file: folder, reason: "the folder can't be read: \(error.reason)"))
             }
             return []

@@ -9,16 +9,22 @@ struct SourceFile {
     let format: SourceFormat
     let size: Int
     private let modified: timespec
+    /// In messages: the picture, or a result.
+    private let words: String
     /// Whether what is there of a damaged picture is good enough.
     let acceptsDamage: Bool
 
-    init(_ descriptor: Descriptor, name: String, accepting acceptsDamage: Bool = false) throws {
+    init(
+        _ descriptor: Descriptor, name: String, called words: String = "the picture",
+        accepting acceptsDamage: Bool = false
+    ) throws {
         self.descriptor = descriptor
+        self.words = words
         self.acceptsDamage = acceptsDamage
         let status = try descriptor.status()
         size = Int(status.st_size)
         modified = status.st_mtim
-        format = try SourceFormat(sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength))
+        format = try SourceFormat(sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength, of: words))
         if format == .tiff, CameraRaw.isRaw(tiff: exactly, name: name) {
             throw SourceFormat.cameraRaw
         }
@@ -43,9 +49,7 @@ struct SourceFile {
 
     /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
     func picture(shrink: Int = 1) throws -> Picture {
-        // Every duplicate of a descriptor shares its offset.
-        lseek(descriptor.number, 0, SEEK_SET)
-        guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw VipsError.take() }
+        guard let source = SourceReader.source(descriptor, of: words) else { throw VipsError.take() }
         defer { g_object_unref(source) }
         // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
@@ -77,7 +81,7 @@ struct SourceFile {
 
     /// At most `count` bytes from the file's start.
     func bytes(_ count: Int = .max) throws -> [UInt8] {
-        try Self.read(descriptor, at: 0, min(count, size))
+        try Self.read(descriptor, at: 0, min(count, size), of: words)
     }
 
     var tiffDirectory: TIFFDirectory? { TIFFDirectory(exactly) }
@@ -100,15 +104,22 @@ struct SourceFile {
     }
 
     func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
-        guard let bytes = try? Self.read(descriptor, at: start, count), bytes.count == count else { return nil }
+        guard let bytes = try? Self.read(descriptor, at: start, count, of: words), bytes.count == count else {
+            return nil
+        }
         return bytes
     }
 
-    private static func read(_ descriptor: Descriptor, at start: Int, _ count: Int) throws -> [UInt8] {
+    private static func read(
+        _ descriptor: Descriptor, at start: Int, _ count: Int, of file: String
+    ) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             while used < count, let base = buffer.baseAddress {
                 let got = uninterrupted { pread(descriptor.number, base + used, count - used, off_t(start + used)) }
-                guard got >= 0 else { throw SystemError("read", "the picture") }
+                guard got >= 0 else {
+                    ReadFailure.note(errno, of: file)
+                    throw SystemError("read", file)
+                }
                 if got == 0 { return }
                 used += got
             }

@@ -10,7 +10,7 @@ enum SavedFile {
         let file: SourceFile
         let saved: Picture
         do {
-            file = try SourceFile(target, name: "result")
+            file = try SourceFile(target, name: "result", called: "the result")
             saved = try file.picture()
         } catch let error as WorkerFailure {
             throw failure(error.message)

@@ -25,7 +25,7 @@ struct FilterStart: Encodable {
             )
         }
         let kit = Self.kit
-        guard language != .swift || FileSystem.exists(kit) else {
+        guard language != .swift || FileSystem.mayExist(kit) else {
             throw Failure(
                 "NotInstalled",
                 "there is no PluginKit in \(kit); install pipelined (./run install --prefix P), and use the pipectl there",
@@ -58,7 +58,7 @@ struct FilterStart: Encodable {
 
     /// Into a folder of the filter's name, here.
     func write() throws(Failure) {
-        guard !FileSystem.exists(folder) else {
+        guard !FileSystem.mayExist(folder) else {
             throw Failure("Exists", "\(folder) is here already; nothing was written", .failed)
         }
         do throws(SystemError) {

@@ -38,6 +38,31 @@ struct FullDiskTests {
         }
     }
 
+    @Test(
+        "an outbox that is smaller than FreeSpace=, or out of inodes, says what it lacks, and goes on when that is there",
+        arguments: [false, true])
+    func odd(lacksInodes: Bool) async throws {
+        let files = [
+            "etc/pipelined.conf": "[Daemon]\nFreeSpace=64M\n",
+            "etc/recipes.d/full.recipe": "[Recipe]\nInbox=full\nOutbox=full\n[Output]\nChain=save\n",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try await Mount.with(daemon.path("outbox/full"), size: lacksInodes ? "1m,nr_inodes=20" : "1m") { disk in
+                if lacksInodes { try disk.takeInodes() } else { try disk.fill() }
+                try await daemon.start()
+                try daemon.drop(as: "first.png", inbox: "inbox/full")
+                try await daemon.job("first.png", becomes: "waiting")
+                let problem = try #require(try daemon.status().problems.first)
+                #expect(
+                    problem.contains(
+                        lacksInodes ? "goes on when files are removed there" : "goes on when 102 KB are free"))
+                if lacksInodes { try disk.freeInodes() } else { try disk.free() }
+                try await daemon.job("first.png", becomes: "done")
+                #expect(try daemon.status().problems == [])
+            }
+        }
+    }
+
     @Test("without room for downloads these wait with that reason, pictures go on, and so do they when there is room")
     func spool() async throws {
         let server = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }

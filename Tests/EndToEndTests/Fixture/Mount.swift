@@ -34,5 +34,18 @@ struct Mount {
         }
     }
 
+    private func inode(_ number: Int) -> String { "\(folder)/.inode-\(number)" }
+
+    /// Makes files until there can be no more.
+    func takeInodes() throws {
+        for number in 0... {
+            let file = open(inode(number), O_WRONLY | O_CREAT, 0o644)
+            guard file >= 0 else { return try #require(errno == ENOSPC) }
+            close(file)
+        }
+    }
+
+    func freeInodes() throws { for number in 0..<10 { try #require(unlink(inode(number)) == 0) } }
+
     func free() throws { try #require(unlink(filler) == 0) }
 }

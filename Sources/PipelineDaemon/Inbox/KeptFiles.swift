@@ -1,0 +1,21 @@
+import SystemCalls
+
+/// Files that were taken and have stayed in their place: each is known by its inode, under whatever name, or by its name, where inodes have
+/// no lasting number.
+struct KeptFiles: Sendable {
+    private var known: Set<FileStatus.Identity> = []
+    private var named: [FileSystem.Key: FileStatus.Identity] = [:]
+
+    mutating func insert(_ path: String, _ identity: FileStatus.Identity) {
+        known.insert(identity.onAnyDevice)
+        named[FileSystem.Key(path)] = identity.bytesAlone
+    }
+
+    func contains(_ path: String, _ identity: FileStatus.Identity) -> Bool {
+        known.contains(identity.onAnyDevice) || named[FileSystem.Key(path)] == identity.bytesAlone
+    }
+}
+
+extension FileStatus.Identity {
+    fileprivate var bytesAlone: Self { Self(device: 0, inode: 0, size: size, modified: modified) }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import SystemCalls
+
+/// What a file system has room for: bytes, and files.
+struct DiskRoom: Sendable {
+    /// In all, taken or not.
+    private let bytes: Int64
+    private let files: Int64
+    private let filesLeft: Int64
+
+    /// Of the file system that a folder lies in.
+    init(in folder: String) throws(SystemError) {
+        var status = statvfs()
+        guard uninterrupted({ statvfs(folder, &status) }) == 0 else { throw SystemError("statvfs", folder) }
+        bytes = Int64(clamping: UInt64(status.f_blocks) * UInt64(status.f_frsize))
+        files = Int64(clamping: status.f_files)
+        filesLeft = Int64(clamping: status.f_favail)
+    }
+
+    /// How much is to be free before work goes on: twice what the job had written, and `FreeSpace=`; but no file system is asked for more
+    /// than a tenth of it without need.
+    func wanted(written: Int64, freeSpace: Int64) -> Int64 {
+        max(2 * written, bytes > 0 ? min(freeSpace, bytes / 10) : freeSpace)
+    }
+
+    /// Some make as many files as there is room for, and say that they have none.
+    private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
+
+    /// What work goes on after, in words.
+    func hope(written: Int64, freeSpace: Int64) -> String {
+        if lacksFiles {
+            return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"
+        }
+        let wanted = wanted(written: written, freeSpace: freeSpace)
+        let hope = "\(wanted >> 10) KB are free there"
+        return bytes == 0 || wanted <= bytes
+            ? hope : "\(hope), but it has only \(bytes >> 10) KB in all: make it larger"
+    }
+
+    /// Throws as long as there is not that much room, which it tries with a file of that size.
+    static func check(in folder: String, written: Int64, freeSpace: Int64) throws(SystemError) {
+        try FileSystem.makeFolders(folder)
+        let room = try DiskRoom(in: folder)
+        guard !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
+        let wanted = room.wanted(written: written, freeSpace: freeSpace)
+        try FileSystem.checkRoom(for: wanted, at: FileSystem.join(folder, "room"))
+    }
+}

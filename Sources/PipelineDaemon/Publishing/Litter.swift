@@ -1,0 +1,16 @@
+import Dispatch
+import SystemCalls
+
+/// Files that are of no use to anybody any more. One that can't be removed now is removed later, or by the sweep of the next start.
+enum Litter {
+    private static let queue = DispatchQueue(label: "pipelined.litter")
+
+    static func remove(_ path: String) {
+        do {
+            try FileSystem.remove(path)
+        } catch {
+            guard error.isPassing else { return }
+            queue.asyncAfter(deadline: .now() + Supervisor.retryInterval) { remove(path) }
+        }
+    }
+}

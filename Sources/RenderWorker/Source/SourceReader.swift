@@ -1,0 +1,46 @@
+import CVips
+import Glibc
+import SystemCalls
+
+/// How libvips reads a file: by calls that remember what went wrong, never by mapping it into memory, where an error of the disk would end
+/// the process. Each source has a place of its own in the file.
+final class SourceReader {
+    private let descriptor: Descriptor
+    private let file: String
+    private var offset = 0
+
+    private init(_ descriptor: Descriptor, of file: String) {
+        self.descriptor = descriptor
+        self.file = file
+    }
+
+    /// A source of a file's bytes; whoever gets it owns it.
+    static func source(_ descriptor: Descriptor, of file: String) -> UnsafeMutablePointer<VipsSource>? {
+        cvips_source_new(
+            { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
+            { _, offset, whence, this in this.map { SourceReader.from($0).seek(Int(offset), whence) } ?? -1 },
+            Unmanaged.passRetained(SourceReader(descriptor, of: file)).toOpaque(),
+            { this, _ in if let this { Unmanaged<SourceReader>.fromOpaque(this).release() } })
+    }
+
+    private static func from(_ data: UnsafeMutableRawPointer) -> SourceReader {
+        Unmanaged.fromOpaque(data).takeUnretainedValue()
+    }
+
+    private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
+        let got = uninterrupted { pread(descriptor.number, bytes, count, off_t(offset)) }
+        if got < 0 { ReadFailure.note(errno, of: file) } else { offset += got }
+        return gint64(got)
+    }
+
+    private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
+        switch whence {
+        case SEEK_SET: offset = distance
+        case SEEK_CUR: offset += distance
+        default:
+            guard let size = try? descriptor.status().st_size else { return -1 }
+            offset = Int(size) + distance
+        }
+        return gint64(offset)
+    }
+}

@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+
+/// Renaming without replacing. `RENAME_NOREPLACE` does that at once; NFS and some FUSE file systems know no such flag, and some of these no
+/// hard links.
+extension FileSystem {
+    /// Renames; a file that is there already makes it fail with `EEXIST`. Both may be relative to open folders. In a folder of one's `own`
+    /// nobody else makes files: there it is enough to look.
+    public static func renameWithoutReplacing(
+        _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
+        inOwn own: Bool = false
+    ) throws(SystemError) {
+        if uninterrupted({ clinux_rename_noreplace(place(folder), from, place(target), to) }) == 0 { return }
+        var error = SystemError("rename", to)
+        if [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.code) {
+            if own {
+                guard try status(to, in: target) == nil else { throw SystemError("rename", to, code: EEXIST) }
+                return try rename(from, in: folder, to, in: target)
+            }
+            if uninterrupted({ linkat(place(folder), from, place(target), to, 0) }) == 0 {
+                return try remove(from, in: folder)
+            }
+            error = SystemError("link", to)
+            // No hard links there, or none to a file of somebody else's.
+            if [EPERM, ENOSYS, EOPNOTSUPP, EINVAL].contains(error.code) {
+                return try renameOverPlaceholder(from, in: folder, to, in: target)
+            }
+        }
+        // One that was linked, and a crash came before the other name was removed.
+        guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
+        try remove(from, in: folder)
+    }
+
+    /// An empty file holds the name; what is renamed over it replaces nobody's.
+    private static func renameOverPlaceholder(
+        _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?
+    ) throws(SystemError) {
+        let made = clinux_create_at(place(target), to, placeholderMode)
+        guard made >= 0 else { throw SystemError("open", to) }
+        close(made)
+        do throws(SystemError) {
+            try rename(from, in: folder, to, in: target)
+        } catch {
+            // It may have been renamed all the same: then it is none any more.
+            if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
+            throw error
+        }
+    }
+
+    /// Nothing else has this mode: by it one that a crash has left is known.
+    private static let placeholderMode: UInt32 = 0o200
+
+    /// Whether an empty file there only holds the name for one that was to be renamed. `path` may be relative to an open folder.
+    public static func isPlaceholder(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> Bool {
+        guard let there = try status(path, in: folder), there.kind == .file, there.size == 0 else { return false }
+        return there.mode & 0o7777 == placeholderMode && there.owner == geteuid()
+    }
+
+    private static func rename(
+        _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?
+    ) throws(SystemError) {
+        guard uninterrupted({ renameat(place(folder), from, place(target), to) }) == 0 else {
+            throw SystemError("rename", to)
+        }
+    }
+
+    /// Whether both are names of one file. Each may be relative to an open folder.
+    public static func isSame(
+        _ one: String, in folder: Descriptor? = nil, _ other: String, in second: Descriptor? = nil
+    ) throws(SystemError) -> Bool {
+        guard place(folder) != place(second) || one != other, let there = try status(other, in: second),
+            let here = try status(one, in: folder)
+        else { return false }
+        return here.device == there.device && here.inode == there.inode
+    }
+}

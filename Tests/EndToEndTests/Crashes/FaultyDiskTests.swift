@@ -1,0 +1,140 @@
+import Foundation
+import Glibc
+import PipelineControl
+import TestTools
+import Testing
+
+/// A call, and where: a pattern of paths, in which `#` is the picture's folder and `@` the number of its job, or of somebody's.
+private struct Fault: Sendable {
+    var call: String
+    var glob: String
+
+    static func on(_ glob: String, _ calls: String...) -> [Fault] { calls.map { Fault(call: $0, glob: glob) } }
+
+    /// Where claiming, rendering, publishing and disposal meet the disk, for one picture.
+    static let ofPictures =
+        on("/inbox/all/#*", "getattr", "open", "opendir", "readdir", "rename", "renamed", "access")
+        + on("/inbox/all/.pipelined/*/#*", "getattr", "open", "read", "rename", "renamed", "mkdir", "rmdir", "unlink")
+        + on("/outbox/all/.staging/*/@-*", "create", "getattr", "open", "read", "write", "fsync", "rename", "unlink")
+        + on("/outbox/all/.staging/*/@-*", "renamed", "flush")
+        + on("/outbox/all/#*", "mkdir", "getattr", "opendir", "fsyncdir", "rename", "unlink", "access")
+        + on("/archive/all/#*", "mkdir", "getattr", "opendir", "fsyncdir", "rename", "access")
+        + on("/archive/all/#*", "create", "open", "read", "write", "fsync", "utimens", "unlink", "flush")
+
+    /// On folders that many share, for a recipe of its own.
+    static let ofFolders =
+        on("/inbox/#", "getattr", "opendir", "readdir", "statfs", "access")
+        + on("/inbox/#/.pipelined*", "opendir", "mkdir")
+        + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
+
+    /// The first time; once, but later; and for a while.
+    static let times: [(first: Int, count: Int)] = [(1, 1), (2, 1), (3, 1), (1, 2)]
+
+    static func folder(_ number: Int) -> String { "p\(number + 1000)" }
+
+    func pattern(_ number: Int) -> String {
+        glob.replacingOccurrences(of: "#", with: Self.folder(number)).replacingOccurrences(of: "@", with: "\(number)")
+    }
+}
+
+/// Where the disk's file system ends.
+enum DiskKind: String, CaseIterable, Sendable {
+    case one = "one file system"
+    /// Originals are copied there.
+    case across = "the archive is another"
+    /// And inodes' numbers belong to paths.
+    case poor = "one file system without renames that replace nothing, and without hard links"
+    /// The daemon is killed while calls are being refused.
+    case killed = "one file system, and a kill"
+}
+
+@Suite("Disks that answer errors", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
+struct FaultyDiskTests {
+    @Test(
+        "whatever call EIO and ESTALE meet, once or for a while: each picture is done once, and is told nothing of rights or damage",
+        arguments: DiskKind.allCases)
+    func sweep(_ kind: DiskKind) async throws {
+        let cases = Fault.ofPictures.flatMap { fault in Fault.times.map { (fault, $0) } }
+        let names = cases.indices.map { Fault.folder($0 + 1) }
+        let recipes = Fault.ofFolders.indices.map { Fault.folder($0 + 1 + cases.count) }
+        try await Self.withDisk(["all"] + recipes, across: kind == .across) { daemon, disk in
+            if kind == .poor { try disk.lack("noreplace", "link", "inodes") }
+            for (index, fault) in Fault.ofFolders.enumerated() {
+                try disk.refuse(fault.call, fault.pattern(index + 1 + cases.count), times: 3)
+            }
+            for (index, (fault, times)) in cases.enumerated() {
+                let errors = times.first % 2 == 0 ? [ESTALE] : [EIO, ESTALE]
+                try disk.refuse(fault.call, fault.pattern(index + 1), from: times.first, times: times.count, errors)
+            }
+            for name in names { try disk.put(as: "inbox/all/\(name)/x.png") }
+            for recipe in recipes { try disk.put(as: "inbox/\(recipe)/x.png") }
+            try await daemon.start()
+            if kind == .killed {
+                while try disk.refused < cases.count / 2 { await Task.yield() }
+                await daemon.stop(SIGKILL)
+                try await daemon.start()
+            }
+            let pictures = (names.map { "all/\($0)/x" } + recipes.map { "\($0)/x" }).sorted()
+            try await Self.settle(daemon, disk, pictures.count)
+            #expect(daemon.log.matches(of: /can't be read by|damaged|incomplete|mode is|Permission/).isEmpty)
+            await daemon.stop()
+            try disk.clear()
+            let results = pictures.flatMap { ["\($0).jpg", "\($0).small.jpg"] }.sorted()
+            #expect(disk.files(in: "outbox") == results)
+            #expect(disk.files(in: "archive") == pictures.map { "\($0).png" })
+            #expect(disk.files(in: "inbox") + disk.files(in: "failed") == [])
+            let jobs = try await Accounts(daemon).jobs
+            #expect(jobs.count == pictures.count && jobs.allSatisfy { $0.contains(" done 1 ") })
+            #expect(jobs.flatMap { $0.split(separator: " ").filter { $0.hasPrefix("outbox/") } }.count == results.count)
+        }
+    }
+
+    /// Waits until so many pictures lie in the archive, whose jobs are done and have recorded that.
+    private static func settle(_ daemon: DaemonFixture, _ disk: FaultyDisk, _ count: Int) async throws {
+        while try disk.files(in: "archive").count < count
+            || daemon.status().problems.contains(where: { $0.contains("stays at") })
+        {
+            guard daemon.isRunning else { throw Missing("the daemon is gone") }
+            try await daemon.waitForAll()
+        }
+    }
+
+    /// A daemon whose folders all lie on a faulty disk, but for its state.
+    private static func withDisk(
+        _ recipes: [String], across: Bool = false, _ body: (DaemonFixture, FaultyDisk) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let root = daemon.root.path
+            try await FaultyDisk.with(root) { disk in
+                let own = ["state", "run"]
+                for folder in own { try daemon.write("", to: "\(folder)/.keep") }
+                for folder in own { try #require(mount("tmpfs", daemon.path(folder), "tmpfs", 0, nil) == 0) }
+                defer { for folder in own { umount2(daemon.path(folder), Int32(MNT_DETACH)) } }
+                if across {
+                    let archive = daemon.path("archive")
+                    try FileManager.default.createDirectory(atPath: archive, withIntermediateDirectories: true)
+                    try #require(mount(archive, archive, nil, UInt(MS_BIND), nil) == 0)
+                }
+                defer { if across { umount2(daemon.path("archive"), Int32(MNT_DETACH)) } }
+                try daemon.write("test\n", to: "state/id")
+                try daemon.write(settings, to: "etc/pipelined.conf")
+                for recipe in recipes {
+                    try daemon.write(
+                        "[Recipe]\nInbox=\(recipe)\n[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n",
+                        to: "etc/recipes.d/\(recipe).recipe")
+                }
+                try await body(daemon, disk)
+            }
+        }
+    }
+
+    private static let settings = """
+        [Daemon]
+        Retries=100
+        RetryDelay=100ms
+        RetryMost=100ms
+        [Inbox]
+        PollInterval=200ms
+        SettlePolled=50ms
+        """
+}

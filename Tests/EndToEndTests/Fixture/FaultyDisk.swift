@@ -1,0 +1,102 @@
+import Foundation
+import Glibc
+import SystemCalls
+import TestTools
+import Testing
+
+/// A file system that answers errors where a test says so; `faulty_disk.c` is its server, and tells of the commands.
+struct FaultyDisk {
+    private let folder: String
+    /// Where its files lie; whoever looks there meets no error.
+    private let store: String
+    private let server: ChildProcess
+    private let commands: Descriptor
+
+    /// Whether this machine lets it be mounted. Where it does not, as in a plain container, the tests that need it are left out.
+    static var isPermitted: Bool { program != nil && access("/dev/fuse", R_OK | W_OK) == 0 && Mount.isPermitted }
+
+    static let absence: Comment = "needs root, /dev/fuse, clang and libfuse3-dev"
+
+    /// The server, built once. It is too small to be kept.
+    private static let program: String? = {
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("faulty_disk.c")
+        let path = NSTemporaryDirectory() + "pipelined-faulty-disk-\(getpid())"
+        let command = #"exec clang -O1 -o "$1" "$2" $(pkg-config --cflags --libs fuse3)"#
+        let compiler = try? ChildProcess("/bin/sh", ["-c", command, "sh", path, source.path]).wait()
+        return compiler?.status == 0 ? path : nil
+    }()
+
+    /// Runs `body` with one at `folder`, whose files lie in another folder beside it.
+    static func with<Result>(_ folder: String, _ body: (FaultyDisk) async throws -> Result) async throws -> Result {
+        let disk = try FaultyDisk(folder)
+        do {
+            let result = try await body(disk)
+            await disk.end()
+            return result
+        } catch {
+            await disk.end()
+            throw error
+        }
+    }
+
+    private init(_ folder: String) throws {
+        self.folder = folder
+        store = folder + ".store"
+        for folder in [folder, store] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        let (ours, its) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        commands = ours
+        server = try ChildProcess(try #require(Self.program), [store, folder], passed: [its])
+        // Answered as soon as it is mounted.
+        try clear()
+    }
+
+    private func end() async {
+        shutdown(commands.number, Int32(SHUT_RDWR))
+        _ = await server.outcome()
+        umount2(folder, Int32(MNT_DETACH))
+        try? FileManager.default.removeItem(atPath: store)
+    }
+
+    /// Returns how many calls have been refused since `clear`.
+    @discardableResult
+    private func tell(_ command: String) throws -> Int {
+        try Socket.send(Array(command.utf8), to: commands)
+        return Int(String(decoding: try Socket.receive(room: 64, from: commands).bytes, as: UTF8.self)) ?? -1
+    }
+
+    /// From its `first` time on, this call on paths that the pattern fits is answered by these errors in turns, so many times.
+    func refuse(
+        _ call: String, _ glob: String, from first: Int = 1, times: Int? = nil, _ errors: [Int32] = [EIO, ESTALE]
+    ) throws {
+        try tell("fail \(call) \(glob) \(first - 1) \(times ?? -1) " + errors.map(String.init).joined(separator: " "))
+    }
+
+    /// It has no renames without replacing (`noreplace`), no hard links (`link`), or its inodes' numbers belong to paths (`inodes`).
+    func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
+
+    /// Every call is answered as it should be.
+    func clear() throws { try tell("clear") }
+
+    /// Puts a file there without asking it.
+    func put(_ data: Data = Picture.small, as path: String) throws {
+        let file = URL(fileURLWithPath: store).appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
+    /// All files below a folder, sorted, without asking it.
+    func files(in path: String) -> [String] {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: "\(store)/\(path)")) ?? []
+        return paths.filter { isFile("\(path)/\($0)") }.sorted()
+    }
+
+    private func isFile(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: "\(store)/\(path)", isDirectory: &isFolder)
+            && !isFolder.boolValue
+    }
+
+    var refused: Int { get throws { try tell("count") } }
+}

@@ -1,0 +1,261 @@
+/* A file system of FUSE's that hands every call on to another folder, but for those that a test wants answered by an error:
+ *
+ *     faulty_disk FOLDER MOUNTPOINT
+ *
+ * Descriptor 3 is a socket of the test's, with one command a message: "fail CALL GLOB SKIP COUNT ERROR..." (all but the first SKIP,
+ * COUNT below 0: for ever; the errors take turns), "lack noreplace", "lack link", "lack inodes" (their numbers belong to paths), "lack numbers" (they are others
+ * each time), "lack nothing", "clear". Each is
+ * answered by how often a call was refused since the last "clear". When the socket closes, the file system is unmounted. */
+#define FUSE_USE_VERSION 31
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <fuse.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define MOST 1024
+
+struct rule { char call[16], glob[256]; int skip, count, errors[4], kinds, met; };
+struct handle { int fd; DIR *folder; char path[]; };
+
+static int top;
+static const char *mountpoint;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rule rules[MOST];
+static _Atomic unsigned last_number = 1000;
+static int ruled, refused, no_replace, no_link, no_inodes, no_numbers;
+
+/* The error with which a call is answered; 0 for none. */
+static int fault(const char *call, const char *path) {
+    int error = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < ruled && !error; i++) {
+        struct rule *rule = &rules[i];
+        if (!rule->count || strcmp(rule->call, call) || fnmatch(rule->glob, path, 0)) continue;
+        if (rule->skip > 0) { rule->skip--; continue; }
+        error = rule->errors[rule->met++ % rule->kinds];
+        if (rule->count > 0) rule->count--;
+        refused++;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+#define REFUSE(call, path) do { int error = fault(call, path); if (error) return -error; } while (0)
+#define ANSWER(expression) return (expression) < 0 ? -errno : 0
+
+static const char *below(const char *path) { return path[1] ? path + 1 : "."; }
+static struct handle *handle(struct fuse_file_info *info) { return (struct handle *)(uintptr_t)info->fh; }
+
+static int keep(int fd, DIR *folder, const char *path, struct fuse_file_info *info) {
+    struct handle *made = malloc(sizeof *made + strlen(path) + 1);
+    made->fd = fd;
+    made->folder = folder;
+    strcpy(made->path, path);
+    info->fh = (uintptr_t)made;
+    info->direct_io = 1;
+    return 0;
+}
+
+static int fs_getattr(const char *path, struct stat *status, struct fuse_file_info *info) {
+    if (info && info->fh) path = handle(info)->path;
+    REFUSE("getattr", path);
+    if ((info && info->fh && handle(info)->fd >= 0 ? fstat(handle(info)->fd, status)
+        : fstatat(top, below(path), status, AT_SYMLINK_NOFOLLOW)) < 0) return -errno;
+    if (no_inodes) {
+        status->st_ino = 5381;
+        for (const char *at = path; *at; at++) status->st_ino = status->st_ino * 33 + (unsigned char)*at;
+    }
+    if (no_numbers) status->st_ino = ++last_number;
+    return 0;
+}
+
+static int fs_access(const char *path, int mask) { REFUSE("access", path); ANSWER(faccessat(top, below(path), mask, 0)); }
+static int fs_mkdir(const char *path, mode_t mode) { REFUSE("mkdir", path); ANSWER(mkdirat(top, below(path), mode)); }
+static int fs_unlink(const char *path) { REFUSE("unlink", path); ANSWER(unlinkat(top, below(path), 0)); }
+static int fs_rmdir(const char *path) { REFUSE("rmdir", path); ANSWER(unlinkat(top, below(path), AT_REMOVEDIR)); }
+static int fs_symlink(const char *to, const char *path) { ANSWER(symlinkat(to, top, below(path))); }
+
+static int fs_readlink(const char *path, char *to, size_t size) {
+    ssize_t length = readlinkat(top, below(path), to, size - 1);
+    if (length < 0) return -errno;
+    to[length] = 0;
+    return 0;
+}
+
+static int fs_rename(const char *from, const char *to, unsigned flags) {
+    REFUSE("rename", from);
+    REFUSE("rename", to);
+    /* Done, and nobody hears of it. */
+    int error = fault("renamed", from);
+    if (error) return renameat2(top, below(from), top, below(to), flags) < 0 ? -errno : -error;
+    if (flags && no_replace) return -EINVAL;
+    ANSWER(renameat2(top, below(from), top, below(to), flags));
+}
+
+static int fs_link(const char *from, const char *to) {
+    REFUSE("link", from);
+    if (no_link) return -EPERM;
+    ANSWER(linkat(top, below(from), top, below(to), 0));
+}
+
+static int fs_chmod(const char *path, mode_t mode, struct fuse_file_info *info) {
+    (void)info;
+    ANSWER(fchmodat(top, below(path), mode, 0));
+}
+
+static int fs_chown(const char *path, uid_t user, gid_t group, struct fuse_file_info *info) {
+    (void)info;
+    ANSWER(fchownat(top, below(path), user, group, AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_truncate(const char *path, off_t size, struct fuse_file_info *info) {
+    REFUSE("truncate", path);
+    if (info && info->fh) ANSWER(ftruncate(handle(info)->fd, size));
+    int fd = openat(top, below(path), O_WRONLY);
+    if (fd < 0) return -errno;
+    int error = ftruncate(fd, size) < 0 ? -errno : 0;
+    close(fd);
+    return error;
+}
+
+static int fs_utimens(const char *path, const struct timespec times[2], struct fuse_file_info *info) {
+    REFUSE("utimens", path);
+    if (info && info->fh) ANSWER(futimens(handle(info)->fd, times));
+    ANSWER(utimensat(top, below(path), times, AT_SYMLINK_NOFOLLOW));
+}
+
+static int fs_open(const char *path, struct fuse_file_info *info) {
+    REFUSE("open", path);
+    int fd = openat(top, below(path), info->flags & ~(O_CREAT | O_EXCL | O_DIRECT));
+    return fd < 0 ? -errno : keep(fd, NULL, path, info);
+}
+
+static int fs_create(const char *path, mode_t mode, struct fuse_file_info *info) {
+    REFUSE("create", path);
+    int fd = openat(top, below(path), info->flags & ~O_DIRECT, mode);
+    return fd < 0 ? -errno : keep(fd, NULL, path, info);
+}
+
+static int fs_read(const char *path, char *bytes, size_t size, off_t at, struct fuse_file_info *info) {
+    REFUSE("read", handle(info)->path);
+    ssize_t got = pread(handle(info)->fd, bytes, size, at);
+    return got < 0 ? -errno : (int)got;
+}
+
+static int fs_write(const char *path, const char *bytes, size_t size, off_t at, struct fuse_file_info *info) {
+    REFUSE("write", handle(info)->path);
+    ssize_t put = pwrite(handle(info)->fd, bytes, size, at);
+    return put < 0 ? -errno : (int)put;
+}
+
+static int fs_fallocate(const char *path, int mode, off_t at, off_t size, struct fuse_file_info *info) {
+    REFUSE("fallocate", handle(info)->path);
+    ANSWER(fallocate(handle(info)->fd, mode, at, size));
+}
+
+static int fs_flush(const char *path, struct fuse_file_info *info) { REFUSE("flush", handle(info)->path); return 0; }
+
+static int fs_fsync(const char *path, int data, struct fuse_file_info *info) { REFUSE("fsync", handle(info)->path); return 0; }
+
+static int fs_fsyncdir(const char *path, int data, struct fuse_file_info *info) {
+    REFUSE("fsyncdir", handle(info)->path);
+    return 0;
+}
+
+static int fs_release(const char *path, struct fuse_file_info *info) {
+    if (handle(info)->folder) closedir(handle(info)->folder);
+    else close(handle(info)->fd);
+    free(handle(info));
+    return 0;
+}
+
+static int fs_opendir(const char *path, struct fuse_file_info *info) {
+    REFUSE("opendir", path);
+    int fd = openat(top, below(path), O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? -errno : keep(fd, fdopendir(fd), path, info);
+}
+
+static int fs_readdir(const char *path, void *names, fuse_fill_dir_t fill, off_t at, struct fuse_file_info *info,
+    enum fuse_readdir_flags flags) {
+    REFUSE("readdir", handle(info)->path);
+    rewinddir(handle(info)->folder);
+    for (struct dirent *entry; (entry = readdir(handle(info)->folder));) fill(names, entry->d_name, NULL, 0, 0);
+    return 0;
+}
+
+static int fs_statfs(const char *path, struct statvfs *status) { REFUSE("statfs", path); ANSWER(fstatvfs(top, status)); }
+
+static void obey(char *command) {
+    char *word = strtok(command, " ");
+    if (!strcmp(word, "clear")) ruled = refused = 0;
+    if (!strcmp(word, "lack")) {
+        word = strtok(NULL, " ");
+        if (!strcmp(word, "nothing")) no_replace = no_link = no_inodes = no_numbers = 0;
+        if (!strcmp(word, "noreplace")) no_replace = 1;
+        if (!strcmp(word, "link")) no_link = 1;
+        if (!strcmp(word, "inodes")) no_inodes = 1;
+        if (!strcmp(word, "numbers")) no_numbers = 1;
+    } else if (!strcmp(word, "fail") && ruled < MOST) {
+        struct rule rule = {.kinds = 0};
+        snprintf(rule.call, sizeof rule.call, "%s", strtok(NULL, " "));
+        snprintf(rule.glob, sizeof rule.glob, "%s", strtok(NULL, " "));
+        rule.skip = atoi(strtok(NULL, " "));
+        rule.count = atoi(strtok(NULL, " "));
+        while (rule.kinds < 4 && (word = strtok(NULL, " "))) rule.errors[rule.kinds++] = atoi(word);
+        rules[ruled++] = rule;
+    }
+}
+
+static void *listen_to_the_test(void *unused) {
+    char command[512], answer[16];
+    ssize_t length;
+    while ((length = recv(3, command, sizeof command - 1, 0)) > 0) {
+        command[length] = 0;
+        pthread_mutex_lock(&lock);
+        obey(command);
+        snprintf(answer, sizeof answer, "%d", refused);
+        pthread_mutex_unlock(&lock);
+        send(3, answer, strlen(answer), MSG_NOSIGNAL);
+    }
+    umount2(mountpoint, MNT_DETACH);
+    _exit(0);
+}
+
+static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *configuration) {
+    configuration->use_ino = 1;
+    configuration->nullpath_ok = 1;
+    configuration->hard_remove = 1;
+    configuration->attr_timeout = configuration->entry_timeout = configuration->negative_timeout = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, listen_to_the_test, NULL);
+    return NULL;
+}
+
+static const struct fuse_operations operations = {
+    .init = fs_init, .getattr = fs_getattr, .access = fs_access, .readlink = fs_readlink, .mkdir = fs_mkdir,
+    .unlink = fs_unlink, .rmdir = fs_rmdir, .symlink = fs_symlink, .rename = fs_rename, .link = fs_link,
+    .chmod = fs_chmod, .chown = fs_chown, .truncate = fs_truncate, .open = fs_open, .create = fs_create, .read = fs_read,
+    .write = fs_write, .statfs = fs_statfs, .flush = fs_flush, .release = fs_release, .fsync = fs_fsync,
+    .opendir = fs_opendir, .readdir = fs_readdir, .releasedir = fs_release, .fsyncdir = fs_fsyncdir,
+    .utimens = fs_utimens, .fallocate = fs_fallocate,
+};
+
+int main(int count, char **words) {
+    if (count != 3) return 2;
+    umask(0);
+    top = open(words[1], O_RDONLY | O_DIRECTORY);
+    mountpoint = words[2];
+    char *arguments[] = {words[0], words[2], "-f", "-o", "allow_other,fsname=faulty", NULL};
+    return top < 0 ? 1 : fuse_main(5, arguments, &operations, NULL);
+}
