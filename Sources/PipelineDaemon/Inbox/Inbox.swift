@@ -12,44 +12,44 @@ final class Inbox: @unchecked Sendable {
     let folder: String
     let recipe: Recipe
     /// How many bytes come before the path that a picture has in the inbox, wherever it goes.
-    private let longestPlace: Int
+    let longestPlace: Int
     /// Folders below that belong to other recipes.
     private let excluded: [String]
-    private let queue: DispatchQueue
+    let queue: DispatchQueue
     private let shared = Mutex(InboxReport())
-    private unowned let sink: any IntakeSink
-    private let claims: ClaimFolders
+    unowned let sink: any IntakeSink
+    let claims: ClaimFolders
 
     private var inotify: Inotify?
     private var polls = false
-    private var candidates: [FileSystem.Key: Candidate] = [:]
-    private var ready: [Claim] = []
+    var candidates: [FileSystem.Key: Candidate] = [:]
+    var ready: [Claim] = []
     /// Where files are claimed to, open until what has come together is handed over.
-    private var claiming: ClaimFolder?
-    private var kept = KeptFiles()
-    private var writers: Writers
+    var claiming: ClaimFolder?
+    var kept = KeptFiles()
+    var writers: Writers
     /// What has been said of files and folders whose mode is in the way.
-    private var told: Set<String> = []
+    var told: Set<String> = []
     /// Files that this inbox itself is renaming back: no arrivals.
-    private var givenBack: Set<FileSystem.Key> = []
+    var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
     /// What lay there when it was opened, and under how many mounts at most.
     private var place: InboxPlace?
     private var mounts = 0
     /// Taken, or perhaps: their disk has not told yet. By where they lie.
-    private var unsure: [String: UnsureClaim] = [:]
-    private var looksAgain = false
+    var unsure: [String: UnsureClaim] = [:]
+    var looksAgain = false
     /// It is looked through again soon.
     private var scansLater = false
     /// Counts what is to be done after PollInterval; only the latest is.
     private var appointment = 0
-    private var stopped = false
+    var stopped = false
     private var adopts = false
     /// `cancel-all` came while they settled, and a reload before they were taken.
-    private var marked: Set<FileSystem.Key> = []
+    var marked: Set<FileSystem.Key> = []
 
     /// Claims handed over at once. The inbox waits until they are durable before it takes more.
-    private static let batch = 256
+    static let batch = 256
 
     init(
         folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
@@ -231,7 +231,7 @@ final class Inbox: @unchecked Sendable {
             advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil, of: subject)
     }
 
-    private func broken(_ problem: String) {
+    func broken(_ problem: String) {
         guard !stopped else { return }
         inotify = nil
         forgetCandidates()
@@ -391,14 +391,14 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// It can't be told what it is.
-    private func unseen(_ path: String, _ error: SystemError) {
+    func unseen(_ path: String, _ error: SystemError) {
         guard error.isPassing else { return ignore(path, Permission.unreadable(path, "file", error)) }
         // It may be a folder.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }
 
-    private func ignore(_ path: String, _ reason: String) {
+    func ignore(_ path: String, _ reason: String) {
         candidates[FileSystem.Key(path)] = nil
         note(path, reason)
     }
@@ -412,14 +412,14 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    private func forgetIgnored(_ path: String) {
+    func forgetIgnored(_ path: String) {
         shared.withLock { report in
             guard report.reasons.removeValue(forKey: FileSystem.Key(path)) != nil else { return }
             report.ignoredFiles.removeAll { $0.path == path }
         }
     }
 
-    private func forgetIgnored(where which: (FileSystem.Key) -> Bool) {
+    func forgetIgnored(where which: (FileSystem.Key) -> Bool) {
         shared.withLock { report in
             guard report.reasons.contains(where: { which($0.key) }) else { return }
             report.reasons = report.reasons.filter { !which($0.key) }
@@ -434,7 +434,7 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Settling
 
     /// Any change restarts the quiet time.
-    private func settle(_ path: String, _ status: FileStatus, cancelled: Bool = false) {
+    func settle(_ path: String, _ status: FileStatus, cancelled: Bool = false) {
         let wait = polls ? recipe.intake.settlePolled : recipe.intake.settle
         let key = FileSystem.Key(path)
         if let known = candidates[key], polls, known.size == status.size, known.modified == status.modified { return }
@@ -488,7 +488,7 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Its disk, or the machine, can't just now. It settles until they can, so that whoever waits for it does, and is told why.
-    private func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
+    func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
         note(path, reason)
@@ -501,181 +501,7 @@ final class Inbox: @unchecked Sendable {
         checkLater(deadline)
     }
 
-    // MARK: - Claiming
-
-    private func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
-        let key = FileSystem.Key(path)
-        let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
-        guard length < PATH_MAX else {
-            let reason = Permission.tooLong(length)
-            tell("\(path): \(reason)")
-            return ignore(path, reason)
-        }
-        if report.held != nil {
-            candidates[key] = Candidate(
-                size: status.size, modified: status.modified, deadline: .max, cancelled: cancelled)
-            return
-        }
-        do {
-            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            // Quiet, but a writer still holds it open: a slow upload.
-            if FileSystem.isOpenForWriting(file) ?? writers.contains(path) {
-                return settle(path, status, cancelled: cancelled)
-            }
-            candidates[key] = nil
-            marked.remove(key)
-        } catch {
-            if error.isMissing { return }
-            if error.isPassing { return again(path, error, status, cancelled: cancelled) }
-            return refuse(path, Permission.unreadable(path, "file", error), cancelled: cancelled)
-        }
-        forgetIgnored(path)
-        let relative = FileSystem.relative(path, to: folder)
-        guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
-        var target: String?
-        do {
-            let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
-            claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
-        } catch let error as SystemError where error.isMissing || error.isPassing {
-            // What it holds open may be out of date.
-            claiming = nil
-            if error.isPassing { again(path, error, status, cancelled: cancelled) }
-            // It may have been taken all the same.
-            if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
-        } catch let error as UnsafeFolder {
-            return broken("\(error)")
-        } catch {
-            let above = FileSystem.folder(of: path)
-            guard above != folder, Permission.isClosed(above) else {
-                return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
-            }
-            // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
-            tell("inbox \(folder): \(Permission.closed(above))")
-            keep(path, status, cancelled: cancelled)
-        }
-    }
-
-    private func claimFolder() throws -> ClaimFolder {
-        let folder = try claiming ?? claims.open(folder)
-        claiming = folder
-        return folder
-    }
-
-    /// What lies there now becomes a job; nothing does, when nothing has been taken.
-    private func claimed(_ source: String, _ claim: UnsureClaim) {
-        let back = FileSystem.Key(FileSystem.join(folder, claim.path))
-        unsure[source] = nil
-        do {
-            guard let now = try claimFolder().status(source) else { return }
-            candidates[back] = nil
-            forgetIgnored(back.path)
-            // Nobody may have written to it in the meantime: it would be read half-way. Its inode's number tells nothing: some file
-            // systems give a file another with each name.
-            let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
-            if isChanged, try giveBack(source, as: claim.path) {
-                return settle(back.path, now, cancelled: claim.cancelled)
-            }
-            add(
-                Claim(
-                    path: claim.path, source: source, origin: .claimed, file: now.identity, cancelled: claim.cancelled))
-        } catch {
-            claiming = nil
-            tell("\(source): \(error); it is tried again", input: claim.path)
-            unsure[source] = claim
-            lookAgain()
-        }
-    }
-
-    private func lookAgain() {
-        guard !looksAgain else { return }
-        looksAgain = true
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped else { return }
-            looksAgain = false
-            for (source, claim) in unsure { claimed(source, claim) }
-            handOver()
-            publishReport()
-        }
-    }
-
-    /// It stays where it is, and is not taken again as long as it is the same.
-    private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
-        kept.insert(path, status.identity)
-        let name = FileSystem.relative(path, to: folder)
-        add(Claim(path: name, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
-    }
-
-    /// Says it once, however often it is met.
-    private func tell(_ line: String, input: String? = nil) {
-        guard told.insert(line).inserted else { return }
-        Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
-    }
-
-    /// What keeps a file from being taken may pass by without any change of the file that would be told.
-    private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
-        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
-        ignore(path, reason)
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
-            else { return }
-            do throws(SystemError) {
-                guard let status = try FileSystem.status(path), status.kind == .file else { return }
-                take(path, status, cancelled: cancelled)
-            } catch {
-                unseen(path, error)
-            }
-            handOver()
-            publishReport()
-        }
-    }
-
-    /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
-    private func giveBack(_ source: String, as path: String) throws -> Bool {
-        let back = FileSystem.Key(FileSystem.join(folder, path))
-        givenBack.insert(back)
-        do {
-            try claimFolder().giveBack(source, as: path)
-            return true
-        } catch {
-            givenBack.remove(back)
-            if (error as? SystemError)?.isPassing == true { throw error }
-            return false
-        }
-    }
-
-    private func add(_ claim: Claim) {
-        ready.append(claim)
-        if ready.count >= Self.batch { handOver() }
-    }
-
-    private func handOver() {
-        claiming = nil
-        guard !ready.isEmpty else { return }
-        // Reported as settling until they count as jobs: nobody finds nothing to do in between.
-        let durable = DispatchSemaphore(value: 0)
-        sink.accept(ready, from: self) { durable.signal() }
-        ready = []
-        durable.wait()
-    }
-
-    /// Files that were claimed when the daemon died, before their jobs were recorded.
-    private func adopt(_ claims: ClaimFolder) throws {
-        defer { handOver() }
-        for (source, path) in try claims.left() {
-            if try sink.knows(source: source) { continue }
-            try claims.finish(source, as: path)
-            guard let status = try claims.status(source) else { continue }
-            add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
-        }
-        handOver()
-        for (root, count) in try claims.others() {
-            tell(
-                "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
-                    + "left to it; if there is none any more, move them back into the inbox")
-        }
-    }
-
-    private func publishReport() {
+    func publishReport() {
         shared.withLock {
             $0.settling = candidates.count + unsure.count
             $0.ignored = $0.reasons.count

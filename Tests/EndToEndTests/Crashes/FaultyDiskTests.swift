@@ -89,6 +89,42 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test(
+        "a picture whose disk refuses to be read is read again, and never taken for damaged or cut, whatever its format"
+    )
+    func reading() async throws {
+        let formats = ["jpg", "png", "webp", "tif", "gif", "avif"]
+        let reads = [0, 1, 2, 3, 6]
+        try await Self.withDisk(
+            ["all"], chain: "OnTruncated=accept\n[Output]\nChain=resize scale=0.5 | save format=png\n"
+        ) {
+            daemon, disk in
+            let made = try await Programs.run(path: "/bin/sh", ["-c", Self.makeFormats, "sh", daemon.path("run")])
+            try #require(made.status == 0, "\(made.errors)")
+            for format in formats {
+                let picture = try daemon.data("run/s.\(format)")
+                for read in reads {
+                    if read > 0 { try disk.refuse("read", "*/.pipelined/*/\(format)-\(read)*", from: read, times: 1) }
+                    try disk.put(picture, as: "inbox/all/\(format)-\(read).\(format)")
+                }
+            }
+            try await daemon.start()
+            try await Self.settle(daemon, disk, formats.count * reads.count)
+            #expect(try disk.refused > formats.count)
+            for format in formats {
+                let results = try reads.map { try daemon.data("outbox/all/\(format)-\($0).png") }
+                #expect(results.allSatisfy { $0 == results[0] }, "\(format)")
+            }
+            await daemon.stop()
+        }
+    }
+
+    private static let makeFormats = """
+        cd "$1" && vips gaussnoise n.v 400 300 && vips cast n.v g.v uchar && vips bandjoin 'g.v g.v g.v' c.v &&
+        vips copy c.v s.v --interpretation srgb && for f in jpg png webp tif gif; do vips copy s.v s.$f || exit; done &&
+        vips heifsave s.v s.avif --compression av1
+        """
+
     /// Waits until so many pictures lie in the archive, whose jobs are done and have recorded that.
     private static func settle(_ daemon: DaemonFixture, _ disk: FaultyDisk, _ count: Int) async throws {
         while try disk.files(in: "archive").count < count
@@ -101,7 +137,9 @@ struct FaultyDiskTests {
 
     /// A daemon whose folders all lie on a faulty disk, but for its state.
     private static func withDisk(
-        _ recipes: [String], across: Bool = false, _ body: (DaemonFixture, FaultyDisk) async throws -> Void
+        _ recipes: [String], across: Bool = false,
+        chain: String = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n",
+        _ body: (DaemonFixture, FaultyDisk) async throws -> Void
     ) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let root = daemon.root.path
@@ -120,7 +158,7 @@ struct FaultyDiskTests {
                 try daemon.write(settings, to: "etc/pipelined.conf")
                 for recipe in recipes {
                     try daemon.write(
-                        "[Recipe]\nInbox=\(recipe)\n[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n",
+                        "[Recipe]\nInbox=\(recipe)\n\(chain)",
                         to: "etc/recipes.d/\(recipe).recipe")
                 }
                 try await body(daemon, disk)

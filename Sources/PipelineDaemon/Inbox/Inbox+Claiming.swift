@@ -1,0 +1,179 @@
+import Dispatch
+import Glibc
+import PipelineModel
+import SystemCalls
+
+/// Claiming: what is quiet becomes the daemon's. On the inbox's queue.
+extension Inbox {
+    func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        let key = FileSystem.Key(path)
+        let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
+        guard length < PATH_MAX else {
+            let reason = Permission.tooLong(length)
+            tell("\(path): \(reason)")
+            return ignore(path, reason)
+        }
+        if report.held != nil {
+            candidates[key] = Candidate(
+                size: status.size, modified: status.modified, deadline: .max, cancelled: cancelled)
+            return
+        }
+        do {
+            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            // Quiet, but a writer still holds it open: a slow upload.
+            if FileSystem.isOpenForWriting(file) ?? writers.contains(path) {
+                return settle(path, status, cancelled: cancelled)
+            }
+            candidates[key] = nil
+            marked.remove(key)
+        } catch {
+            if error.isMissing { return }
+            if error.isPassing { return again(path, error, status, cancelled: cancelled) }
+            return refuse(path, Permission.unreadable(path, "file", error), cancelled: cancelled)
+        }
+        forgetIgnored(path)
+        let relative = FileSystem.relative(path, to: folder)
+        guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
+        var target: String?
+        do {
+            let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
+            claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
+        } catch let error as SystemError where error.isMissing || error.isPassing {
+            // What it holds open may be out of date.
+            claiming = nil
+            if error.isPassing { again(path, error, status, cancelled: cancelled) }
+            // It may have been taken all the same.
+            if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
+        } catch let error as UnsafeFolder {
+            return broken("\(error)")
+        } catch {
+            let above = FileSystem.folder(of: path)
+            guard above != folder, Permission.isClosed(above) else {
+                return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
+            }
+            // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
+            tell("inbox \(folder): \(Permission.closed(above))")
+            keep(path, status, cancelled: cancelled)
+        }
+    }
+
+    private func claimFolder() throws -> ClaimFolder {
+        let folder = try claiming ?? claims.open(folder)
+        claiming = folder
+        return folder
+    }
+
+    /// What lies there now becomes a job; nothing does, when nothing has been taken.
+    private func claimed(_ source: String, _ claim: UnsureClaim) {
+        let back = FileSystem.Key(FileSystem.join(folder, claim.path))
+        unsure[source] = nil
+        do {
+            guard let now = try claimFolder().status(source) else { return }
+            candidates[back] = nil
+            forgetIgnored(back.path)
+            // Nobody may have written to it in the meantime: it would be read half-way. Its inode's number tells nothing: some file
+            // systems give a file another with each name.
+            let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
+            if isChanged, try giveBack(source, as: claim.path) {
+                return settle(back.path, now, cancelled: claim.cancelled)
+            }
+            add(
+                Claim(
+                    path: claim.path, source: source, origin: .claimed, file: now.identity, cancelled: claim.cancelled))
+        } catch {
+            claiming = nil
+            tell("\(source): \(error); it is tried again", input: claim.path)
+            unsure[source] = claim
+            lookAgain()
+        }
+    }
+
+    func lookAgain() {
+        guard !looksAgain else { return }
+        looksAgain = true
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped else { return }
+            looksAgain = false
+            for (source, claim) in unsure { claimed(source, claim) }
+            handOver()
+            publishReport()
+        }
+    }
+
+    /// It stays where it is, and is not taken again as long as it is the same.
+    private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        kept.insert(path, status.identity)
+        let name = FileSystem.relative(path, to: folder)
+        add(Claim(path: name, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
+    }
+
+    /// Says it once, however often it is met.
+    func tell(_ line: String, input: String? = nil) {
+        guard told.insert(line).inserted else { return }
+        Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
+    }
+
+    /// What keeps a file from being taken may pass by without any change of the file that would be told.
+    private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
+        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
+        ignore(path, reason)
+        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
+            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
+            else { return }
+            do throws(SystemError) {
+                guard let status = try FileSystem.status(path), status.kind == .file else { return }
+                take(path, status, cancelled: cancelled)
+            } catch {
+                unseen(path, error)
+            }
+            handOver()
+            publishReport()
+        }
+    }
+
+    /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
+    private func giveBack(_ source: String, as path: String) throws -> Bool {
+        let back = FileSystem.Key(FileSystem.join(folder, path))
+        givenBack.insert(back)
+        do {
+            try claimFolder().giveBack(source, as: path)
+            return true
+        } catch {
+            givenBack.remove(back)
+            if (error as? SystemError)?.isPassing == true { throw error }
+            return false
+        }
+    }
+
+    func add(_ claim: Claim) {
+        ready.append(claim)
+        if ready.count >= Self.batch { handOver() }
+    }
+
+    func handOver() {
+        claiming = nil
+        guard !ready.isEmpty else { return }
+        // Reported as settling until they count as jobs: nobody finds nothing to do in between.
+        let durable = DispatchSemaphore(value: 0)
+        sink.accept(ready, from: self) { durable.signal() }
+        ready = []
+        durable.wait()
+    }
+
+    /// Files that were claimed when the daemon died, before their jobs were recorded.
+    func adopt(_ claims: ClaimFolder) throws {
+        defer { handOver() }
+        for (source, path) in try claims.left() {
+            if try sink.knows(source: source) { continue }
+            try claims.finish(source, as: path)
+            guard let status = try claims.status(source) else { continue }
+            add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
+        }
+        handOver()
+        for (root, count) in try claims.others() {
+            tell(
+                "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
+                    + "left to it; if there is none any more, move them back into the inbox")
+        }
+    }
+}
