@@ -181,7 +181,7 @@ final class Inbox: @unchecked Sendable {
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
-            kept = sink.kept(in: folder)
+            kept = try sink.kept(in: folder)
             if adopts { try adopt(claims) }
             adopts = false
             let foreign = try FileSystemType.polled(folder)

@@ -19,7 +19,7 @@ protocol IntakeSink: AnyObject, Sendable {
     func knows(source: String) throws -> Bool
     /// Whether a job still needs what was claimed in an inbox.
     func needsClaims(in folder: String) throws -> Bool
-    func kept(in folder: String) -> KeptFiles
+    func kept(in folder: String) throws -> KeptFiles
     /// Something of the inbox's report has changed.
     func changed(_ inbox: Inbox)
 }
