@@ -156,12 +156,24 @@ static inline int cvips_autorot(VipsImage *in, VipsImage **out) {
     return vips_autorot(in, out, NULL);
 }
 
-static inline int cvips_premultiply(VipsImage *in, VipsImage **out) {
-    return vips_premultiply(in, out, NULL);
+static inline int cvips_premultiply(VipsImage *in, VipsImage **out, double opaque) {
+    return vips_premultiply(in, out, "max_alpha", opaque, NULL);
 }
 
-static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) {
-    return vips_unpremultiply(in, out, NULL);
+static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out, double opaque) {
+    return vips_unpremultiply(in, out, "max_alpha", opaque, NULL);
+}
+
+static inline int cvips_linear(VipsImage *in, VipsImage **out, double factor) {
+    return vips_linear1(in, out, factor, 0, NULL);
+}
+
+static inline int cvips_max(VipsImage *in, double *largest) {
+    return vips_max(in, largest, NULL);
+}
+
+static inline int cvips_low_16_bits(VipsImage *in, VipsImage **out) {
+    return vips_andimage_const1(in, out, 65535, NULL);
 }
 
 static inline int cvips_rint(VipsImage *in, VipsImage **out) {
@@ -177,10 +189,9 @@ static inline int cvips_flatten(VipsImage *in, VipsImage **out, VipsArrayDouble 
 }
 
 static inline int cvips_icc_transform(
-    VipsImage *in, VipsImage **out, const char *output, const char *fallback, int depth) {
+    VipsImage *in, VipsImage **out, const char *output, const char *fallback, VipsIntent intent, int depth) {
     return vips_icc_transform(
-        in, out, output, "embedded", TRUE, "input_profile", fallback, "intent", VIPS_INTENT_RELATIVE,
-        "black_point_compensation", TRUE, "depth", depth, NULL);
+        in, out, output, "embedded", TRUE, "input_profile", fallback, "intent", intent, "black_point_compensation", TRUE, "depth", depth, NULL);
 }
 
 static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpretation space) {

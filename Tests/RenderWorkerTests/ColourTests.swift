@@ -8,7 +8,9 @@ struct ColourTests {
     @Test("Display P3 becomes sRGB, with sRGB's profile")
     func wideGamut() throws {
         let worker = try WorkerProcess()
-        let wide = try Self.pixels.file(.png) { try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) } }
+        let wide = try Self.pixels.file(.png) {
+            try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
         #expect(try Pixels(wide).likeness(Self.pixels) < 40)
         let result = try worker.render(wide, "save format=png")
         #expect(try Pixels(result).likeness(Self.pixels) > 42)
@@ -20,7 +22,7 @@ struct ColourTests {
         let worker = try WorkerProcess()
         let muted = Pixels(160, 120) { x, y in [90 + x / 2, 80 + y / 2, 120] }
         let source = try muted.file(.tiff) {
-            let cmyk = try $0.then { cvips_icc_transform($0, $1, "cmyk", "srgb", 8) }
+            let cmyk = try $0.then { cvips_icc_transform($0, $1, "cmyk", "srgb", VIPS_INTENT_RELATIVE, 8) }
             if !hasProfile { vips_image_remove(cmyk.image, "icc-profile-data") }
             return cmyk
         }

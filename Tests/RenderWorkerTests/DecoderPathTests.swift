@@ -97,8 +97,12 @@ struct DecoderPathTests {
     func plainWays() throws {
         let worker = try WorkerProcess()
         let pixels = Pixels.colourful(400, 300)
-        let wide = try pixels.file(.jpeg) { try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) } }
-        let cmyk = try pixels.file(.jpeg) { try $0.then { cvips_icc_transform($0, $1, "cmyk", "srgb", 8) } }
+        let wide = try pixels.file(.jpeg) {
+            try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
+        let cmyk = try pixels.file(.jpeg) {
+            try $0.then { cvips_icc_transform($0, $1, "cmyk", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
         for source in [wide, cmyk] {
             let path = try worker.open(source, "resize scale=0.5 | noir").decoderPaths[0]
             #expect(
@@ -120,7 +124,7 @@ struct DecoderPathTests {
     func sRGBProfile() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.jpeg) {
-            try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", 8) }
+            try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
         }
         let header = try worker.open(source, "resize scale=0.5 | noir")
         #expect(header.decoderPaths == ["jpeg, greyscale, 1/2 (noir needs luma only)"])

@@ -13,7 +13,7 @@ struct LifetimeTests {
     /// As a phone makes it: Display P3, EXIF and XMP.
     private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
         try pixels.file(format) {
-            let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) }
+            let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
             picture.set("exif-ifd0-Copyright", "Joe Doe 2026")
             picture.set("xmp-data", xmp)
             return picture

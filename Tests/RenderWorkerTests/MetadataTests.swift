@@ -8,7 +8,7 @@ struct MetadataTests {
     /// A photograph as it comes from a camera.
     static func photograph(_ format: Pixels.Format = .jpeg) throws -> TemporaryFile {
         try Pixels.colourful(320, 240).file(format) {
-            let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", 8) }
+            let picture = try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
             picture.set("exif-ifd0-Copyright", "Joe Doe 2026")
             picture.set("exif-ifd0-Artist", "Jane")
             picture.set("exif-ifd0-Make", "Camera Works")

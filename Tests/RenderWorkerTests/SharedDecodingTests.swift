@@ -7,14 +7,7 @@ import WorkerProtocol
 /// Several outputs of one picture, decoded once.
 struct SharedDecodingTests {
     private func render(_ worker: WorkerProcess, _ source: TemporaryFile, _ chains: [String]) throws -> [Pixels] {
-        let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0 + " | save format=png")) }
-        _ = try worker.open([source], outputs)
-        let files = try chains.map { _ in try TemporaryFile() }
-        switch try worker.ask(.render, files.map { try $0.reopened(O_RDWR) }) {
-        case .rendered(let results): #expect(results.count == chains.count)
-        case let other: throw Unexpected("\(other)")
-        }
-        return try files.map { try Pixels($0) }
+        try worker.render(source, chains.map { $0 + " | save format=png" }).map { try Pixels($0) }
     }
 
     @Test("Several outputs are decoded once, as large as the largest needs, and are what each is alone")

@@ -60,7 +60,7 @@ struct Filter {
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
         // Floating samples and the like are brought back to what stages agree on.
-        return try result.format == input.format ? result : result.inStandardColours(as: input.format)
+        return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
     /// What it made, as far as there is any use in it, and what it did wrong with references. Those that it took too many of are given

@@ -1,7 +1,11 @@
+import CVips
 import Foundation
 
-/// What a worker wants to know of a colour profile: its name, its space, and whether it is sRGB anyway.
+/// What a worker wants to know of a colour profile: its name, its space, how it is applied, and whether it is sRGB anyway.
 struct ICCProfile {
+    /// libvips' name of the field that holds it.
+    static let field = "icc-profile-data"
+
     /// `RGB `, `GRAY`, `CMYK`, … without its spaces.
     let space: String
     private let bytes: [UInt8]
@@ -38,14 +42,25 @@ struct ICCProfile {
         return clean(String(decoding: units, as: UTF16.self))
     }
 
+    /// Whether it says what a camera, a scanner, a screen or a printer means by its numbers. A device link or an abstract profile does not.
+    var isOfDevice: Bool { ["scnr", "mntr", "prtr", "spac"].contains { bytes[12..<16].elementsEqual($0.utf8) } }
+
+    /// The intent that it has a way for, nil if it has none: for any other libvips does as if there were no profile. Tables may be for one
+    /// intent alone; a matrix with curves, or a curve, serves each.
+    var intent: VipsIntent? {
+        if tags["A2B1"] != nil || tags["kTRC"] != nil || tags["rXYZ"] != nil { return VIPS_INTENT_RELATIVE }
+        if tags["A2B0"] != nil { return VIPS_INTENT_PERCEPTUAL }
+        return tags["A2B2"] != nil ? VIPS_INTENT_SATURATION : nil
+    }
+
     /// sRGB's primaries and curve, whatever its name: nothing is gained by a transform.
     var isSRGB: Bool {
         guard space == "RGB" else { return false }
         let primaries: [(tag: String, xyz: [Double])] = [
             ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
         ]
-        // A profile with tables (A2B0) is applied by them, and says nothing by its primaries.
-        guard tags["A2B0"] == nil else { return false }
+        // A profile with tables is applied by them, and says nothing by its primaries.
+        guard !tags.keys.contains(where: { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }) else { return false }
         return primaries.allSatisfy { primary in
             guard let xyz = xyz(primary.tag) else { return false }
             return zip(xyz, primary.xyz).allSatisfy { abs($0 - $1) < 0.003 }

@@ -28,7 +28,7 @@ enum Metadata: String {
         // The encoders write 1 then.
         result.removeField("orientation")
         // A profile for three colours says nothing of one.
-        if result.bands < 3 { result.removeField("icc-profile-data") }
+        if result.bands < 3 { result.removeField(ICCProfile.field) }
         switch self {
         case .keep:
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }

@@ -45,7 +45,7 @@ struct OpenPicture {
             guard !stages.contains(where: { filters.traits($0.name).contains(.changesSize) }) else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
-        let profile = picture.blob("icc-profile-data").flatMap(ICCProfile.init)
+        let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture, profile),
@@ -174,7 +174,9 @@ struct OpenPicture {
 
     private func decode(_ decoding: DecodePlan.Decoding) throws -> Picture {
         try source.reading {
-            let picture = try read(decoding.path).withUsualIntegers()
+            let picture = try read(decoding.path).inUsualSamples { part in
+                try part(read(decoding.path)).largestSample(cancellation)
+            }
             guard decoding.isShared else { return picture }
             let pixels = try picture.inMemory(cancellation)
             try refuseDamage()
@@ -230,7 +232,7 @@ struct OpenPicture {
 extension SourceFile {
     /// How its luma is had.
     fileprivate func luma(_ picture: Picture, _ profile: ICCProfile?) throws -> SourceFacts.Luma {
-        if picture.hasField("icc-profile-data"), !(profile?.isSRGB ?? false) {
+        if picture.hasField(ICCProfile.field), !(profile?.isSRGB ?? false) {
             return .none("its profile\(profile?.name.map { ", \($0)," } ?? "") comes first")
         }
         guard picture.hasPlainColours else { return .none("its colours have to be made plain first") }

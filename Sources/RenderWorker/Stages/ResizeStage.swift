@@ -93,9 +93,10 @@ struct ResizeStage {
         guard picture.hasAlpha else { return try picture.then { cvips_resize($0, $1, x, y, kernel) } }
         // What is transparent has a colour, too, which must not bleed into what is not.
         let format = picture.format
-        return try picture.then { cvips_premultiply($0, $1) }
+        let opaque: Double = picture.is16Bit ? 65535 : 255
+        return try picture.then { cvips_premultiply($0, $1, opaque) }
             .then { cvips_resize($0, $1, x, y, kernel) }
-            .then { cvips_unpremultiply($0, $1) }
+            .then { cvips_unpremultiply($0, $1, opaque) }
             .then { cvips_rint($0, $1) }
             .then { cvips_cast($0, $1, format, 0) }
     }

@@ -45,6 +45,8 @@ struct Pixels: Equatable {
         return pixels
     }
 
+    func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
+
     /// How near another picture is, in dB; higher is nearer. Of different size or bands: 0.
     func likeness(_ other: Pixels, most: Double = 255) -> Double {
         guard width == other.width, height == other.height, bands == other.bands else { return 0 }

@@ -39,6 +39,7 @@ final class VipsPicture {
             switch start.first {
             case 0xff: cvips_jpegload(source, &loaded, VIPS_FAIL_ON_ERROR, 1)
             case 0x89: cvips_pngload(source, &loaded, VIPS_FAIL_ON_ERROR)
+            case UInt8(ascii: "G"): cvips_gifload(source, &loaded, VIPS_FAIL_ON_ERROR)
             case UInt8(ascii: "R"): cvips_webpload(source, &loaded, VIPS_FAIL_ON_ERROR, 1)
             case UInt8(ascii: "I"), UInt8(ascii: "M"): cvips_tiffload(source, &loaded, VIPS_FAIL_ON_ERROR, 0, -1)
             default: cvips_heifload(source, &loaded, VIPS_FAIL_ON_ERROR)
@@ -55,6 +56,45 @@ final class VipsPicture {
         var result: UnsafeMutablePointer<VipsImage>?
         guard operation(image, &result) == 0, let result else { throw Unexpected(Self.error) }
         return VipsPicture(owning: result)
+    }
+
+    func bands(_ first: Int, _ count: Int) throws -> VipsPicture {
+        try then { cvips_extract_bands($0, $1, Int32(first), Int32(count)) }
+    }
+
+    func joined(with other: VipsPicture) throws -> VipsPicture {
+        var images: [UnsafeMutablePointer<VipsImage>?] = [image, other.image]
+        return try then { cvips_bandjoin(&images, $1, 2) }
+    }
+
+    /// By two profiles that libvips brings along, or by its own for the first.
+    func transformed(from: String, to: String) throws -> VipsPicture {
+        let depth: Int32 = is16Bit ? 16 : 8
+        return try then { cvips_icc_transform($0, $1, to, from, VIPS_INTENT_RELATIVE, depth) }
+    }
+
+    /// Of 8 bit, whatever it was, so that it can be looked at more than once.
+    func inMemory() throws -> VipsPicture {
+        let factor = is16Bit ? 1.0 / 257 : 1
+        let space = image.pointee.Bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        let narrow = try then { cvips_linear($0, $1, factor) }.then { cvips_rint($0, $1) }
+            .then { cvips_cast($0, $1, VIPS_FORMAT_UCHAR, 0) }.then { cvips_reinterpret($0, $1, space) }
+        guard let copy = vips_image_copy_memory(narrow.image) else { throw Unexpected(Self.error) }
+        return VipsPicture(owning: copy)
+    }
+
+    /// The largest difference of a sample; nil when they are of different size or bands.
+    func distance(_ other: VipsPicture) throws -> Int? {
+        let ours = try inMemory(), theirs = try other.inMemory()
+        guard ours.image.pointee.Xsize == theirs.image.pointee.Xsize,
+            ours.image.pointee.Ysize == theirs.image.pointee.Ysize,
+            ours.image.pointee.Bands == theirs.image.pointee.Bands
+        else { return nil }
+        let count = Int(ours.image.pointee.Xsize * ours.image.pointee.Ysize * ours.image.pointee.Bands)
+        guard let left = ours.image.pointee.data ?? nil, let right = theirs.image.pointee.data ?? nil else {
+            return nil
+        }
+        return (0..<count).map { abs(Int(left[$0]) - Int(right[$0])) }.max()
     }
 
     func pixels() throws -> Pixels {

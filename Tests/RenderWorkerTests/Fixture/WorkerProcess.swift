@@ -126,6 +126,18 @@ final class WorkerProcess: Sendable {
         return result
     }
 
+    /// Renders to several outputs at once.
+    func render(_ source: TemporaryFile, _ chains: [String]) throws -> [TemporaryFile] {
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
+        _ = try open([source], outputs)
+        let files = try chains.map { _ in try TemporaryFile() }
+        switch try ask(.render, files.map { try $0.reopened(O_RDWR) }) {
+        case .rendered(let results) where results.count == chains.count: return files
+        case .failed(let failure): throw failure
+        case let other: throw Unexpected("\(other)")
+        }
+    }
+
     /// What is the matter with a picture.
     func failure(_ source: TemporaryFile, name: String = "picture", _ chain: String) throws -> WorkerFailure {
         do {

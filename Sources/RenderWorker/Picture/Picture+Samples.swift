@@ -1,0 +1,141 @@
+import CVips
+
+/// The samples of a picture: what a file may hold, and what this worker goes on with.
+extension Picture {
+    typealias Measure = (_ part: (Picture) throws -> Picture) throws -> Double
+
+    /// Gamma-encoded red, green, blue, or grey, of 8 or 16 bit as they are, with one alpha at the most.
+    var hasPlainColours: Bool { hasUsualSamples && !isCMYK }
+
+    var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
+    var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
+
+    /// The same, or CMYK. All else is made that before the first resize, which would take its bands for what they are not. `largest` finds
+    /// the largest sample of what it is told to make of the picture, where their meaning hangs on that.
+    func inUsualSamples(largest: Measure) throws -> Picture {
+        guard !hasUsualSamples else { return self }
+        guard vips_band_format_iscomplex(format) == 0 else {
+            throw VipsError(lines: ["its samples are complex numbers"])
+        }
+        if isAbsolute { return try absoluteInSRGB(largest) }
+        let plain = try interpretedByBands().withoutExtraBands()
+        if vips_band_format_isfloat(format) != 0 { return try plain.floatingInUsualSamples() }
+        return try plain.hasUsualSamples ? plain : plain.integersInUsualSamples(largest { $0 })
+    }
+
+    /// What a filter left in other samples than it got: values keep their meaning, and are rounded.
+    func inUsualSamples(as format: VipsBandFormat) throws -> Picture {
+        try rounded(to: format).interpretedByBands()
+    }
+
+    private var hasUsualSamples: Bool {
+        guard format == VIPS_FORMAT_UCHAR || is16Bit else { return false }
+        return usualInterpretation == interpretation && bands <= mostBands
+    }
+
+    /// The colours and one alpha: TIFF allows any number of bands.
+    private var mostBands: Int { isCMYK ? 5 : usualInterpretation == grey ? 2 : 4 }
+
+    private var grey: VipsInterpretation { isWide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W }
+    private var isWide: Bool { bytesPerSample > 1 }
+
+    private var usualInterpretation: VipsInterpretation {
+        if isCMYK { return interpretation }
+        if bands < 3 || interpretation == VIPS_INTERPRETATION_B_W || interpretation == VIPS_INTERPRETATION_GREY16 {
+            return grey
+        }
+        return isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
+    }
+
+    fileprivate func interpretedByBands() throws -> Picture {
+        let usual = usualInterpretation
+        return try interpretation == usual ? self : interpreted(usual)
+    }
+
+    private func withoutExtraBands() throws -> Picture {
+        let most = Int32(mostBands)
+        return bands > most ? try then { cvips_extract_bands($0, $1, 0, most) } : self
+    }
+
+    fileprivate func rounded(to format: VipsBandFormat) throws -> Picture {
+        try then { cvips_rint($0, $1) }.then { cvips_cast($0, $1, format, 0) }
+    }
+
+    func interpreted(_ interpretation: VipsInterpretation) throws -> Picture {
+        try then { cvips_reinterpret($0, $1, interpretation) }
+    }
+}
+
+/// Lab and the like, which are defined without a profile.
+extension Picture {
+    fileprivate var isAbsolute: Bool {
+        [VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABQ, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_XYZ]
+            .contains(interpretation)
+    }
+
+    fileprivate func absoluteInSRGB(_ largest: Measure) throws -> Picture {
+        let plain = try withoutProfile()
+        // 16 bit stay 16 bit.
+        let isWide = interpretation == VIPS_INTERPRETATION_LABS
+        let space = isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
+        // Of LABQ the fourth band is no alpha, but the last bits of the others.
+        guard image.pointee.Coding != VIPS_CODING_LABQ, hasAlpha else {
+            return try plain.then { cvips_colourspace($0, $1, space) }
+        }
+        let colours = try plain.then { cvips_extract_bands($0, $1, 0, 3) }.then { cvips_colourspace($0, $1, space) }
+        guard isWide else { return try colours.joined(with: plain.fourthBand().rounded(to: colours.format)) }
+        // It has no sign, though libvips reads it as if it had one. libvips itself writes it as of 8 bit.
+        func alpha(_ picture: Picture) throws -> Picture {
+            try picture.fourthBand().then { cvips_cast($0, $1, VIPS_FORMAT_INT, 0) }.then { cvips_low_16_bits($0, $1) }
+        }
+        let factor: Double = try largest(alpha) <= 255 ? 257 : 1
+        return try colours.joined(
+            with: alpha(plain).then { cvips_linear($0, $1, factor) }.rounded(to: colours.format))
+    }
+
+    private func fourthBand() throws -> Picture { try then { cvips_extract_bands($0, $1, 3, 1) } }
+}
+
+/// Floating samples: from 0 to 1, as TIFF has it, linear light unless a profile says otherwise.
+extension Picture {
+    fileprivate func floatingInUsualSamples() throws -> Picture {
+        let wide = try then { cvips_linear($0, $1, 65535) }.rounded(to: VIPS_FORMAT_USHORT).interpretedByBands()
+        if isCMYK { return wide }
+        if let profile, let known = try? profile.isSRGB ? wide : wide.transformed(by: profile) { return known }
+        let isGrey = colourBands == 1
+        let bare = try withoutProfile().withoutAlpha()
+        let rgb = try (isGrey ? bare.joined(with: bare, bare) : bare).interpreted(VIPS_INTERPRETATION_scRGB)
+            .then { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
+        let colours = isGrey ? try rgb.luma() : rgb
+        guard hasAlpha else { return colours }
+        return try colours.joined(with: alpha().then { cvips_linear($0, $1, 255) }.rounded(to: VIPS_FORMAT_UCHAR))
+    }
+}
+
+/// Whole numbers of more than 16 bit, or with a sign.
+extension Picture {
+    /// TIFF has white at the end of their range. Programs that calculate in them often leave the values as they were in 8 or 16 bit; by the
+    /// range such a picture would be black.
+    fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
+        let range: Double =
+            switch format {
+            case VIPS_FORMAT_CHAR: 127
+            case VIPS_FORMAT_SHORT: 32767
+            case VIPS_FORMAT_INT: 2_147_483_647
+            default: 4_294_967_295
+            }
+        let white = [255, 65535].first { largest <= $0 && $0 < range } ?? range
+        let usual = white <= 255 ? VIPS_FORMAT_UCHAR : VIPS_FORMAT_USHORT
+        let factor = (usual == VIPS_FORMAT_UCHAR ? 255 : 65535) / white
+        return try then { cvips_linear($0, $1, factor) }.rounded(to: usual).interpretedByBands()
+    }
+
+    /// Evaluates the picture.
+    func largestSample(_ cancellation: Cancellation) throws -> Double {
+        try cancellation.guarding(self) {
+            var largest = 0.0
+            guard cvips_max(image, &largest) == 0 else { throw VipsError.take() }
+            return largest
+        }
+    }
+}
