@@ -40,6 +40,33 @@ struct LimitTests {
         _ = try worker.render(larger, "resize scale=0.5 | save format=\(format)")
     }
 
+    @Test(
+        "A result of more than MaxPixels is refused by the header, at whichever resize, and behind a filter before work"
+    )
+    func tooManyPixels() throws {
+        let folder = try TemporaryFolder()
+        try Plugin(
+            name: "narrow", body: "return vips_shrink(in, out, 10, 1, NULL);",
+            changes: ".traits = PIPELINE_CHANGES_SIZE"
+        ).compile(to: folder.path + "/narrow.so")
+        let worker = try WorkerProcess(plugins: [folder.path, WorkerProcess.programs.path])
+        let source = try Pixels.colourful(400, 300).file(.jpeg)
+        for chain in [
+            "resize width=65535 height=65535 fit=exact", "resize width=40000 height=40000 fit=cover",
+            "resize width=65535 height=65535 fit=exact | resize width=20", "noir | resize scale=16 | resize scale=16",
+        ] {
+            let failure = try #require(throws: WorkerFailure.self) { try worker.open(source, "resize width=20", chain) }
+            #expect(
+                failure.stage == "resize" && failure.message.contains("more than MaxPixels=268000000"), "\(failure)")
+        }
+        #expect(try worker.open(source, "resize scale=16").width == 400)
+        let often = Array(repeating: "resize scale=16", count: 30).joined(separator: " | ")
+        #expect(throws: WorkerFailure.self) { try worker.open(source, "noir | " + often) }
+        #expect(try worker.failure(source, "narrow | " + often).message.contains("more than MaxPixels"))
+        let failure = try worker.failure(source, "narrow | resize width=65535 height=65535 fit=exact")
+        #expect(failure.stage == "resize" && failure.message.contains("it would become 65535 × 65535"), "\(failure)")
+    }
+
     @Test("What filters make of the size counts: too large is told before anything is encoded, smaller is well")
     func tooLargeByFilter() throws {
         let folder = try TemporaryFolder()

@@ -41,8 +41,12 @@ struct OpenPicture {
                 advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
         }
         for stages in outputs.map(\.stages) {
-            // A filter that changes the size is looked at when it has.
-            guard !stages.contains(where: { filters.traits($0.name).contains(.changesSize) }) else { continue }
+            // A filter that changes the size is looked at when it has, and so is what comes behind it.
+            let known = stages.prefix { !filters.traits($0.name).contains(.changesSize) }
+            for end in known.indices where known[end].name == ResizeStage.name {
+                try ResultSize(of: picture, Array(known[...end])).check(maxPixels: maxPixels)
+            }
+            guard known.count == stages.count else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
@@ -109,6 +113,7 @@ struct OpenPicture {
         while let stage = stages.popFirst() {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
+                try ResultSize(width: target.cropWidth, height: target.cropHeight).check(maxPixels: maxPixels)
                 picture = try within(stage.name) { try resize.apply(target, to: picture) }
             } else if let table = filters.table([stage] + stages, of: picture) {
                 stages = stages.dropFirst(table.stages.count - 1)

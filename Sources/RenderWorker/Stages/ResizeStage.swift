@@ -19,6 +19,9 @@ struct ResizeStage {
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
+    /// libvips' own bound. Numbers stay numbers, however often something is enlarged whose size is not known.
+    private static let mostASide = 10_000_000.0
+
     private let scale: Double?
     private let width: Double?
     private let height: Double?
@@ -40,7 +43,8 @@ struct ResizeStage {
         let (w, h) = (Double(sourceWidth), Double(sourceHeight))
         func sized(_ x: Double, _ y: Double) -> Target {
             // Half a pixel goes: at half its size a picture of odd sides is what decoders make of it.
-            let (x, y) = (max(1, Int((w * x - 0.5).rounded(.up))), max(1, Int((h * y - 0.5).rounded(.up))))
+            func side(_ size: Double) -> Int { Int(max(1, min((size - 0.5).rounded(.up), Self.mostASide))) }
+            let (x, y) = (side(w * x), side(h * y))
             return Target(width: x, height: y, cropWidth: x, cropHeight: y)
         }
         if let scale { return sized(scale, scale) }

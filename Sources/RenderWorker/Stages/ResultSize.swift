@@ -21,6 +21,15 @@ struct ResultSize {
         }
     }
 
+    /// What a resize would make counts as what a file claims.
+    func check(maxPixels: Int64) throws(WorkerFailure) {
+        guard pixels > maxPixels else { return }
+        throw WorkerFailure(
+            stage: ResizeStage.name,
+            message: "it would become \(width) × \(height): \(pixels) pixels, more than MaxPixels=\(maxPixels)",
+            advice: "ask for a smaller size, or raise MaxPixels in [Daemon]; then pipectl retry")
+    }
+
     /// Pixels a side. What PNG and TIFF hold is more than a picture can have.
     private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384]
 
