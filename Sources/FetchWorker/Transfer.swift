@@ -41,6 +41,8 @@ final class Transfer {
 
     /// In bytes. A header is no place to hide a body in.
     private static let longestHeader = 256 << 10
+    /// In bytes, of one line of it: libcurl takes no more, and says then that memory has run out.
+    private static let longestLine = 100 << 10
     /// In bytes, of an answer that says that there is no picture. Beyond that the connection is not worth keeping.
     private static let longestApology = 64 << 10
     /// What must come within StallTimeout, in bytes: one at a time, now and then, would hold a place for ever.
@@ -166,7 +168,7 @@ final class Transfer {
         arrived += line.count
         headerBytes += line.count
         guard headerBytes <= Self.longestHeader else {
-            verdict = FetchFailure(.input, "the server's header is longer than \(Self.longestHeader) bytes")
+            verdict = overlong("the header of the server's answer is longer than \(Self.longestHeader) bytes")
             return -1
         }
         header.read(line)
@@ -309,6 +311,12 @@ final class Transfer {
         504: "what is behind it does not answer",
     ]
 
+    private func overlong(_ message: String) -> FetchFailure {
+        FetchFailure(
+            .input, message + ", and no more are read",
+            advice: "tell whoever runs the server; or download it in a browser, and drop it")
+    }
+
     private func failure(_ code: CURLcode) -> FetchFailure {
         if let refused {
             return FetchFailure(
@@ -317,6 +325,8 @@ final class Transfer {
         }
         let said = words.pointee == 0 ? Curl.words(code) : String(cString: words)
         switch code {
+        case CURLE_OUT_OF_MEMORY where window != nil && !header.isWhole:
+            return overlong("a line of the header of the server's answer is longer than \(Self.longestLine) bytes")
         case CURLE_OPERATION_TIMEDOUT:
             return FetchFailure(.transient, "there was no connection within ConnectTimeout (\(said))")
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:

@@ -236,13 +236,17 @@ struct TransferTests {
             case "/header":
                 try connection.write("HTTP/1.1 200 So\r\n")
                 while true { try connection.write("X-More: \(String(repeating: "x", count: 1000))\r\n") }
+            case "/line":
+                try connection.write("HTTP/1.1 200 So\r\nX-Long: \(String(repeating: "x", count: 200_000))\r\n\r\n")
             case "/old": try connection.write("not HTTP at all")
             default: break
             }
             connection.close()
         }
         let worker = try FetchProcess()
-        #expect(try worker.failure(at: server.url("/header")).message.contains("header"))
+        #expect(try worker.failure(at: server.url("/header")).message.contains("longer than 262144 bytes"))
+        let long = try worker.failure(at: server.url("/line"))
+        #expect(long.kind == .input && long.message.contains("longer than 102400 bytes") && long.advice != nil)
         #expect(try worker.failure(at: server.url("/old")).kind == .input)
         #expect(try worker.failure(at: server.url("/nothing")).kind == .transient)
         #expect(try worker.failure(at: "http://127.0.0.1:1/").kind == .transient)
