@@ -65,7 +65,7 @@ final class Worker: Sendable {
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
             // All that the picture needed is let go before anybody hears of it.
-            vips_error_clear()
+            VipsError.forget()
             if state.picture == nil { FilterHost.end() }
             // What was found out is told before a failure, too.
             if let header = news.take() { send(.rendering(header)) }

@@ -5,10 +5,19 @@ import WorkerProtocol
 extension WorkerFailure {
     /// The picture itself is at fault.
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool) {
-        let words = error.lines.joined(separator: " ").lowercased()
+        // libtiff looks at every page, and complains of those that nobody asks for; what ends the reading comes last.
+        let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
+        let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
+        if words.contains("security limit") || words.contains("exceeds user limit") {
+            self.init(
+                stage: "open", message: "the picture is larger than its decoder takes (\(error.reason))",
+                advice: "save it smaller, or in another format; then drop that")
+            return
+        }
         let signsOfAnEnd = [
             "premature end of jpeg", "premature end of input", "truncated", "unexpected end", "end of file",
-            "end of stream", "not enough", "eof", "bad seek",
+            "end of stream", "not enough", "eof", "seek error", "bytes, expected",
+            "failed to read directory",
         ]
         if let code = error.code, FailureClass(code: code, ofOriginal: true) == .transient {
             self.init(

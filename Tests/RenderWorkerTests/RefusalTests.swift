@@ -22,10 +22,78 @@ struct RefusalTests {
 
     @Test(
         "Other kinds are named",
-        arguments: [("%PDF-1.7 ", "PDF"), ("<svg xmlns=", "SVG"), ("PK\u{3}\u{4} ", "ZIP"), ("BM      ", "BMP")])
+        arguments: [
+            ("%PDF-1.7 ", "PDF"), ("<svg xmlns=", "SVG"), ("PK\u{3}\u{4} ", "ZIP"), ("BM or P5 ", "text"),
+            ("P5 of 7", "text"),
+        ])
     func others(start: String, name: String) throws {
         let failure = try WorkerProcess().failure(TemporaryFile(Array(start.utf8)), "noir")
         #expect(failure.message.contains(name))
+    }
+
+    @Test("BMP, TGA and the family of PGM are named, with what to do, whatever their pixels look like")
+    func simpleFormats() throws {
+        let worker = try WorkerProcess()
+        let text = Array("text text text text text ".utf8)
+        let bmp =
+            Array("BM".utf8) + [90, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 24, 0]
+        let tga: [UInt8] = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0, 24, 0]
+        let mapped: [UInt8] = [0, 1, 9, 0, 0, 0, 1, 24, 0, 0, 0, 0, 4, 0, 4, 0, 8, 0x20]
+        let files: [(bytes: [UInt8], name: String)] = [
+            (bmp + text, "BMP"), (tga + text, "TGA"), (mapped + text, "TGA"),
+            ([26] + text + Array("TRUEVISION-XFILE.\0".utf8), "TGA"), (Array("P1\n2 2\n0 1 1 0\n".utf8), "PBM"),
+            (Array("P5 5 5 255\n".utf8) + text, "PGM"), (Array("P6\n# by hand\n2 2 255\n".utf8) + text, "PPM"),
+            (Array("P4\n9 9\n".utf8) + [0, 255, 7], "PBM"), (Array("P7\nWIDTH 5\n".utf8), "PAM"),
+            (Array("PF\n5 5\n-1\n".utf8), "PFM"),
+        ]
+        for file in files {
+            let failure = try worker.failure(TemporaryFile(file.bytes), name: "a.jpg", "noir")
+            #expect(
+                failure.message.hasPrefix("this is a \(file.name) picture, which pipelined does not read"), "\(failure)"
+            )
+            #expect(failure.advice?.hasPrefix("save it as PNG or TIFF") == true)
+        }
+    }
+
+    @Test("What is wrong with a PNG is told in words")
+    func brokenPNG() throws {
+        let worker = try WorkerProcess()
+        let whole = try Pixels.colourful(40, 30).file(.png).bytes
+        func changed(_ change: (inout [UInt8]) -> Void) throws -> TemporaryFile {
+            var bytes = whole
+            change(&bytes)
+            bytes.replaceSubrange(29..<33, with: PNGChunk.checksum(bytes[12..<29]))
+            return try TemporaryFile(bytes)
+        }
+        let end: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
+        let files: [(file: TemporaryFile, reason: String)] = try [
+            (changed { $0.replaceSubrange(16..<20, with: [0, 0, 0, 0]) }, "Image width is zero in IHDR"),
+            (changed { $0[24] = 3 }, "Invalid color type/bit depth combination in IHDR"),
+            (changed { $0[25] = 3 }, "Missing PLTE before IDAT"),
+            (changed { $0[28] = 9 }, "Unknown interlace method in IHDR"),
+            (TemporaryFile(Array(whole.prefix(33)) + end), "IEND: out of place"),
+            (TemporaryFile(Array(whole.prefix(40))), "its end is missing (not enough data)"),
+        ]
+        for (file, reason) in files {
+            for chain in ["noir", "save format=png"] {
+                let message = try worker.failure(file, chain).message
+                #expect(message.contains(reason), "\(reason): \(message)")
+            }
+        }
+        // What was wrong with one is not told of the next.
+        let cut = try TemporaryFile(Array(Pixels.colourful(400, 300).file(.jpeg).bytes.prefix(3000)))
+        #expect(try !worker.failure(cut, "noir").message.contains("not enough data"))
+    }
+
+    @Test("A whole AVIF that is larger than its decoder takes is not told to be cut")
+    func largeAVIF() throws {
+        var bytes = try Pixels.colourful(64, 48).file(.avif).bytes
+        let sign = Array("ispe".utf8)
+        let at = try #require(bytes.indices.first { bytes[$0...].starts(with: sign) })
+        bytes.replaceSubrange(at + 8..<at + 16, with: [0, 0, 0x42, 0x68, 0, 0, 0x42, 0x68])
+        let failure = try WorkerProcess().failure(TemporaryFile(bytes), "noir")
+        #expect(failure.message.hasPrefix("the picture is larger than its decoder takes"), "\(failure)")
+        #expect(failure.message.contains("17000x17000") && failure.message.contains("16384"))
     }
 
     @Test("A camera's RAW file is told from the TIFF that it also is")

@@ -205,12 +205,22 @@ struct OpenPicture {
     }
 
     private func shrunk(_ shrink: Int) throws -> Picture {
-        let picture = try source.picture(shrink: shrink)
+        guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
+        // A smaller copy is read through before anything is made of it: where that fails, the picture itself may be whole.
+        guard try canRead(shrink) else { return try source.picture() }
         // What a TIFF's smaller copies carry beside pixels is left to who wrote them.
-        guard source.format == .tiff, shrink > 1 else { return picture }
-        let whole = try Metadata.copy(from: file, to: picture)
-        whole.copyField("icc-profile-data", from: file)
+        let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
+        whole.copyField(ICCProfile.field, from: file)
         return whole
+    }
+
+    private func canRead(_ shrink: Int) throws -> Bool {
+        do {
+            _ = try source.picture(shrink: shrink).largestSample(cancellation)
+            return true
+        } catch is VipsError {
+            return false
+        }
     }
 
     /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a grumble. Extra bytes

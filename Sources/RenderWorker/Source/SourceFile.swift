@@ -22,9 +22,14 @@ struct SourceFile {
         self.words = words
         self.acceptsDamage = acceptsDamage
         let status = try descriptor.status()
-        size = Int(status.st_size)
+        let size = Int(status.st_size)
+        self.size = size
         modified = status.st_mtim
-        format = try SourceFormat(sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength, of: words))
+        format = try SourceFormat(
+            sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength, of: words)
+        ) { count in
+            (try? Self.read(descriptor, at: max(0, size - count), count, of: words)) ?? []
+        }
         if format == .tiff, CameraRaw.isRaw(tiff: exactly, name: name) {
             throw SourceFormat.cameraRaw
         }

@@ -6,7 +6,10 @@ enum SourceFormat: String {
 
     static let prefixLength = 64
 
-    init(sniffing prefix: [UInt8]) throws(WorkerFailure) {
+    private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read"
+
+    /// `end` reads the last bytes of the file, for what bears its sign there.
+    init(sniffing prefix: [UInt8], end: (_ count: Int) -> [UInt8]) throws(WorkerFailure) {
         func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
         let tiffs: [[UInt8]] = [
             [0x49, 0x49, 0x2a, 0], [0x4d, 0x4d, 0, 0x2a], [0x49, 0x49, 0x2b, 0], [0x4d, 0x4d, 0, 0x2b],
@@ -27,12 +30,18 @@ enum SourceFormat: String {
             self = .gif
         } else if starts("ftyp", at: 4), let format = Self.container(prefix) {
             self = format
+        } else if let name = SimpleFormat.name(prefix, end: end) {
+            throw WorkerFailure(
+                stage: "open",
+                message: "this is a \(name) picture, which pipelined does not read: libvips does not trust what it has "
+                    + "for that with strangers' files",
+                advice: "save it as PNG or TIFF, then drop that; \(Self.advice)")
         } else {
             throw WorkerFailure(
                 stage: "open",
                 message: "this is no picture that pipelined reads"
                     + (Self.guess(prefix).map { " (it looks like \($0))" } ?? ""),
-                advice: "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read")
+                advice: Self.advice)
         }
     }
 
@@ -54,7 +63,7 @@ enum SourceFormat: String {
         let signs: [(offset: Int, text: String, looks: String)] = [
             (0, "%PDF", "a PDF document"), (0, "<svg", "an SVG drawing"), (0, "<?xml", "an SVG or XML document"),
             (0, "<!DOC", "a web page"), (0, "<html", "a web page"), (0, "PK\u{3}\u{4}", "a ZIP archive"),
-            (0, "8BPS", "a Photoshop document"), (0, "BM", "a BMP picture"), (4, "JXL ", "a JPEG XL picture"),
+            (0, "8BPS", "a Photoshop document"), (4, "JXL ", "a JPEG XL picture"),
             (4, "jP  ", "a JPEG 2000 picture"), (4, "ftyp", "a film"), (0, "\u{1a}E", "a film"),
         ]
         if let sign = signs.first(where: { prefix.dropFirst($0.offset).starts(with: $0.text.utf8) }) {

@@ -1,0 +1,39 @@
+/// Formats that are little more than pixels. People ask for them, and libvips reads them by loaders that it calls untrusted, if at all; so
+/// they are told from other files, and named.
+enum SimpleFormat {
+    static func name(_ prefix: [UInt8], end: (_ count: Int) -> [UInt8]) -> String? {
+        if isBMP(prefix) { return "BMP" }
+        return netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)
+    }
+
+    /// The letters, and the length of the header behind them: text may begin with the same.
+    private static func isBMP(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: "BM".utf8) && bytes.count >= 18 && (12...124).contains(bytes[14])
+            && bytes[15...17].allSatisfy { $0 == 0 }
+    }
+
+    private static func netpbm(_ bytes: [UInt8]) -> String? {
+        let names: [Character: String] = [
+            "1": "PBM", "2": "PGM", "3": "PPM", "4": "PBM", "5": "PGM", "6": "PPM", "7": "PAM", "F": "PFM", "f": "PFM",
+        ]
+        guard bytes.count > 3, bytes[0] == UInt8(ascii: "P"), Self.isSpace(bytes[2]),
+            let name = names[Character(UnicodeScalar(bytes[1]))]
+        else { return nil }
+        // A number, or a comment before it; PAM has words.
+        let next = bytes.dropFirst(2).drop(while: isSpace).first.map { Character(UnicodeScalar($0)) }
+        return name == "PAM" || next?.isNumber == true || next == "#" ? name : nil
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+
+    /// By its last bytes; older ones by a header of which every field makes sense.
+    private static func isTGA(_ bytes: [UInt8], _ end: (Int) -> [UInt8]) -> Bool {
+        if end(18).starts(with: "TRUEVISION-XFILE".utf8) { return true }
+        guard bytes.count >= 18 else { return false }
+        let hasColours = bytes[1] == 1 && [1, 9].contains(bytes[2]) && [15, 16, 24, 32].contains(bytes[7])
+        let hasNone = bytes[1] == 0 && [2, 3, 10, 11].contains(bytes[2]) && bytes[3...7].allSatisfy { $0 == 0 }
+        let (width, height) = (Int(bytes[12]) | Int(bytes[13]) << 8, Int(bytes[14]) | Int(bytes[15]) << 8)
+        return (hasColours || hasNone) && width > 0 && height > 0 && [8, 15, 16, 24, 32].contains(bytes[16])
+            && bytes[17] & 0xc0 == 0
+    }
+}
