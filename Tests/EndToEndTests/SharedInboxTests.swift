@@ -122,6 +122,18 @@ struct SharedInboxTests {
         }
     }
 
+    @Test("what lies behind a link in the place of .staging is not swept")
+    func linkedStaging() async throws {
+        try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
+            try daemon.write(Picture.small, to: "elsewhere/test/mine.png")
+            try Self.folder(daemon.path("outbox/noir"))
+            try #require(symlink(daemon.path("elsewhere"), daemon.path("outbox/noir/.staging")) == 0)
+            try await daemon.start()
+            try await daemon.says("/.staging/test can't be swept")
+            #expect(daemon.files(in: "elsewhere") == ["test/mine.png"])
+        }
+    }
+
     @Test("two roots with one inbox leave each other's claims alone, also after a restart")
     func twoRoots() async throws {
         try await DaemonFixture.with(started: false) { first in

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -38,12 +39,22 @@ struct Staging: Sendable {
     func sweep(_ outbox: String, except kept: Set<String>) {
         let folder = folder(in: outbox)
         do {
-            guard try FileSystem.exists(folder) else { return }
-            for path in try FileSystem.names(in: folder).compactMap(\.self).map({ FileSystem.join(folder, $0) }) {
-                if !kept.contains(path) { try FileSystem.remove(path) }
+            guard let own = try open(outbox) else { return }
+            for name in try FileSystem.names(in: own, called: folder).compactMap(\.self) {
+                if !kept.contains(FileSystem.join(folder, name)) { try FileSystem.remove(name, in: own) }
             }
         } catch {
             Log.failure("\(folder) can't be swept: \(error), ignoring")
+        }
+    }
+
+    /// The folder itself, nil when it is not there. Whoever may write in the outbox may have put a link to elsewhere in its place.
+    private func open(_ outbox: String) throws -> Descriptor? {
+        do {
+            let top = try Descriptor.open(outbox, O_RDONLY | O_DIRECTORY)
+            return try PrivateFolder.open(Self.folderName, in: top, at: "\(outbox)/\(Self.folderName)").openFolder(root)
+        } catch let error as SystemError where error.code == ENOENT {
+            return nil
         }
     }
 

@@ -25,8 +25,8 @@ enum PrivateFolder {
         guard status.owner == geteuid() || status.owner == 0 || isOurs(status.owner, in: above) else {
             throw UnsafeFolder(
                 description: "\(path) belongs to user \(User.name(status.owner)), not to \(User.current): another "
-                    + "pipelined takes pictures from here, or somebody has put it there; give this recipe another "
-                    + "Inbox=, or move that folder away")
+                    + "pipelined works here, or somebody has put it there; give the recipe another folder, or move that "
+                    + "one away")
         }
         guard status.device == FileStatus(try above.status()).device else {
             throw UnsafeFolder(description: "\(path) is another file system than the folder it lies in; unmount it")
