@@ -99,7 +99,8 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "PipelineDaemon", "ManualPages", "PipelineModel", "PipelineControl", "WorkerProtocol",
+                "TestTools", "CLinux", "PipelineDaemon", "ManualPages", "PipelineModel", "PipelineControl",
+                "WorkerProtocol",
                 "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),

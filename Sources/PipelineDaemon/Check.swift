@@ -14,6 +14,7 @@ enum Check {
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { Log.refusal("\(problem)") }
         for plugin in hello.skipped { Log.refusal("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        for hook in loaded.refusedHooks { Log.refusal(hook) }
         guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")

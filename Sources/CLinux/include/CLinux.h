@@ -9,6 +9,7 @@
 #include <sys/inotify.h>
 #include <sys/types.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 /* memmem(3): where `sought` begins in `bytes`, -1 when it is not there. */
 ssize_t clinux_find(const void *bytes, size_t length, const void *sought, size_t sought_length);

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -54,14 +54,19 @@ struct LoadedConfiguration: Sendable {
 
     private static func read(_ path: String, _ problems: inout [Problem]) -> ConfigurationText? {
         do {
-            let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            guard let text = String(data: data, encoding: .utf8) else {
+            let way = try Trust.way(to: path)
+            if let refusal = way.refusal {
+                problems.append(Problem(file: path, line: nil, message: "is not read: \(refusal)"))
+                return nil
+            }
+            let data = try FileSystem.read(try way.open(O_RDONLY), most: .max, called: path)
+            guard let text = String(validating: data, as: UTF8.self) else {
                 problems.append(Problem(file: path, line: nil, message: "is not UTF-8; save it as that"))
                 return nil
             }
             return ConfigurationText(name: path, text: text)
         } catch {
-            problems.append(Problem(file: path, line: nil, message: "can't be read: \(error.localizedDescription)"))
+            problems.append(Problem(file: path, line: nil, message: "can't be read: \(error.reason)"))
             return nil
         }
     }
@@ -69,10 +74,19 @@ struct LoadedConfiguration: Sendable {
     /// Says what the configuration can do without, and what of it is new since the one before.
     func logShortcomings(after before: LoadedConfiguration? = nil) {
         for plugin in skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
+        for hook in refusedHooks { Log.failure(hook) }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
                 "workers are confined in part: there is no \(lack)",
                 advice: "Sandbox=required in [Daemon] would refuse to work like this")
+        }
+    }
+
+    /// Hooks that are not run as they are now, and why.
+    var refusedHooks: [String] {
+        configuration.recipes.compactMap { recipe in
+            guard let hook = recipe.hook, let refusal = Trust.refusal(of: hook) else { return nil }
+            return "the hook of '\(recipe.name)', \(hook), is not run: \(refusal)"
         }
     }
 

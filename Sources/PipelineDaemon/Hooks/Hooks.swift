@@ -130,6 +130,7 @@ final class Hooks: @unchecked Sendable {
             guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first else {
                 return ended(recipe, nil)
             }
+            if let refusal = Trust.refusal(of: hook.program) { return ended(recipe, "is not run: \(refusal)") }
             let bytes = try Wire.encode(shown(event, job, batch))
             hooks[recipe]?.run = try HookRun(
                 hook.program, event: bytes + [UInt8(ascii: "\n")],

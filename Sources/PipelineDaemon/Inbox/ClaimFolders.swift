@@ -41,12 +41,14 @@ final class ClaimFolders: Sendable {
     /// At the opening of an inbox: makes what is missing, unless there was something in it that is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
         // The inbox's own name may be one that others could write.
-        let top = try Way(to: inbox) { status, path in
-            guard status.kind == .link, !Trust.owners.contains(status.owner) else { return }
-            throw UnsafeFolder(
-                description: "\(path) is a link of user \(User.name(status.owner))'s, which is not followed; make it "
-                    + "anew as root, or write the folder that is meant as Inbox=")
-        }.open(O_RDONLY | O_DIRECTORY)
+        let way = try Way(to: inbox) { status, path, _ in
+            guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
+            return
+                "\(path) is a link of user \(User.name(status.owner))'s, which is not followed; make it anew as root, or "
+                + "write the folder that is meant as Inbox="
+        }
+        if let refusal = way.refusal { throw UnsafeFolder(description: refusal) }
+        let top = try way.open(O_RDONLY | O_DIRECTORY)
         let known = known.withLock { $0[inbox] }
         let isSame = try known.map { try $0.inbox == Identity(top) } ?? false
         if let known, isSame, try isReplaced(known, in: top), try isNeeded() { throw replaced(inbox, known, top) }

@@ -23,7 +23,6 @@ struct PluginStock: Sendable {
         self.folder = folder
         self.before = before
         try FileSystem.makeFolders(folder, mode: 0o700)
-        let trust = PluginTrust()
         for (index, source) in folders.enumerated() where FileSystem.mayExist(source) {
             let names: [String]
             do {
@@ -37,7 +36,7 @@ struct PluginStock: Sendable {
                 // A build puts other libraries beside its plugins.
                 if source == Places.programFolder, !Self.isPlugin(origin) { continue }
                 do throws(SystemError) {
-                    if let refusal = try add(origin, as: "\(index).\(name)", trust) {
+                    if let refusal = try add(origin, as: "\(index).\(name)") {
                         skipped.append(SkippedPlugin(file: origin, reason: refusal))
                     }
                 } catch {
@@ -47,12 +46,12 @@ struct PluginStock: Sendable {
         }
     }
 
-    private mutating func add(_ origin: String, as name: String, _ trust: PluginTrust) throws(SystemError) -> String? {
-        let path = FileSystem.resolved(origin)
-        let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    private mutating func add(_ origin: String, as name: String) throws(SystemError) -> String? {
+        let way = try Trust.way(to: origin)
+        if let refusal = way.refusal { return refusal }
+        let file = try way.open(O_RDONLY | O_NONBLOCK)
         let status = FileStatus(try file.status())
         guard status.kind == .file else { return "it is a \(status.kind.rawValue)" }
-        if let refusal = try trust.refusal(of: status, at: path) { return refusal }
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)

@@ -5,48 +5,47 @@ import SystemCalls
 /// Where a path leads, gone step by step: what is checked on the way is what is used at its end, whatever others rename meanwhile.
 struct Way {
     /// The folder in which it ends, and the name there.
-    let folder: Descriptor
-    let name: String
+    private let folder: Descriptor
+    private let name: String
     /// With all links followed.
-    let path: String
+    private let path: String
+    /// Why it was not gone to its end.
+    let refusal: String?
 
-    /// Shows `look` each folder and link on the way, and what lies at its end.
-    init(to path: String, _ look: (FileStatus, String) throws -> Void) throws {
+    /// Shows `refusing` each folder and link on the way, and what lies at its end; goes no further once that gives a reason.
+    init(
+        to wanted: String, refusing: (_ status: FileStatus, _ path: String, _ open: Descriptor) -> String?
+    ) throws(SystemError) {
         var folder = try Descriptor.open("/", Self.asPlace)
-        var names = Self.names(path)[...]
-        var here = ""
+        var refusal = refusing(FileStatus(try folder.status()), "/", folder)
+        var (here, last) = ("", ".")
+        var names = Self.names(wanted)[...]
         var links = 0
-        try look(FileStatus(folder.status()), "/")
-        while let name = names.popFirst() {
-            // Only a link's text can say so.
-            if name == ".." {
-                here = FileSystem.lies(here, within: "/") ? FileSystem.folder(of: here) : here
-                if here == "/" { here = "" }
-                folder = try Self.open("..", in: folder, here)
-                continue
-            }
-            let place = "\(here)/\(name)"
-            let next = try Self.open(name, in: folder, place)
+        while refusal == nil, let name = names.popFirst() {
+            let path = "\(here)/\(name)"
+            let next = try Self.open(name, in: folder, path)
             let status = FileStatus(try next.status())
-            try look(status, place)
+            // What a link calls `..` was shown before.
+            if name != ".." { refusal = refusing(status, path, next) }
             if status.kind == .link {
                 links += 1
-                guard links <= 40 else { throw SystemError("open", path, code: ELOOP) }
-                let target = try Self.text(of: next, place)
+                guard links <= 40 else { throw SystemError("open", wanted, code: ELOOP) }
+                let target = try Self.text(of: next, path)
                 if target.utf8.first == UInt8(ascii: "/") {
-                    folder = try Descriptor.open("/", Self.asPlace)
-                    here = ""
+                    (folder, here) = (try Descriptor.open("/", Self.asPlace), "")
                 }
                 names = Self.names(target) + names
-                continue
+            } else if names.isEmpty, name != ".." {
+                last = name
+            } else {
+                folder = next
+                here = name == ".." ? String(here.prefix(upTo: here.lastIndex(of: "/") ?? here.startIndex)) : path
             }
-            if names.isEmpty {
-                (self.folder, self.name, self.path) = (folder, name, place)
-                return
-            }
-            (folder, here) = (next, place)
         }
-        (self.folder, self.name, self.path) = (folder, ".", here.isEmpty ? "/" : here)
+        self.folder = folder
+        self.refusal = refusal
+        name = last
+        path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }
 
     /// What lies at its end, which is no link.

@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite(
+    "Hooks, recipes and settings that are somebody else's",
+    .enabled(if: geteuid() == 0, "only root may give files away"))
+struct StrangersFilesTests {
+    private static let nobody: uid_t = 65534
+
+    @Test("a hook that somebody else may change is not run, pictures go on, and it is run again when it is mended")
+    func hook() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let hook = daemon.path("hook")
+            try daemon.write("#!/bin/sh\necho run >> \(daemon.path("given"))\n", to: "hook")
+            try #require(chmod(hook, 0o755) == 0 && chown(hook, Self.nobody, 0) == 0)
+            try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=save\n", to: "etc/recipes.d/noir.recipe")
+            try await daemon.start()
+            try await daemon.says("\(hook), is not run: \(hook) belongs to nobody; give it to root")
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "done")
+            try await daemon.says("the hook of 'noir', \(hook), is not run")
+            #expect(!daemon.exists("given"))
+            try #require(chown(hook, 0, 0) == 0)
+            try daemon.drop(as: "b.png")
+            try await daemon.has("given")
+        }
+    }
+
+    @Test(
+        "a recipe that somebody else may change is not read: a reload and a start say so",
+        arguments: ["recipe", "conf"])
+    func configuration(kind: String) async throws {
+        let file = kind == "recipe" ? "etc/recipes.d/theirs.recipe" : "etc/pipelined.conf.d/theirs.conf"
+        try await DaemonFixture.with { daemon in
+            try daemon.write(
+                kind == "recipe" ? "[Recipe]\nInbox=theirs\n[Output]\nChain=save\n" : "[Queues]\nRender=1\n", to: file)
+            let path = daemon.path(file)
+            try #require(chown(path, Self.nobody, 0) == 0)
+            let reload = try await daemon.pipectl("reload")
+            #expect(reload.status != 0)
+            #expect(reload.errors.contains("is not read: \(path) belongs to nobody"), "\(reload.errors)")
+            let check = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(check.status == 78 && check.errors.contains("belongs to nobody"), "\(check)")
+            try #require(chown(path, 0, 0) == 0)
+            #expect(try await daemon.pipectl("reload").status == 0)
+        }
+    }
+}
