@@ -1,11 +1,12 @@
 /// What the command line asks for.
 struct Arguments {
-    enum Task: Equatable { case run, check, manual(Manual), help, version }
+    enum Task: Equatable { case run, check, giveBack, manual(Manual), help, version }
 
     /// What may be written; the help and the manual are made of this.
     enum Option: String, CaseIterable {
         case root = "--root"
         case check = "--check"
+        case giveBack = "--give-back"
         case man = "--man"
         case version = "--version"
         case help = "--help"
@@ -14,7 +15,7 @@ struct Arguments {
             switch self {
             case .root: "DIR"
             case .man: "PAGE"
-            case .check, .version, .help: nil
+            case .check, .giveBack, .version, .help: nil
             }
         }
 
@@ -22,6 +23,8 @@ struct Arguments {
             switch self {
             case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
             case .check: "read configuration and plugins, say all that is wrong with them, and exit"
+            case .giveBack:
+                "bring what was claimed back to its inbox, before pipelined is removed"
             case .man:
                 "print a manual page, for `man -l -`: \(Manual.allCases.map(\.rawValue).joined(separator: ", "))"
             case .version: "print the version"
@@ -56,6 +59,7 @@ struct Arguments {
         switch option {
         case .root: root = value
         case .check: task = .check
+        case .giveBack: task = .giveBack
         case .man:
             guard let page = Manual(rawValue: value) else { throw UsageError("there is no page '\(value)'") }
             task = .manual(page)

@@ -86,7 +86,7 @@ final class Daemon: @unchecked Sendable {
     }
 
     /// Two daemons on one root would take each other's files.
-    private static func lock(_ places: Places) throws -> Descriptor {
+    static func lock(_ places: Places) throws -> Descriptor {
         let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
         // One that was killed while it started a worker holds it, by that worker, for a moment more.
         for attempt in 0..<20 {

@@ -20,6 +20,7 @@ do {
     case .manual(let manual): try manual.print()
     case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))
+    case .giveBack: exit(try GiveBack.run(places))
     case .run: try Daemon(places: places).run()
     }
 } catch let error as UsageError {

@@ -71,6 +71,7 @@ struct ArgumentsTests {
     @Test("Options are read with = or without")
     func reading() throws {
         #expect(try Arguments(["--root", "x", "--check"]).task == .check)
+        #expect(try Arguments(["--give-back"]).task == .giveBack)
         #expect(try Arguments(["--root=x"]).root == "x")
         #expect(try Arguments(["--man", "pipelined.conf"]).task == .manual(.configuration))
         #expect(try Arguments(["-h"]).task == .help)

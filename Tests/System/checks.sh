@@ -463,6 +463,39 @@ a_file_that_may_not_be_read_stays_and_is_told_of() {
     [[ $(pipectl explain $data/inbox/secret.jpg) == *"can't be read by user pipelined"* ]]
 }
 
+nobody_can_put_a_folder_in_the_place_of_the_daemons_own() {
+    recipe deep 'Inbox=deep/er' '[Output]' 'Chain=save format=png'
+    systemctl start "$unit"
+    test "$(stat -c '%U %a' $data/inbox)" = "pipelined 3770"
+    test "$(stat -c '%U %a' $data/inbox/.pipelined)" = "pipelined 2700"
+    local folder
+    for folder in $data/inbox $data/inbox/deep/er; do
+        if as check-member mv $folder/.pipelined $folder/away; then return 1; fi
+        if as check-member mv $data/inbox/deep $data/inbox/away; then return 1; fi
+        if as check-member ls $folder/.pipelined; then return 1; fi
+    done
+    # What members drop is taken out all the same.
+    picture "$scratch/a.jpg"
+    as check-member cp "$scratch/a.jpg" $data/inbox/a.jpg
+    as check-member cp "$scratch/a.jpg" $data/inbox/deep/er/b.jpg
+    eventually 20 test -f $data/outbox/noir/a.jpg
+    eventually 20 test -f $data/outbox/deep/b.png
+    pipectl wait --all
+    eventually 20 test -f $data/archive/noir/a.jpg
+    # Nor before it is there: in a folder of a member's own it is refused.
+    systemctl stop "$unit"
+    as check-member mkdir -p $data/inbox/theirs/.pipelined/test
+    as check-member ln -s $data/failed $data/inbox/theirs/.pipelined/test/0
+    recipe theirs 'Inbox=theirs' '[Output]' 'Chain=save format=png'
+    systemctl start "$unit"
+    logged "$data/inbox/theirs/.pipelined belongs to user check-member, not to pipelined"
+    as check-member cp "$scratch/a.jpg" $data/inbox/theirs/c.jpg
+    drop "$scratch/a.jpg" d.jpg
+    eventually 20 test -f $data/outbox/noir/d.jpg
+    test -f $data/inbox/theirs/c.jpg
+    test -z "$(find $data/failed -type f)"
+}
+
 results_are_for_the_group_to_read() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"
@@ -525,7 +558,7 @@ folder=$(dirname "${BASH_SOURCE[0]}")
 . "$folder/package.sh"
 
 checks=$(sed -n 's/^\([a-z][a-z_0-9]*_[a-z_0-9]*\)() {$/\1/p' "${BASH_SOURCE[0]}" "$folder/package.sh" \
-    | grep -vxE 'has_property|status_is|main_process|drop_in|start_with_slow_pictures|is_running|later_package|with_package')
+    | grep -vxE 'has_property|status_is|main_process|drop_in|start_with_slow_pictures|is_running|are_claimed|start_with_jobs_in_every_state|later_package|with_package')
 [ $# -gt 0 ] && checks=$*
 
 if [ -n "${PACKAGES-}" ]; then

@@ -83,6 +83,87 @@ an_upgrade_under_load_loses_nothing() {
     test "$(property ActiveState)" = active
 }
 
+# With jobs in every state, at whose end nothing but the originals is looked at. What is left is nothing that a person would not find.
+start_with_jobs_in_every_state() {
+    drop_in "ReadWritePaths=$scratch"
+    rm -rf "$scratch/away"
+    mkdir -p "$scratch/away/in"
+    chown -R pipelined:pipelined "$scratch/away"
+    recipe away "Inbox=$scratch/away/in" '[Output]' 'Chain=save format=png'
+    recipe stuck 'Inbox=stuck' '[Output]' 'Chain=save format=png'
+    # A file where the folder should be.
+    as pipelined touch $data/archive/stuck
+    systemctl start "$unit"
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" stuck/disposed.jpg
+    pipectl wait --all
+    eventually 20 has_property StatusText "its original stays"
+    pipectl pause
+    pipectl add "$scratch/a.jpg"
+    pipectl add --chain 'barrier | save format=png' "$scratch/a.jpg" "$scratch/a.jpg"
+    drop "$scratch/a.jpg" claimed.jpg
+    install -d -o pipelined -g pipelined -m 2770 $data/inbox/album
+    drop "$scratch/a.jpg" "album/deep claimed.jpg"
+    install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$scratch/away/a.jpg"
+    mv "$scratch/away/a.jpg" "$scratch/away/in/away.jpg"
+    eventually 20 are_claimed 4
+    # Still being written.
+    exec 9> $data/inbox/settling.jpg
+    cat "$scratch/a.jpg" >&9
+}
+
+are_claimed() { test "$(find $data/inbox "$scratch/away" -path '*/.pipelined/*' -type f | wc -l)" = "$1"; } # COUNT
+
+removing_leaves_every_original_where_a_person_finds_it() {
+    with_package
+    start_with_jobs_in_every_state
+    apt remove pipelined > "$scratch/removed" 2>&1
+    exec 9>&-
+    cat "$scratch/removed"
+    cmp "$scratch/a.jpg" $data/inbox/claimed.jpg
+    cmp "$scratch/a.jpg" "$data/inbox/album/deep claimed.jpg"
+    cmp "$scratch/a.jpg" $data/inbox/settling.jpg
+    cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
+    cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
+    test -z "$(find $data "$scratch/away" -path '*/.pipelined/*' -type f)"
+    # What only the daemon has is kept, and named.
+    test "$(find $data/state/spool -type f -name a.jpg | wc -l)" = 3
+    grep -q "a.jpg, which was downloaded or added, waits in $data/state/spool/" "$scratch/removed"
+    grep -q "2 pictures are back in $data/inbox" "$scratch/removed"
+    # Installed again, it does all of it.
+    apt install "$(package)"
+    systemctl start "$unit"
+    pipectl resume
+    pipectl wait --all
+    test -f $data/outbox/noir/claimed.jpg
+    test -f $data/outbox/noir/a.jpg
+}
+
+purging_leaves_every_original_where_a_person_finds_it() {
+    with_package
+    start_with_jobs_in_every_state
+    # A claim of which nothing is known.
+    install -d -o pipelined -g pipelined $data/inbox/stuck/.pipelined/other-root/3/sub
+    cp "$scratch/a.jpg" "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
+    chown pipelined: "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
+    apt purge pipelined > "$scratch/purged" 2>&1
+    exec 9>&-
+    cat "$scratch/purged"
+    cmp "$scratch/a.jpg" $data/inbox/claimed.jpg
+    cmp "$scratch/a.jpg" "$data/inbox/album/deep claimed.jpg"
+    cmp "$scratch/a.jpg" $data/inbox/settling.jpg
+    cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
+    cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
+    cmp "$scratch/a.jpg" $data/recovered/sub/strange.jpg
+    # Three of one name, each under it.
+    test "$(find $data/recovered -name a.jpg | wc -l)" = 3
+    grep -q "kept $data/recovered/a.jpg" "$scratch/purged"
+    grep -q "$data/recovered holds files, and stays" "$scratch/purged"
+    test ! -e $data/state
+    test -z "$(find $data -name .pipelined)"
+    with_package
+}
+
 removing_keeps_the_queue_and_the_pictures() {
     with_package
     systemctl start "$unit"

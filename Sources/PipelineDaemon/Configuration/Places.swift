@@ -34,6 +34,8 @@ struct Places: Sendable, Hashable {
     var archive: String { "\(data)/archive" }
     var failed: String { "\(data)/failed" }
     var cancelled: String { "\(data)/cancelled" }
+    /// What could not be given back otherwise when pipelined was removed.
+    var recovered: String { "\(data)/recovered" }
     var state: String { "\(data)/state" }
     /// Private copies of the plugins.
     var pluginCopies: String { "\(state)/plugins" }

@@ -12,7 +12,7 @@ enum Manual: String, CaseIterable {
 
     static let purpose = "pictures dropped into a folder come out as what a recipe makes of them"
 
-    static let usage = "[--root DIR] [--check]"
+    static let usage = "[--root DIR] [--check | --give-back]"
 
     var page: ManualPage {
         get throws {

@@ -1,0 +1,106 @@
+import PipelineModel
+import SystemCalls
+
+/// `pipelined --give-back`: what was claimed is brought out of the hidden folders, to where a person finds it, before pipelined is removed.
+struct GiveBack {
+    private let places: Places
+    private let ledger: Ledger
+    private let claims: ClaimFolders
+    /// What is to be said in the end.
+    private var lines: [String] = []
+    private var returned: [String: Int] = [:]
+
+    static func run(_ places: Places) throws -> Int32 {
+        // Nothing was ever taken.
+        guard try FileSystem.exists(places.ledger) else { return ExitStatus.done.rawValue }
+        let lock = try Daemon.lock(places)
+        return try withExtendedLifetime(lock) {
+            var work = GiveBack(
+                places: places, ledger: try Ledger(path: places.ledger),
+                claims: ClaimFolders(root: try Staging(places).root))
+            return try work.run()
+        }
+    }
+
+    private init(places: Places, ledger: Ledger, claims: ClaimFolders) {
+        self.places = places
+        self.ledger = ledger
+        self.claims = claims
+    }
+
+    private mutating func run() throws -> Int32 {
+        var isComplete = true
+        for inbox in Set(try ledger.inboxes() + [places.inbox]).sorted() where FileSystem.isFolder(inbox) {
+            do {
+                try giveBack(inbox)
+            } catch {
+                isComplete = false
+                lines.append("what was claimed in \(inbox) stays in \(inbox)/\(ClaimFolder.name): \(error)")
+            }
+        }
+        try nameSpooled()
+        guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written") }
+        for (place, count) in returned.sorted(by: { $0.key < $1.key }) {
+            print("pipelined: \(count) \(count == 1 ? "picture is" : "pictures are") back in \(place)")
+        }
+        for line in lines { print("pipelined: \(line)") }
+        return (isComplete ? ExitStatus.done : .failed).rawValue
+    }
+
+    /// What has not been worked on goes back to its inbox, and what has where the daemon would have moved it.
+    private mutating func giveBack(_ inbox: String) throws {
+        guard try FileSystem.status(FileSystem.join(inbox, ClaimFolder.name)) != nil else { return }
+        let folder = try claims.open(inbox)
+        for (source, path) in try folder.left() {
+            let job = try ledger.job(claimedAt: source)
+            do {
+                if let job, job.state.isFinal {
+                    let disposal = Disposal(places: places, claims: .success(folder))
+                    let place = try disposal.dispose(job)
+                    if let error = disposal.settle([(job, place)]).values.first { throw error }
+                    ledger.recordDisposal(of: job.id, source: place) {}
+                } else {
+                    try folder.giveBack(source, as: path)
+                    record(job, at: FileSystem.join(inbox, path))
+                    returned[inbox, default: 0] += 1
+                }
+            } catch {
+                let place = try recover(folder.spot(source), as: path, of: job?.order.recipe)
+                record(job, at: place)
+                folder.removeEmptyFolders(above: source)
+            }
+        }
+        folder.removeIfEmpty()
+    }
+
+    private mutating func recover(_ spot: Spot, as path: String, of recipe: String?) throws -> String {
+        let above = FileSystem.join("\(places.recovered)/\(recipe ?? "inbox")", FileSystem.subfolder(of: path))
+        let place = try Moving.move(spot, into: above, as: FileSystem.name(of: path))
+        returned[places.recovered, default: 0] += 1
+        return place
+    }
+
+    private func record(_ job: JobRecord?, at place: String) {
+        guard var job else { return }
+        if !job.state.isFinal {
+            job.state = .cancelled
+            job.finished = Timestamp.now()
+            job.reason = "given back, to \(place)"
+            job.intent = nil
+            ledger.record(job)
+        }
+        ledger.recordDisposal(of: job.id, source: place) {}
+    }
+
+    /// What was downloaded or added waits in the spool for a daemon that goes on with it. Whoever purges has nothing but its name.
+    private mutating func nameSpooled() throws {
+        for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
+            let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))
+            if job.source != named {
+                try FileSystem.renameWithoutReplacing(job.source, named)
+                ledger.record(source: named, of: job.id)
+            }
+            lines.append("\(job.path), which was downloaded or added, waits in \(FileSystem.folder(of: named))")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Before pipelined is removed")
+struct GiveBackTests {
+    private static func giveBack(_ daemon: DaemonFixture) async throws -> Outcome {
+        try await Programs.run("pipelined", ["--root", daemon.root.path, "--give-back"])
+    }
+
+    @Test(
+        "every claimed original is back under its own name, what was added is named, and a later start does all of it")
+    func all() async throws {
+        let files = [
+            "state/id": "test\n", "etc/recipes.d/other.recipe": "[Recipe]\nInbox=other\n[Output]\nChain=save\n",
+            "archive/other": "in the way",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            // One that has ended, and can't be moved.
+            try daemon.drop(as: "stuck.png", inbox: "inbox/other")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            for path in ["a.png", "album/b.png"] {
+                try daemon.drop(as: path)
+                try await daemon.job(path, becomes: "queued")
+            }
+            // Its name is taken again.
+            try daemon.drop(as: "again.png")
+            try await daemon.job("again.png", becomes: "queued")
+            try daemon.write(Picture.small, to: "mine/added.png")
+            #expect(try await daemon.pipectl("add", daemon.path("mine/added.png")).status == 0)
+            #expect(try await Self.giveBack(daemon).status == 75)
+            await daemon.stop()
+            try daemon.write("another", to: "inbox/again.png")
+            // Claimed, when a crash came before that was recorded.
+            try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
+            try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
+
+            let outcome = try await Self.giveBack(daemon)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(
+                daemon.files(in: "inbox") == ["a.png", "again.png", "album/b.png", "older.png", "unknown.png"])
+            #expect(daemon.files(in: "recovered") == ["noir/again.png", "other/stuck.png"])
+            #expect(!daemon.exists("inbox/.pipelined") && !daemon.exists("inbox/other/.pipelined"))
+            #expect(outcome.output.contains("4 pictures are back in \(daemon.path("inbox"))"), "\(outcome.output)")
+            #expect(outcome.output.contains("2 pictures are back in \(daemon.path("recovered"))"))
+            #expect(outcome.output.contains("added.png, which was downloaded or added, waits in"))
+            #expect(try await Self.giveBack(daemon).output.contains("are back") == false)
+
+            try FileManager.default.removeItem(atPath: daemon.path("inbox/again.png"))
+            try await daemon.start()
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "archive").filter { $0.hasPrefix("noir/") }
+                    == ["noir/a.png", "noir/album/b.png", "noir/older.png", "noir/unknown.png"])
+            #expect(daemon.files(in: "outbox/noir").contains("added.jpg"))
+        }
+    }
+
+    @Test("where nothing was ever taken nothing is done")
+    func nothing() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let outcome = try await Self.giveBack(daemon)
+            #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome)")
+            #expect(daemon.files(in: "") == [])
+        }
+    }
+}
