@@ -52,6 +52,11 @@ static inline int cvips_webpsave(VipsImage *in, VipsTarget *target, int quality,
     return vips_webpsave_target(in, target, "Q", quality, "strip", strip, NULL);
 }
 
+/* Into memory, for g_free. */
+static inline int cvips_webpsave_memory(VipsImage *in, void **bytes, size_t *length, int quality) {
+    return vips_webpsave_buffer(in, bytes, length, "Q", quality, NULL);
+}
+
 static inline int cvips_tiffsave(
     VipsImage *in, VipsTarget *target, VipsForeignTiffCompression compression,
     VipsForeignTiffPredictor predictor, gboolean strip) {

@@ -1,2 +1,3 @@
-/* libwebp's decoder. */
+/* libwebp's decoder, and its container. */
 #include <webp/decode.h>
+#include <webp/mux.h>

@@ -109,6 +109,8 @@ extension RenderedOutput {
         packer.add(format)
         for number in [width, height, bands] { packer.add(number) }
         packer.add(bytes)
+        packer.add(lost != nil)
+        if let lost { packer.add(lost) { $0.add($1) } }
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
@@ -117,5 +119,8 @@ extension RenderedOutput {
         height = try packed.integer()
         bands = try packed.integer()
         bytes = try packed.number()
+        lost =
+            try packed.flag()
+            ? try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() } : nil
     }
 }

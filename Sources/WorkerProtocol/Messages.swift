@@ -181,8 +181,11 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var height: Int
     public var bands: Int
     public var bytes: Int64
+    /// What it was to carry beside its pixels, and its format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for nothing.
+    public var lost: [String]?
 
-    public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64) {
+    public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {
+        self.lost = lost
         self.format = format
         self.width = width
         self.height = height

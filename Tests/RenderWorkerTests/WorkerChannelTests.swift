@@ -19,7 +19,7 @@ struct WorkerChannelTests {
     }
     private static let outputs = [
         RenderedOutput(format: "png", width: 1, height: 2, bands: 3, bytes: .max),
-        RenderedOutput(format: "", width: 0, height: 0, bands: 0, bytes: .min),
+        RenderedOutput(format: "", width: 0, height: 0, bands: 0, bytes: .min, lost: ["IPTC", ""]),
     ]
 
     @Test("each message of a worker arrives as it was sent", arguments: [0, 1])

@@ -88,6 +88,17 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     var tries: Int { box.withLock { $0.tries } }
     /// How far the latest try is: pixels of the picture, once for each result.
     var figures: Figures { box.withLock { $0.figures } }
+    /// What its results lack, and how it was read: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
+    var detail: String? {
+        let (header, image) = box.withLock { ($0.header, $0.image) }
+        let lacks: [String] = (image?.staged ?? []).compactMap { staged in
+            guard let result = staged.result, let lost = result.lost else { return nil }
+            let name = staged.picture.name.map { "\($0) " } ?? ""
+            return "\(name)without \(lost.joined(separator: " and ")), which \(result.format) can't hold"
+        }
+        let words = lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
+        return words.isEmpty ? nil : words.joined(separator: "; ")
+    }
     /// Of the latest try.
     var account: JobStory.Account {
         let size = input?.size ?? work.size

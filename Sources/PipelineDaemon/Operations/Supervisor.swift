@@ -333,8 +333,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             watchForHangs()
         case .finished:
             if job.record.segment == 0 { job.tell(job.render.header) }
-            job.end(
-                "RenderOperation", state, job.render.header?.decoderPaths.joined(separator: ", "), job.render.account)
+            job.end("RenderOperation", state, job.render.detail, job.render.account)
             showHeld(job)
             settleCancelling(job)
             if job.publish == nil { cross(job) }

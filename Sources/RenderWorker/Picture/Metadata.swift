@@ -1,4 +1,3 @@
-import CLinux
 import CVips
 
 /// What of a picture's metadata goes with the result.
@@ -7,7 +6,8 @@ enum Metadata: String {
 
     /// Fields of the file, as opposed to those of its pixels.
     private static let carried = [
-        "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "orientation", "resolution-unit",
+        "exif-", "xmp-data", "iptc-data", "photoshop-data", "image-description", "png-comment-", "gif-comment",
+        "orientation", "resolution-unit",
     ]
 
     /// For a picture whose pixels were decoded elsewhere.
@@ -20,34 +20,55 @@ enum Metadata: String {
         return result
     }
 
-    /// `picture` with what is to be written of its fields; the pixels are upright sRGB or grey by now.
-    func apply(to picture: Picture) throws -> Picture {
+    /// `picture` with what is to be written of its fields to a file of `format`; the pixels are upright sRGB or grey by now.
+    func apply(to picture: Picture, for format: String) throws -> Picture {
         let result = try picture.withOwnFields()
         // It shows the picture as it was before the filters.
         result.removeField("jpeg-thumbnail-data")
         // The encoders write 1 then.
         result.removeField("orientation")
         // A profile for three colours says nothing of one.
-        if result.bands < 3 { result.removeField(ICCProfile.field) }
+        if result.bands < 3 || self == .strip { result.removeField(ICCProfile.field) }
         switch self {
         case .keep:
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }
+            result.fitIPTC(to: format)
         case .strip:
-            break
+            // Encoders are not relied upon: webpsave of libvips 8.14 strips nothing.
+            result.removeFields(where: Self.isCarried)
         case .copyright:
-            let exif = result.blob("exif-data").flatMap(CopyrightEXIF.init(of:))
-            let kept = exif?.fields ?? []
-            for name in result.fieldNames where Self.isPersonal(name) && !kept.contains(name) {
-                result.removeField(name)
-            }
-            if let exif { result.setBlob("exif-data", exif.bytes) }
+            let exif = result.blob("exif-data").flatMap(EXIF.init(block:))?.copyright
+            let kept = exif == nil ? [] : EXIF.copyrightFields
+            result.removeFields { Self.isCarried($0) && !kept.contains($0) }
+            if let exif { result.setBlob("exif-data", exif.block) }
         }
         return result
     }
 
-    private static func isPersonal(_ name: String) -> Bool {
-        (carried + ["png-comment-", "gif-comment"]).contains(where: name.hasPrefix)
+    /// For a file that is read once more, with its original: that has the rest.
+    static func bare(_ picture: Picture) throws -> Picture {
+        let result = try picture.withOwnFields()
+        result.removeFields(where: isCarried)
+        return result
     }
+
+    private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
+
+    /// What `picture` was to be saved with and the saved file has not, because its format can't hold it; nil for nothing.
+    static func lost(_ picture: Picture, in saved: Picture) -> [String]? {
+        let names = [
+            ("exif-data", "EXIF"), ("xmp-data", "XMP"), ("iptc-data", "IPTC"), ("photoshop-data", "Photoshop's data"),
+        ]
+        var lost = names.filter { picture.hasField($0.0) && !saved.hasField($0.0) }.map { field, name in
+            let bytes = picture.blob(field)?.count ?? 0
+            return bytes > mostUsual ? "\(name) of \(bytes) bytes" : name
+        }
+        if picture.hasComments, !saved.hasComments { lost.append("comments") }
+        return lost.isEmpty ? nil : lost
+    }
+
+    /// A JPEG holds no more in one piece, and others may have limits, too.
+    private static let mostUsual = 60000
 
     /// XMP may repeat the orientation, as one digit in an attribute or an element.
     private static func upright(xmp: [UInt8]) -> [UInt8] {
@@ -64,13 +85,22 @@ enum Metadata: String {
     }
 }
 
-extension [UInt8] {
-    /// Where the first such text from `start` on ends.
-    fileprivate func end(of text: String, from start: Int) -> Int? {
-        let at = withUnsafeBytes { bytes in
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            return clinux_find(rest.baseAddress, rest.count, text, text.utf8.count)
+extension Picture {
+    fileprivate var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
+
+    /// A JPEG has IPTC among Photoshop's resources, a TIFF beside them.
+    fileprivate func fitIPTC(to format: String) {
+        guard let stored = blob("iptc-data") else { return }
+        let resources = stored.starts(with: PhotoshopResources.prefix) ? PhotoshopResources(stored) : nil
+        switch format {
+        case "jpeg":
+            let fitting = resources ?? (stored.first == 0x1c ? PhotoshopResources(iptc: stored) : nil)
+            if let fitting { setBlob("iptc-data", PhotoshopResources.prefix + fitting.bytes) }
+        case "tiff":
+            guard let iptc = resources == nil ? stored : resources?.iptc else { return removeField("iptc-data") }
+            setBlob("iptc-data", iptc)
+            if let others = resources?.withoutIPTC, !others.isEmpty { setBlob("photoshop-data", others) }
+        default: break
         }
-        return at < 0 ? nil : start + at + text.utf8.count
     }
 }

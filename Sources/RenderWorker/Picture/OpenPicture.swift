@@ -125,11 +125,12 @@ struct OpenPicture {
                 picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
             } else if stage.name == SaveStage.name {
                 let save = SaveStage(stage)
-                try source.reading {
-                    try save.apply(to: picture, into: target, cancellation)
+                let encoded = try source.reading {
+                    let encoded = try save.apply(to: picture, into: target, cancellation)
                     try refuseDamage()
+                    return encoded
                 }
-                return try SavedFile.check(target, against: picture, format: save.format)
+                return try SavedFile.check(target, against: encoded, format: save.format)
             } else {
                 throw WorkerFailure(
                     stage: stage.name, message: "this filter is not loaded any more", advice: "put its plugin back",

@@ -39,6 +39,10 @@ extension Picture {
         vips_image_remove(image, name)
     }
 
+    func removeFields(where isUnwanted: (String) -> Bool) {
+        for name in fieldNames where isUnwanted(name) { removeField(name) }
+    }
+
     func copyField(_ name: String, from other: Picture) {
         var value = GValue()
         guard vips_image_get(other.image, name, &value) == 0 else { return vips_error_clear() }

@@ -72,6 +72,7 @@ struct SourceFile {
         }
         // What is made of it may outlive it, in memory.
         cvips_own_blobs(picture.image)
+        addMetadata(to: picture)
         return picture
     }
 
@@ -108,10 +109,10 @@ struct SourceFile {
         return false
     }
 
-    func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
-        guard let bytes = try? Self.read(descriptor, at: start, count, of: words), bytes.count == count else {
-            return nil
-        }
+    func exactly(_ start: Int, _ count: Int) -> [UInt8]? { Self.exactly(descriptor, at: start, count, of: words) }
+
+    static func exactly(_ descriptor: Descriptor, at start: Int, _ count: Int, of file: String) -> [UInt8]? {
+        guard let bytes = try? read(descriptor, at: start, count, of: file), bytes.count == count else { return nil }
         return bytes
     }
 

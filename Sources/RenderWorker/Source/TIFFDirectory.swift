@@ -5,36 +5,41 @@ struct TIFFDirectory {
         var count: Int
         /// Where the value lies, in bytes from the TIFF's start.
         var offset: Int
+        var isInline: Bool
     }
 
     typealias Reader = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-    let isBigEndian: Bool
+    let form: TIFFForm
     private let read: Reader
-    private var entries: [Int: Entry] = [:]
+    private(set) var entries: [Int: Entry] = [:]
     /// Where the next one lies; 0 behind the last.
     private(set) var next = 0
 
-    /// The directory at `offset`, or the first one. Nil when the bytes are no classic TIFF.
+    /// The directory at `offset`, or the first one. Nil when the bytes are no TIFF.
     init?(at offset: Int? = nil, _ read: @escaping Reader) {
-        guard let start = read(0, 8) else { return nil }
-        isBigEndian = start[0] == 0x4d
+        guard let start = read(0, 8), start[0] == start[1] else { return nil }
+        var form = TIFFForm(isBigEndian: start[0] == 0x4d, isBig: false)
+        let head = form.number(start[2..<4])
+        guard head == 42 || head == 43 else { return nil }
+        form.isBig = head == 43
+        self.form = form
         self.read = read
-        let head = Self.number(start[2..<4], isBigEndian)
-        let first = offset ?? Self.number(start[4..<8], isBigEndian)
-        guard start[0] == start[1], head == 42, let count = read(first, 2) else { return nil }
-        for index in 0..<Self.number(count[...], isBigEndian) {
-            let at = first + 2 + 12 * index
-            guard let entry = read(at, 12) else { break }
-            let type = Self.number(entry[2..<4], isBigEndian)
-            let count = Self.number(entry[4..<8], isBigEndian)
-            let isInline = Self.size(of: type) * count <= 4
-            entries[Self.number(entry[0..<2], isBigEndian)] = Entry(
-                type: type, count: count, offset: isInline ? at + 8 : Self.number(entry[8..<12], isBigEndian))
+        guard let first = offset ?? read(form.firstPlace, form.placeSize).map({ form.number($0) }),
+            let count = read(first, form.countSize).map({ min(form.number($0), 65535) })
+        else { return nil }
+        let entries = first + form.countSize
+        for index in 0..<count {
+            let at = entries + form.entrySize * index
+            guard let entry = read(at, form.entrySize) else { break }
+            let type = form.number(entry[2..<4])
+            let (count, value) = (entry[4..<4 + form.placeSize], entry.suffix(form.placeSize))
+            let isInline = TIFFForm.size(of: type) * form.number(count) <= form.placeSize
+            self.entries[form.number(entry[0..<2])] = Entry(
+                type: type, count: form.number(count),
+                offset: isInline ? at + form.entrySize - form.placeSize : form.number(value), isInline: isInline)
         }
-        next =
-            read(first + 2 + 12 * Self.number(count[...], isBigEndian), 4).map { Self.number($0[...], isBigEndian) }
-            ?? 0
+        next = read(entries + form.entrySize * count, form.placeSize).map { form.number($0) } ?? 0
     }
 
     /// Another directory of the same file.
@@ -44,30 +49,17 @@ struct TIFFDirectory {
 
     /// The numbers of a tag: at most `most`, since their count is the file's own word.
     func numbers(_ tag: Int, most: Int = 16) -> [Int] {
-        guard let entry = entries[tag], entry.type == 3 || entry.type == 4 || entry.type == 13 else { return [] }
-        let size = Self.size(of: entry.type)
+        guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type) else { return [] }
+        let size = TIFFForm.size(of: entry.type)
         return (0..<min(entry.count, most)).compactMap { index in
-            read(entry.offset + index * size, size).map { Self.number($0[...], isBigEndian) }
+            read(entry.offset + index * size, size).map { form.number($0) }
         }
     }
 
-    /// The bytes of a text, with the zero that ends it.
-    func text(_ tag: Int) -> [UInt8]? {
-        guard let entry = entries[tag], entry.type == 2, (1...65535).contains(entry.count) else { return nil }
-        return read(entry.offset, entry.count)
-    }
-
-    private static func size(of type: Int) -> Int {
-        switch type {
-        case 3, 8: 2
-        case 4, 9, 11, 13: 4
-        case 5, 10, 12: 8
-        default: 1
-        }
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) -> Int {
-        isBigEndian
-            ? bytes.reduce(0) { $0 << 8 | Int($1) } : bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    /// The bytes of a tag's value; nil for more than `most`.
+    func value(_ tag: Int, most: Int) -> [UInt8]? {
+        guard let entry = entries[tag] else { return nil }
+        let length = TIFFForm.size(of: entry.type) * entry.count
+        return (1...most).contains(length) ? read(entry.offset, length) : nil
     }
 }

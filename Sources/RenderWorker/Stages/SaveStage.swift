@@ -24,11 +24,12 @@ struct SaveStage {
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
-    /// Encodes into `target`, evaluating the whole pipeline.
-    func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws {
+    /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
+    func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         // A filter may have made another size than the stages told.
         try ResultSize(width: picture.width, height: picture.height).check(format)
-        let final = try metadata.apply(to: fittingFormat(picture))
+        let fitting = try fittingFormat(picture)
+        let final = isHandOver ? try Metadata.bare(fitting) : try metadata.apply(to: fitting, for: format)
         let result = ResultTarget(target, of: final)
         try cancellation.guarding(final) {
             let status = try result.withTarget { encode(final.image, $0) }
@@ -37,13 +38,17 @@ struct SaveStage {
             // The pipeline is lazy: the picture is read only while it is written.
             if let error { throw error.isOfEncoding ? WorkerFailure(encoding: error) : error }
         }
+        if format == "tiff" { try EXIF.complete(target, of: final) }
+        return final
     }
 
     private func encode(_ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>) -> Int32 {
         let strip: gboolean = metadata == .strip ? 1 : 0
         return switch format {
         case "png": isHandOver ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, strip)
-        case "webp": cvips_webpsave(image, target, quality, strip)
+        case "webp":
+            metadata == .strip
+                ? BareWebP.save(image, target, quality: quality) : cvips_webpsave(image, target, quality, strip)
         case "tiff":
             cvips_tiffsave(
                 image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)

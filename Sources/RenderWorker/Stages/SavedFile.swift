@@ -24,7 +24,8 @@ enum SavedFile {
         }
         guard file.isWhole else { throw failure("its end is missing") }
         return RenderedOutput(
-            format: format, width: saved.width, height: saved.height, bands: saved.bands, bytes: Int64(file.size))
+            format: format, width: saved.width, height: saved.height, bands: saved.bands, bytes: Int64(file.size),
+            lost: Metadata.lost(picture, in: saved))
     }
 
     private static func failure(_ message: String) -> WorkerFailure {

@@ -1,0 +1,97 @@
+/// EXIF, as the directories of a TIFF: a TIFF has them among its own, other formats as a block that is a TIFF without a picture. Values
+/// stay what they are in the original, byte for byte.
+struct EXIF {
+    struct Entry {
+        var tag: Int
+        var type: Int
+        var count: Int
+        var value: Value
+    }
+
+    enum Value {
+        case bytes([UInt8])
+        /// It lies in the file already.
+        case place(Int)
+    }
+
+    static let prefix = Array("Exif\0\0".utf8)
+    static let (photoTag, placeTag, exchangeTag) = (0x8769, 0x8825, 0xa005)
+    static let iptcTag = 0x83bb
+
+    /// What the first directory says of the picture beside how it is stored: its name, maker, date and owner, and what Windows
+    /// notes there.
+    private static let mainTags: Set = [
+        0x000b, 0x010d, 0x010e, 0x010f, 0x0110, 0x0131, 0x0132, 0x013b, 0x013c, 0x4746, 0x4749, 0x8298, 0x9c9b, 0x9c9c,
+        0x9c9d, 0x9c9e, 0x9c9f,
+    ]
+    private static let copyrightTags: Set = [0x013b, 0x8298]
+    private static let sizeTags: Set = [0xa002, 0xa003]
+
+    /// More is no EXIF: a block that a JPEG can hold has 64 KB.
+    private static let mostBytes = 4 << 20
+
+    let form: TIFFForm
+    var main: [Entry] = []
+    var photo: [Entry] = []
+    var place: [Entry] = []
+    var exchange: [Entry] = []
+
+    init(_ form: TIFFForm) { self.form = form }
+
+    /// Nil when the directory, and those that it points to, say nothing.
+    init?(_ directory: TIFFDirectory?) {
+        guard let directory else { return nil }
+        form = directory.form
+        var room = Self.mostBytes
+        func entries(of directory: TIFFDirectory, _ isWanted: (Int) -> Bool) -> [Entry] {
+            directory.entries.keys.sorted().filter(isWanted).compactMap { tag in
+                guard let entry = directory.entries[tag], let value = directory.value(tag, most: max(1, room)) else {
+                    return nil
+                }
+                room -= value.count
+                return Entry(tag: tag, type: entry.type, count: entry.count, value: .bytes(value))
+            }
+        }
+        func below(_ tag: Int, of directory: TIFFDirectory?) -> TIFFDirectory? {
+            directory?.numbers(tag).first.flatMap { directory?.directory(at: $0) }
+        }
+        main = entries(of: directory, Self.mainTags.contains)
+        let photo = below(Self.photoTag, of: directory)
+        self.photo = photo.map { entries(of: $0) { $0 != Self.exchangeTag } } ?? []
+        place = below(Self.placeTag, of: directory).map { entries(of: $0) { _ in true } } ?? []
+        exchange = below(Self.exchangeTag, of: photo).map { entries(of: $0) { _ in true } } ?? []
+        if main.isEmpty, photo == nil, place.isEmpty { return nil }
+    }
+
+    /// The block that other formats than TIFF hold.
+    init?(block: [UInt8]) {
+        let tiff = block.starts(with: Self.prefix) ? block.dropFirst(Self.prefix.count) : block[...]
+        self.init(
+            TIFFDirectory { offset, count in
+                guard offset >= 0, count >= 0, count <= tiff.count, offset <= tiff.count - count else { return nil }
+                return Array(tiff.dropFirst(offset).prefix(count))
+            })
+    }
+
+    /// Who made the picture and whose it is, and nothing else. Nil when it names neither.
+    var copyright: EXIF? {
+        var result = self
+        result.main = main.filter { Self.copyrightTags.contains($0.tag) }
+        (result.photo, result.place, result.exchange) = ([], [], [])
+        return result.main.isEmpty ? nil : result
+    }
+
+    /// libvips' names of what is in the first directory of `copyright`.
+    static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
+
+    /// With the size that the result has.
+    func sized(_ width: Int, _ height: Int) -> EXIF {
+        var result = self
+        for index in photo.indices where Self.sizeTags.contains(photo[index].tag) {
+            let size = photo[index].tag == 0xa002 ? width : height
+            result.photo[index] = Entry(
+                tag: photo[index].tag, type: 4, count: 1, value: .bytes(form.bytes(size, 4)))
+        }
+        return result
+    }
+}

@@ -1,0 +1,56 @@
+/// A list of blocks, one of which is IPTC: that is how a JPEG holds it, while a TIFF has IPTC beside the list.
+struct PhotoshopResources {
+    private struct Resource {
+        var id: Int
+        /// As it lies in the list.
+        var bytes: [UInt8]
+        var data: Range<Int>
+    }
+
+    static let prefix = Array("Photoshop 3.0\0".utf8)
+    private static let sign = Array("8BIM".utf8)
+    private static let iptcID = 0x0404
+    /// Small copies of the picture as it was before the filters.
+    private static let thumbnailIDs = [0x0409, 0x040c]
+
+    private var list: [Resource] = []
+
+    /// Of what ends in the middle, what is whole. Nil when there is nothing of that kind.
+    init?(_ bytes: [UInt8]) {
+        let form = TIFFForm(isBigEndian: true, isBig: false)
+        var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0
+        while at + 12 <= bytes.count, bytes[at..<at + 4].elementsEqual(Self.sign) {
+            // A text behind its length, of an even number of bytes altogether.
+            let name = (Int(bytes[at + 6]) + 2) / 2 * 2
+            let head = 6 + name + 4
+            guard at + head <= bytes.count else { break }
+            let length = form.number(bytes[at + head - 4..<at + head])
+            guard length <= bytes.count - at - head else { break }
+            let end = min(at + head + length + length % 2, bytes.count)
+            let id = form.number(bytes[at + 4..<at + 6])
+            if !Self.thumbnailIDs.contains(id) {
+                list.append(Resource(id: id, bytes: Array(bytes[at..<end]), data: head..<head + length))
+            }
+            at = end
+        }
+        if list.isEmpty { return nil }
+    }
+
+    /// Of IPTC alone.
+    init(iptc: [UInt8]) {
+        let form = TIFFForm(isBigEndian: true, isBig: false)
+        let head = Self.sign + form.bytes(Self.iptcID, 2) + [0, 0] + form.bytes(iptc.count, 4)
+        list = [
+            Resource(
+                id: Self.iptcID, bytes: head + iptc + (iptc.count % 2 == 1 ? [0] : []),
+                data: head.count..<head.count + iptc.count)
+        ]
+    }
+
+    var iptc: [UInt8]? { list.first { $0.id == Self.iptcID }.map { Array($0.bytes[$0.data]) } }
+
+    /// The others.
+    var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
+
+    var bytes: [UInt8] { list.flatMap(\.bytes) }
+}

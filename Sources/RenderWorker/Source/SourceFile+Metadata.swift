@@ -1,0 +1,25 @@
+extension SourceFile {
+    /// What libvips' loaders leave out, or give another name.
+    func addMetadata(to picture: Picture) {
+        switch format {
+        case .tiff:
+            if let exif = EXIF(tiffDirectory) { picture.setBlob("exif-data", exif.block) }
+        case .heif, .avif:
+            picture.findXMP()
+        case .jpeg, .png, .webp, .gif:
+            break
+        }
+    }
+}
+
+extension Picture {
+    /// Of a HEIF's blocks libvips knows as XMP what begins with its first element, and not what comes in a packet, as it usually does.
+    fileprivate func findXMP() {
+        guard !hasField("xmp-data") else { return }
+        for name in fieldNames where name.hasPrefix("heif-mime-") {
+            guard let bytes = blob(name), bytes.prefix(256).contains(text: "<?xpacket") else { continue }
+            setBlob("xmp-data", bytes)
+            return
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import CVips
+import CWebP
+
+/// A WebP with nothing beside its pixels: webpsave of libvips 8.14 knows `strip` and writes EXIF all the same.
+enum BareWebP {
+    static func save(
+        _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
+    ) -> Int32 {
+        var (bytes, length) = (UnsafeMutableRawPointer?.none, 0)
+        guard cvips_webpsave_memory(image, &bytes, &length, quality) == 0 else { return -1 }
+        defer { g_free(bytes) }
+        var whole = WebPData(bytes: bytes?.assumingMemoryBound(to: UInt8.self), size: length)
+        guard let container = WebPMuxCreateInternal(&whole, 0, WEBP_MUX_ABI_VERSION) else { return -1 }
+        defer { WebPMuxDelete(container) }
+        // That there is none is no failure.
+        WebPMuxDeleteChunk(container, "EXIF")
+        var bare = WebPData()
+        guard WebPMuxAssemble(container, &bare) == WEBP_MUX_OK else { return -1 }
+        defer { WebPFree(UnsafeMutableRawPointer(mutating: bare.bytes)) }
+        return vips_target_write(target, bare.bytes, bare.size) == 0 ? vips_target_end(target) : -1
+    }
+}

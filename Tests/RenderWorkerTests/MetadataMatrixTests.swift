@@ -1,0 +1,159 @@
+import CVips
+import Foundation
+import Glibc
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+/// What becomes of all that a photograph carries: every format by every policy, by each way of decoding, as exiftool reads it.
+struct MetadataMatrixTests {
+    private static let formats = ["jpeg", "png", "webp", "tiff", "avif"]
+    private static let policies = ["keep", "strip", "copyright"]
+    private static let tags = [
+        "-EXIF:Make=Camera Works", "-EXIF:Artist=Jane", "-EXIF:Copyright=© Joe Doe 2026", "-ExifIFD:SerialNumber=12345",
+        "-ExifIFD:DateTimeOriginal=2021:01:02 03:04:05", "-ExifIFD:ExposureTime=1/250", "-GPSLatitude=48.14",
+        "-GPSLatitudeRef=N", "-XMP-photoshop:City=Passau", "-IPTC:City=Munich", "-EXIF:ImageDescription=A view",
+        "-Comment=remark", "-EXIF:Software=Darkroom",
+    ]
+    /// What may be read neither in the tags nor in the bytes of a result without them.
+    private static let personal = [
+        "Camera Works", "12345", "2021:01", "Passau", "Munich", "A view", "remark", "Darkroom",
+    ]
+
+    /// A picture and the way that it is decoded.
+    private struct Case {
+        var name: String
+        var source: TemporaryFile
+        var chain: String
+        var isGrey: Bool { chain.contains("noir") }
+    }
+
+    /// One result, and what the worker said of it.
+    private struct Result {
+        var of: Case
+        var format: String
+        var policy: String
+        var file: TemporaryFile
+        var lost: [String]
+    }
+
+    /// A photograph with everything, in each format that can be read.
+    private static func photographs() throws -> [(name: String, file: TemporaryFile)] {
+        let kinds: [(String, Pixels.Format)] = [
+            ("jpeg", .jpeg), ("png", .png), ("webp", .webp), ("tiff", .tiff), ("avif", .avif), ("heic", .heic),
+        ]
+        let files = try kinds.map { kind, format in
+            let file = try Pixels.colourful(96, 64).file(format) {
+                try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) }
+            }
+            return (name: kind, file: file)
+        }
+        let thumbnail = try Pixels.colourful(32, 24).file(.jpeg)
+        try ExifTool.write(tags + ["-ThumbnailImage<=\(thumbnail.path)"], into: files.map(\.file.path))
+        return files
+    }
+
+    /// All formats and policies of one picture, as outputs of one job or one job each.
+    private func render(_ worker: WorkerProcess, _ one: Case, together: Bool) throws -> [Result] {
+        let cells = Self.formats.flatMap { format in Self.policies.map { (format, $0) } }
+        let outputs = try cells.map { format, policy in
+            let chain = "\(one.chain.isEmpty ? "" : one.chain + " | ")save format=\(format) metadata=\(policy)"
+            return RenderOutput(name: nil, stages: try worker.chain(chain))
+        }
+        let files = try cells.map { _ in try TemporaryFile() }
+        var results: [RenderedOutput] = []
+        for group in together ? [Array(cells.indices)] : cells.indices.map({ [$0] }) {
+            _ = try worker.open([one.source], group.map { outputs[$0] })
+            switch try worker.ask(.render, group.map { try files[$0].reopened(O_RDWR) }) {
+            case .rendered(let made): results += made
+            case let other: throw Unexpected("\(one.name): \(other)")
+            }
+        }
+        return zip(zip(cells, files), results).map { made, result in
+            Result(of: one, format: made.0.0, policy: made.0.1, file: made.1, lost: result.lost ?? [])
+        }
+    }
+
+    @Test("Five formats by three policies, of every format, by each way of decoding")
+    func matrix() throws {
+        let worker = try WorkerProcess()
+        let photographs = try Self.photographs()
+        let jpeg = try #require(photographs.first).file
+        var results: [Result] = []
+        for (name, file) in photographs {
+            results += try render(worker, Case(name: name, source: file, chain: ""), together: true)
+        }
+        // One of sRGB, whose luma is decoded alone.
+        let plain = try Pixels.colourful(96, 64).file(.jpeg)
+        try ExifTool.write(Self.tags, into: [plain.path])
+        for (source, chain) in [
+            (jpeg, "resize scale=0.5"), (jpeg, "resize scale=0.5 kernel=lanczos3"), (plain, "noir"),
+            (plain, "resize scale=0.5 | noir"),
+        ] {
+            results += try render(worker, Case(name: "jpeg, \(chain)", source: source, chain: chain), together: false)
+        }
+        let read = try ExifTool.read(results.map(\.file.path))
+        for result in results { try check(result, #require(read[result.file.path])) }
+    }
+
+    @Test("What comes from behind a barrier has as much")
+    func handedOver() throws {
+        var results: [Result] = []
+        for (name, file) in try Self.photographs() where name != "avif" {
+            let one = Case(name: name, source: file, chain: "barrier")
+            for format in ["jpeg", "tiff"] {
+                let made = try HandOverTests().cut(file, "barrier | save format=\(format)")
+                let lost = name == "png" ? ["comments"] : []
+                results.append(Result(of: one, format: format, policy: "keep", file: made, lost: lost))
+            }
+        }
+        let read = try ExifTool.read(results.map(\.file.path))
+        for result in results { try check(result, #require(read[result.file.path])) }
+    }
+
+    private func check(_ result: Result, _ tags: [String: String]) throws {
+        let place = Comment(rawValue: "\(result.of.name) → \(result.format), \(result.policy)")
+        let groups = Set(tags.keys.compactMap { $0.split(separator: ":").first.map(String.init) })
+        #expect(!tags.keys.contains { $0.contains("Thumbnail") }, place)
+        #expect(tags["IFD0:Orientation"].map { $0 == "1" } ?? true, place)
+        if result.format == "tiff" { #expect(tags["ExifTool:Warning"] == nil, place) }
+        if result.policy == "keep" { return try checkKept(result, tags, place) }
+
+        let bytes = String(decoding: try result.file.bytes, as: UTF8.self)
+        for text in Self.personal {
+            #expect(!tags.values.contains { $0.contains(text) } && !bytes.contains(text), "\(text): \(place)")
+        }
+        #expect(
+            !groups.contains { $0.hasPrefix("XMP") || ["GPS", "IPTC", "Photoshop"].contains($0) }, "\(groups) \(place)")
+        #expect(result.lost.isEmpty, place)
+        if result.policy == "copyright" {
+            #expect(tags["IFD0:Artist"] == "Jane" && tags["IFD0:Copyright"] == "© Joe Doe 2026", place)
+        } else {
+            #expect(!bytes.contains("Jane") && !bytes.contains("Joe Doe"), place)
+            #expect(groups.isDisjoint(with: ["ExifIFD", "IFD1", "ICC_Profile", "ICC-header"]), "\(groups) \(place)")
+            if result.format != "tiff" { #expect(!groups.contains("IFD0"), place) }
+        }
+    }
+
+    private func checkKept(_ result: Result, _ tags: [String: String], _ place: Comment) throws {
+        let expected = [
+            "IFD0:Make": "Camera Works", "IFD0:Artist": "Jane", "IFD0:Copyright": "© Joe Doe 2026",
+            "IFD0:ImageDescription": "A view", "IFD0:Software": "Darkroom", "ExifIFD:SerialNumber": "12345",
+            "ExifIFD:DateTimeOriginal": "2021:01:02 03:04:05", "ExifIFD:ExposureTime": "0.004",
+            "GPS:GPSLatitudeRef": "N", "XMP-photoshop:City": "Passau",
+        ]
+        for (tag, value) in expected { #expect(tags[tag] == value, "\(tag): \(place)") }
+        #expect(tags["GPS:GPSLatitude"].flatMap(Double.init).map { abs($0 - 48.14) < 0.0001 } == true, place)
+        let width = result.of.chain.contains("resize") ? "48" : "96"
+        #expect(tags["ExifIFD:ExifImageWidth"] ?? width == width, place)
+        let hasIPTC = ["jpeg", "tiff"].contains { result.of.name.hasPrefix($0) }
+        if hasIPTC, ["jpeg", "tiff"].contains(result.format) {
+            #expect(tags["IPTC:City"] == "Munich", place)
+        } else {
+            #expect(result.lost.contains("IPTC") == hasIPTC, "\(result.lost) \(place)")
+        }
+        let hasComments = result.of.name == "png"
+        #expect(result.lost.contains("comments") == (hasComments && result.format != "png"), place)
+        #expect(tags.keys.contains { $0.hasPrefix("ICC") } == !result.of.isGrey, place)
+    }
+}
