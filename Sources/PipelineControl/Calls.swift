@@ -22,6 +22,38 @@ public enum Call {
         }
     }
 
+    public struct WhyWaiting: ControlCall {
+        public static let method = "WhyWaiting"
+        public var ids: [Int]
+        @Nullable public var batch: Int?
+
+        public init(ids: [Int] = [], batch: Int? = nil) {
+            self.ids = ids
+            self.batch = batch
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var waiting: [Control.Waiting]
+            public init(waiting: [Control.Waiting]) { self.waiting = waiting }
+        }
+    }
+
+    public struct ListIgnored: ControlCall {
+        public static let method = "ListIgnored"
+        @Nullable public var recipe: String?
+        @Nullable public var after: String?
+
+        public init(recipe: String? = nil, after: String? = nil) {
+            self.recipe = recipe
+            self.after = after
+        }
+
+        public struct Reply: Codable, Sendable {
+            public var ignored: [Control.Ignored]
+            public init(ignored: [Control.Ignored]) { self.ignored = ignored }
+        }
+    }
+
     public struct List: ControlCall {
         public static let method = "List"
         public var states: [String]

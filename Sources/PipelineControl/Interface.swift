@@ -41,9 +41,9 @@ public enum ControlInterface {
           done: int, failed: int, cancelled: int, ignored: int
         )
 
-        # `configured` is null when it is auto. `effective` is how many operations may run at once.
+        # `configured` is null when it is auto, which comes to `automatic`. `effective` is how many operations may run at once.
         type Queue (
-          configured: ?int, effective: int, running: int, waiting: int, paused: bool, reason: ?string
+          configured: ?int, effective: int, running: int, waiting: int, paused: bool, reason: ?string, automatic: ?int
         )
 
         type Inbox (
@@ -149,6 +149,14 @@ public enum ControlInterface {
         type Problem (file: string, line: ?int, message: string)
 
         method Status() -> (status: Overview)
+
+        # Why jobs wait, the most frequent reason first: those of these IDs, those of a batch, or all that there are. What still settles in
+        # an inbox is in Status alone. Of many reasons the rarer ones are told together.
+        method WhyWaiting(ids: []int, batch: ?int) -> (waiting: []Waiting)
+
+        # The files that are left alone, with the reason, in the order of their paths; with `more`, in several replies. With a recipe, those
+        # of its inbox; with `after`, those behind that path.
+        method ListIgnored(recipe: ?string, after: ?string) -> (ignored: []Ignored)
 
         # Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
         # `since` and `until` are when a job ended, or was taken when it has not: a time, or how long ago that is, as 1h.

@@ -22,8 +22,14 @@ extension Control {
         public var waiting: Int
         public var paused: Bool
         @Nullable public var reason: String?
+        /// What `auto` comes to here.
+        @Nullable public var automatic: Int?
 
-        public init(configured: Int?, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String?) {
+        public init(
+            configured: Int?, effective: Int, running: Int, waiting: Int, paused: Bool, reason: String?,
+            automatic: Int? = nil
+        ) {
+            self.automatic = automatic
             self.effective = effective
             self.running = running
             self.waiting = waiting

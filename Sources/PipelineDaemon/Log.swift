@@ -34,7 +34,7 @@ enum Log {
             put("<\(priority.rawValue)>\(line)\n")
         case .plain:
             let stands = priority == .failure && isColoured
-            put("\(Timestamp.clock(Timestamp.now())) \(stands ? "\u{1b}[31m\(line)\u{1b}[m" : line)\n")
+            put("\(Timestamp.dated(Timestamp.now())) \(stands ? "\u{1b}[31m\(line)\u{1b}[m" : line)\n")
         }
     }
 

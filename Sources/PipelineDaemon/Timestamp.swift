@@ -15,7 +15,6 @@ enum Timestamp {
         let milliseconds = min(999, Int((seconds - Double(whole)) * 1000))
         var parts = tm()
         gmtime_r(&whole, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let fraction = "00\(milliseconds)".suffix(3)
         return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
             + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
@@ -69,10 +68,22 @@ enum Timestamp {
 
     /// The local time of day, for people: `09:30:00`.
     static func clock(_ seconds: Double) -> String {
+        let parts = local(seconds)
+        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    /// The local time with its date, for people: `2026-03-01 09:30:00`.
+    static func dated(_ seconds: Double) -> String {
+        let parts = local(seconds)
+        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(clock(seconds))"
+    }
+
+    private static func local(_ seconds: Double) -> tm {
         var whole = time_t(seconds)
         var parts = tm()
         localtime_r(&whole, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+        return parts
     }
+
+    private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

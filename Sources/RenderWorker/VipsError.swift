@@ -34,10 +34,16 @@ struct VipsError: Error, CustomStringConvertible {
         "unable to open source for input",
     ]
 
+    /// Where nothing else is known.
+    var reason: String { ownReason ?? "libvips gave no reason" }
+
+    /// What is known, with libvips' reason behind it, if it left one.
+    func adding(to known: String) -> String { known + (ownReason.map { " (\($0))" } ?? "") }
+
     /// The first line that matters, without the name of libvips' part that speaks.
-    var reason: String {
+    private var ownReason: String? {
         let matters = lines.first { line in !Self.vague.contains(where: line.contains) }
-        guard let line = matters ?? lines.first else { return "libvips gave no reason" }
+        guard let line = matters ?? lines.first else { return nil }
         for part in ["source input: "] where line.hasPrefix(part) { return String(line.dropFirst(part.count)) }
         guard let colon = line.range(of: ": "), !line[..<colon.lowerBound].contains(" ") else { return line }
         return String(line[colon.upperBound...])

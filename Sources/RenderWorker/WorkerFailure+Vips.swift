@@ -21,7 +21,7 @@ extension WorkerFailure {
         ]
         if let code = error.code, FailureClass(code: code, ofOriginal: true) == .transient {
             self.init(
-                stage: "open", message: "the picture can't be read (\(error.reason))",
+                stage: "open", message: error.adding(to: "the picture can't be read"),
                 advice: "look at the disk (`dmesg`), then pipectl retry", class: .transient)
             return
         }
@@ -29,12 +29,12 @@ extension WorkerFailure {
         let accept = "; or set OnTruncated=accept in the recipe, to render what is there"
         if isCut || signsOfAnEnd.contains(where: words.contains) {
             self.init(
-                stage: "open", message: "the picture is incomplete: its end is missing (\(error.reason))",
+                stage: "open", message: error.adding(to: "the picture is incomplete: its end is missing"),
                 advice: "copy it again from where it came"
                     + ([.jpeg, .png, .gif].contains(format) ? accept : ""))
         } else {
             self.init(
-                stage: "open", message: "the picture is damaged, or of a kind that can't be read (\(error.reason))",
+                stage: "open", message: error.adding(to: "the picture is damaged, or of a kind that can't be read"),
                 advice: "open it in another program and save it afresh")
         }
     }
@@ -56,7 +56,7 @@ extension WorkerFailure {
 
     /// The encoder does not take the picture.
     init(encoding error: VipsError) {
-        self.init(stage: SaveStage.name, message: "the result can't be written (\(error.reason))", class: .input)
+        self.init(stage: SaveStage.name, message: error.adding(to: "the result can't be written"), class: .input)
     }
 }
 

@@ -52,12 +52,20 @@ extension Failure {
             """, .failed)
     }
 
+    /// What may have been meant, of the names that the daemon knows.
+    private static func nearest(_ error: ControlError) -> String {
+        switch error {
+        case .noSuchRecipe(let name, let known), .noSuchQueue(let name, let known): didYouMean(name, among: known)
+        default: ""
+        }
+    }
+
     init(_ error: ControlError) {
         let name = error.wire.name
         let own = name.hasPrefix(ControlInterface.name + ".")
         let short = own ? String(name.dropFirst(ControlInterface.name.count + 1)) : name
         // One line: it holds others' words.
-        let said = error.description.printable
+        let said = (error.description + Self.nearest(error)).printable
         switch error {
         case .noSuchJob: self.init(short, said, .noSuchJob)
         case .noSuchQueue, .noSuchRecipe, .badChain, .badValue: self.init(short, said, .usage)

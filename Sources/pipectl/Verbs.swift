@@ -1,7 +1,8 @@
 extension Verb {
     /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
     static let all: [Verb] = [
-        status, list, show, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause, resume,
+        status, list, show, ignored, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause,
+        resume,
         concurrency, recipes,
         plugins, settings, reload, version, complete, help,
     ]

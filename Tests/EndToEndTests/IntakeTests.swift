@@ -20,6 +20,25 @@ struct IntakeTests {
         }
     }
 
+    @Test("the files of a folder that is copied are taken in the order of their names, however they come")
+    func copiedFolder() async throws {
+        let names = (1...6).map { "\($0).png" }
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
+            try daemon.write(Picture.small, to: "elsewhere")
+            try daemon.write(Data(), to: "inbox/album/.begun")
+            for name in names.reversed() {
+                #expect(link(daemon.path("elsewhere"), daemon.path("inbox/album/\(name)")) == 0)
+            }
+            // A folder that is moved in is looked through: its subfolders in their order, too.
+            for name in ["b/2.png", "a/1.png", "c/3.png"] { try daemon.write(Picture.small, to: "moved/\(name)") }
+            try FileManager.default.moveItem(atPath: daemon.path("moved"), toPath: daemon.path("inbox/moved"))
+            try await daemon.waitForAll()
+            let jobs = try daemon.list().map(\.input)
+            #expect(jobs.filter { $0.hasPrefix("album/") } == names.map { "album/\($0)" })
+            #expect(jobs.filter { $0.hasPrefix("moved/") } == ["moved/a/1.png", "moved/b/2.png", "moved/c/3.png"])
+        }
+    }
+
     @Test("what is there when the daemon starts is taken, too")
     func alreadyThere() async throws {
         try await DaemonFixture.with(started: false) { daemon in

@@ -69,6 +69,42 @@ struct AddTests {
         #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[1]])
     }
 
+    @Test("add prints the number of the batch, and fails when a line of a list is no URL")
+    func batches() async throws {
+        let several = try await Pipectl.run("add", file("a.jpg", "1"), file("b.jpg", "2"), at: daemon)
+        #expect(several.lines.last == "batch 7: 2 jobs")
+        #expect(several.status == 0)
+        daemon.answer(Call.AddList.self, .init(batch: 8, first: 1, last: 2))
+        daemon.answer(
+            Call.List.self, JobsReply(jobs: [Sample.job(1, "queued"), Sample.job(2, "failed", error: "no URL")]))
+        let list = try await Pipectl.run("add", file("some.urls", "x"), at: daemon)
+        #expect(list.lines.last == "batch 8: 2 jobs")
+        #expect(list.status == 1)
+    }
+
+    @Test("Ctrl-C in add --wait exits with 130, and says which jobs go on and how to come back to them")
+    func interrupted() async throws {
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+        }
+        for (words, message) in [
+            (
+                [],
+                "pipectl: 2 jobs of batch 7 go on; `pipectl watch --batch 7` follows them, and `pipectl cancel --batch 7` stops them\n"
+            ),
+            (["--json"], #""error":"Interrupted""#),
+        ] {
+            daemon.answer(Call.NewBatch.self, .init(batch: 7))
+            let files = try ["a.jpg", "b.jpg", "c.jpg"].map { try file($0, "1") }
+            let process = try Pipectl.start(["add"] + files + ["--wait"] + words, at: daemon)
+            await process.until { process.output.contains("harbour.jpg") || process.status != nil }
+            process.signal(SIGINT)
+            let outcome = await process.outcome()
+            #expect(outcome.status == 130)
+            #expect(outcome.errors.contains(message))
+        }
+    }
+
     @Test("A chain that is wrong is told once, and stops the rest")
     func wrongChain() async throws {
         daemon.on(Call.Add.self) { _, _ in

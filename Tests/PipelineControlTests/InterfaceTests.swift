@@ -47,6 +47,8 @@ struct InterfaceTests {
         let queues = QueuesReply(queues: Sample.queues)
         try check(Call.Status(), .init(status: Sample.status()))
         try check(Call.List(states: ["done"]), jobs)
+        try check(Call.WhyWaiting(ids: [1]), .init(waiting: Sample.status().waiting))
+        try check(Call.ListIgnored(recipe: "noir", after: "/srv"), .init(ignored: Sample.status().ignored))
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
         try check(Call.Add(name: "a", after: [1], anyway: true, priority: "high"), .init(job: Sample.job(1)))
@@ -70,7 +72,7 @@ struct InterfaceTests {
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem]))
-        #expect(described.methods.count == 24)
+        #expect(described.methods.count == 26)
     }
 
     @Test(

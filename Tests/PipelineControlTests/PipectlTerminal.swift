@@ -30,6 +30,9 @@ final class PipectlTerminal {
         process.signal(SIGWINCH)
     }
 
+    /// What it has said on standard error, which is no terminal.
+    var errors: String { process.errors }
+
     func interrupt() { process.signal(SIGINT) }
 
     /// Reads to the end, and returns the exit code.

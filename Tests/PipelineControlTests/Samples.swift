@@ -24,7 +24,8 @@ enum Sample {
 
     static let queues = [
         "render": Control.Queue(
-            configured: nil, effective: 2, running: 1, waiting: 7, paused: true, reason: "the CPU is needed"),
+            configured: nil, effective: 2, running: 1, waiting: 7, paused: true, reason: "the CPU is needed",
+            automatic: 2),
         "publish": Control.Queue(configured: 4, effective: 4, running: 0, waiting: 0, paused: false, reason: nil),
     ]
 

@@ -23,7 +23,10 @@ struct StatusTests {
         #expect(jobs["done"] == 3)
         let queues = try #require(document["queues"] as? [String: [String: Any]])
         let render = try #require(queues["render"])
-        #expect(Set(render.keys) == ["configured", "effective", "running", "waiting", "paused", "reason"])
+        #expect(
+            Set(render.keys) == [
+                "configured", "effective", "running", "waiting", "paused", "reason", "automatic",
+            ])
         #expect(render["configured"] is NSNull)
         #expect(render["paused"] as? Bool == true)
     }

@@ -34,13 +34,57 @@ struct TextTests {
 
     @Test("A table fits into its width when its elastic columns let it")
     func table() {
-        var table = Table([.init(title: "ID", right: true), .init(title: "NAME", elastic: true), .init(title: "STATE")])
+        var table = Table([.init(title: "ID", right: true), .init(title: "NAME", fit: .name), .init(title: "STATE")])
         table.add("1", Text(String(repeating: "n", count: 300)), Text("running", .busy))
         table.add("22", "short", Text())
         let lines = table.lines(width: 40)
         #expect(lines.allSatisfy { $0.columns <= 40 })
         #expect(lines[1].rendered(color: false).hasSuffix("  running"))
         #expect(lines[2].rendered(color: false) == "22  short")
+    }
+
+    @Test("Words go on in the next line, with their beginning first, whatever the width", arguments: 1...40)
+    func folding(width: Int) {
+        let reason: Text = "the server answers \("503", .bad) (写真写真写真写真写真写真写真写真写真写真写真 is not available)"
+        let lines = reason.folded(to: width)
+        #expect(lines.allSatisfy { $0.columns <= max(2, width) })
+        let words = lines.map { $0.rendered(color: false) }.joined().filter { $0 != " " }
+        #expect(words == reason.rendered(color: false).filter { $0 != " " })
+        let few = reason.folded(to: width, most: 2)
+        #expect(few.count <= 2 && (lines.count <= 2 || few[1].rendered(color: false).hasSuffix("…")))
+    }
+
+    @Test(
+        "Where it is narrow the least important columns go first; names keep their ends, reasons their beginnings",
+        arguments: [60, 80])
+    func narrow(width: Int) {
+        var table = Table([
+            .init(title: "ID", right: true), .init(title: "CREATED", spare: 1), .init(title: "NAME", fit: .name),
+            .init(title: "OUTCOME", fit: .words),
+        ])
+        let time = String(repeating: "0", count: 19)
+        table.add(
+            "1", Text(time), .name("example.com/albums/2026/lucerne/photo-0001.jpg"),
+            "retry at 09:31:00 (1 of 5): the server answers 503 (not available), and says no more")
+        table.add("2", Text(time), .name("harbour.jpg"), .name("/srv/outbox/noir/some/folder/below/it/harbour-1.jpg"))
+        table.note("what there is to say below a row, in as many lines as that takes where it is narrow")
+        let lines = table.lines(width: width).map { $0.rendered(color: false) }
+        #expect(lines.allSatisfy { $0.columns <= width })
+        #expect(lines[0].contains("CREATED") == (width == 80))
+        #expect(lines[1].contains("photo-0001.jpg  retry at 09:31:00"))
+        #expect(lines.contains { $0.contains("says no more") })
+        #expect(lines.contains { $0.hasSuffix("harbour-1.jpg") })
+        #expect(table.lines(width: nil).count == 4)
+    }
+
+    @Test(
+        "A URL is named by host and path, without what may be secret",
+        arguments: [
+            ("https://me:secret@example.com:8080/a/b.jpg?token=1#x", "example.com:8080/a/b.jpg"),
+            ("http://example.com", "example.com"), ("https://example.com?key=secret", "example.com"), ("odd", "odd"),
+        ])
+    func webNames(url: String, name: String) {
+        #expect(WebName.short(url) == name)
     }
 
     @Test("Times and sizes read as people say them")

@@ -37,6 +37,8 @@ struct VerbTests {
         #expect(calls.map(\.queue) == [nil, "render", "publish"])
         #expect(calls.map(\.limit) == [nil, "0", "auto"])
         #expect(calls.map(\.save) == [false, false, true])
+        let meaning = "auto means: render 2 (the CPUs that the daemon may use)"
+        #expect(try await Pipectl.run("concurrency", "download", "auto", at: daemon).lines.last == meaning)
     }
 
     @Test("cancel prints the jobs, cancel-all how many")
@@ -46,6 +48,41 @@ struct VerbTests {
         #expect(try await Pipectl.run("cancel", "1", at: daemon).output == "#1 cancelled  harbour.jpg\n")
         #expect(try await Pipectl.run("cancel-all", at: daemon).output == "cancelled 3 jobs\n")
         #expect(try await Pipectl.run("cancel-all", "--json", at: daemon).document()["cancelled"] as? Int == 3)
+    }
+
+    @Test("cancel of what is over says so, and fails")
+    func cancellingInVain() async throws {
+        daemon.answer(
+            Call.Cancel.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, "cancelled"), Sample.job(3, "failed")]))
+        let outcome = try await Pipectl.run("cancel", "1", "2", "3", at: daemon)
+        #expect(outcome.status == 1)
+        #expect(outcome.lines.count == 3)
+        #expect(
+            outcome.errors == "pipectl: job 1 is done already and can't be cancelled; the same goes for 1 more\n")
+    }
+
+    @Test("What the daemon does not know is told with the nearest name")
+    func nearest() async throws {
+        daemon.on(Call.List.self) { call, _ in
+            throw ControlError.noSuchRecipe(call.recipe ?? "", known: ["noir", "web"])
+        }
+        let outcome = try await Pipectl.run("list", "--recipe", "wbe", at: daemon)
+        #expect(outcome.status == 2)
+        #expect(
+            outcome.errors
+                == "pipectl: there is no recipe 'wbe'; the recipes are noir, web; did you mean 'web'?\n")
+    }
+
+    @Test("ignored lists every file that is left alone, with the reason, over several replies")
+    func ignored() async throws {
+        let files = (1...3).map { Control.Ignored(path: "/srv/inbox/\($0).txt", reason: "no recipe takes it") }
+        daemon.answer(Call.ListIgnored.self, .init(ignored: Array(files[..<2])), .init(ignored: [files[2]]))
+        let page = try await Pipectl.run("ignored", "--recipe", "noir", at: daemon)
+        #expect(page.lines.count == 4 && page.lines[3] == "/srv/inbox/3.txt  no recipe takes it")
+        #expect(
+            try await Pipectl.run("ignored", "--json", at: daemon).objects().map { $0["path"] as? String }
+                == files.map(\.path))
+        #expect(try daemon.heard(Call.ListIgnored.self).map(\.recipe) == ["noir", nil])
     }
 
     @Test("cancel takes IDs, or what they have in common")
@@ -104,7 +141,7 @@ struct VerbTests {
         daemon.answer(Call.Explain.self, .init(explanation: Sample.explanation))
         let page = try await Pipectl.run("explain", "/srv/inbox/harbour.jpg", at: daemon)
         for part in [
-            "recipe noir", "it is the default recipe", "settling", "RenderOperation",
+            "recipe noir", "it is the default recipe", "settling", "1  render     resize, noir, save\n",
             "picture: jpeg 4000 × 3000, 8 bit, 3 bands\n", "decode thumb: jpeg, 1/8 (resize makes 320 × 240)\n",
             "its header is not known: it is cut\n",
         ] {

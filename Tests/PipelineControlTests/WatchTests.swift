@@ -156,6 +156,49 @@ struct WatchTests {
         #expect(terminal.seen.contains("#1 done  harbour.jpg") && terminal.seen.contains("#2 failed  harbour.jpg"))
     }
 
+    @Test("Ctrl-C in wait exits with 130, and says which jobs go on and how to wait for them again")
+    func interruptedWait() throws {
+        daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+        }
+        let terminal = try PipectlTerminal("wait", "1", "2", "3", "--color", "never", at: daemon)
+        terminal.read(until: "#1 done")
+        terminal.interrupt()
+        #expect(terminal.finish() == 130)
+        #expect(terminal.errors == "pipectl: jobs #2 #3 go on; `pipectl wait 2 3` waits again\n")
+    }
+
+    @Test("While nothing goes on, wait says why: below the bar, and elsewhere once on standard error")
+    func stalled() async throws {
+        daemon.answer(Call.Progress.self, Sample.progress(running: 0, of: 2))
+        daemon.on(Call.WhyWaiting.self) { call, conversation in
+            #expect(call.ids == [1, 2])
+            try conversation.reply(
+                Call.WhyWaiting.Reply(waiting: [.init(reason: "paused: the CPU is needed", jobs: 2)]))
+        }
+        daemon.on(Call.Wait.self) { _, _ in }
+        let reason = "2 wait: paused: the CPU is needed; `pipectl resume` lets them go on"
+        let terminal = try PipectlTerminal("wait", "1", "2", "--color", "never", at: daemon)
+        terminal.read(until: reason)
+        terminal.interrupt()
+        #expect(terminal.finish() == 130)
+        for (words, said) in [
+            ([], reason), (["--json"], #"{"waiting":[{"jobs":2,"reason":"paused: the CPU is needed"}]}"#),
+        ] {
+            let process = try Pipectl.start(["wait", "1", "2"] + words, at: daemon)
+            await process.until { process.errors.contains(said) || process.status != nil }
+            process.signal(SIGINT)
+            #expect(await process.outcome().status == 130)
+        }
+        daemon.answer(Call.Status.self, .init(status: Sample.status()))
+        let all = try Pipectl.start(["wait"], at: daemon)
+        await all.until { all.errors.contains("3 wait: retry at 09:31:00: connection reset") || all.status != nil }
+        all.signal(SIGINT)
+        let outcome = await all.outcome()
+        #expect(outcome.errors.hasSuffix("pipectl: the jobs go on; `pipectl wait` waits for them again\n"))
+    }
+
     @Test(
         "What excludes each other is told",
         arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])

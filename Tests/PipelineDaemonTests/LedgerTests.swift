@@ -210,13 +210,48 @@ struct LedgerTests {
             #expect(try ledger.queued(limit: 10).map { [$0.id, $0.position] } == [[5, 5], [1, 6]])
             #expect(
                 try ledger.waiting().map { "\($0.count) \($0.reason ?? "") \($0.due ?? 0)" } == [
-                    "2 reset 8000000000.0", "1 other jobs 0.0",
+                    "2 reset 8000000000.0", "1  0.0",
                 ])
             ledger.bringBackEarly([2, 4, 5], upTo: 5, at: 7) { #expect($0 == [2]) }
             ledger.bringBackEarly(nil, upTo: 5, at: 8) { #expect($0 == [3]) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.counts() == [.queued: 4, .waiting: 1])
             #expect(try ledger.job(3)?.due == nil)
+        }
+    }
+
+    @Test(
+        "what waits is grouped by its reasons, by an index, of all jobs, of a batch, and of some; the rarest reasons are told together"
+    )
+    func reasons() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            let ledger = try Ledger(path: path)
+            for id in 1...30 {
+                var waiting = job(id, .waiting)
+                (waiting.hold, waiting.due, waiting.batch) = (.retry, Double(1000 - id), id % 2)
+                waiting.reason = "retry at \(id)"
+                waiting.error = id <= 5 ? "503" : id <= 9 ? "no such host" : "error \(id)"
+                ledger.insert([waiting])
+                ledger.record(waiting)
+            }
+            #expect(ledger.flush(seconds: 30))
+            func told(_ who: Ledger.Waiters) throws -> [String] {
+                try ledger.waiting(who).map { "\($0.count) \($0.reason ?? "") \(Int($0.due ?? 0))" }
+            }
+            let all = try told(.all)
+            #expect(all.count == 21)
+            #expect(all[..<2] == ["5 503 995", "4 no such host 991"])
+            #expect(all.last == "3 other reasons 0")
+            #expect(try told(.batch(1))[..<2] == ["3 503 995", "2 no such host 991"])
+            #expect(try told(.these([1, 2, 6])) == ["2 503 998", "1 no such host 994"])
+            let plan = try Database(path: path).first(
+                """
+                EXPLAIN QUERY PLAN SELECT hold, obstacle, COUNT(*), MIN(due) FROM jobs INDEXED BY jobs_waiting
+                WHERE state = 'waiting' GROUP BY hold, obstacle
+                """
+            ) { $0.text(3) }
+            #expect(plan == "SCAN jobs USING INDEX jobs_waiting")
         }
     }
 

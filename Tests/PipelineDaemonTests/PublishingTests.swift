@@ -30,8 +30,22 @@ struct PublishingTests {
         let name = ResultName(order: order("/out"), path: "album/sun.set.png")
         let plain = ImageHandle.Staged(picture: try picture(nil, "jpeg"), path: "")
         let thumb = ImageHandle.Staged(picture: try picture("thumb", "webp"), path: "")
-        #expect(name.path(plain, number: 0) == "/out/album/sun.set.jpg")
-        #expect(name.path(thumb, number: 2) == "/out/album/sun.set-2.thumb.webp")
+        let both = [plain, thumb]
+        #expect(name.path(plain, of: both, number: 0) == "/out/album/sun.set.jpg")
+        #expect(name.path(thumb, of: both, number: 2) == "/out/album/sun.set-2.thumb.webp")
+    }
+
+    @Test("an output called as its format is says so once, as long as no other result has that name")
+    func namesOfFormats() throws {
+        let name = ResultName(order: order("/out"), path: "x.png")
+        func staged(_ name: String?, _ format: String) throws -> ImageHandle.Staged {
+            ImageHandle.Staged(picture: try picture(name, format), path: "")
+        }
+        func paths(_ all: [ImageHandle.Staged]) -> [String] { all.map { name.path($0, of: all, number: 0) } }
+        #expect(
+            try paths([staged("avif", "avif"), staged("jpeg", "jpeg"), staged("tif", "tiff")])
+                == ["/out/x.avif", "/out/x.jpg", "/out/x.tif"])
+        #expect(try paths([staged(nil, "avif"), staged("avif", "avif")]) == ["/out/x.avif", "/out/x.avif.avif"])
     }
 
     @Test("a name of 255 bytes is shortened at a character, not in the middle of one, and still gets its number")
@@ -39,7 +53,7 @@ struct PublishingTests {
         let stem = String(repeating: "ü", count: 125)
         let name = ResultName(order: order("/out"), path: stem + ".jpg")
         let thumb = ImageHandle.Staged(picture: try picture("thumbnail", "webp"), path: "")
-        let file = FileSystem.name(of: name.path(thumb, number: 12))
+        let file = FileSystem.name(of: name.path(thumb, of: [thumb], number: 12))
         #expect(file.utf8.count <= 255)
         #expect(file.hasSuffix("ü-12.thumbnail.webp"))
     }

@@ -3,6 +3,17 @@ import Testing
 @testable import PipelineModel
 
 struct SpellingTests {
+    @Test("What has another name here is suggested by that, and one format is no misspelling of another")
+    func suggestions() {
+        let filters = ["grain", "mono", "noir", "resize"]
+        for word in ["gray", "grey", "Grayscale"] {
+            #expect(suggestion(for: word, among: filters) == "did you mean 'mono'?")
+        }
+        #expect(suggestion(for: "gray", among: ["grain"]) == "did you mean 'grain'?")
+        #expect(suggestion(for: "jp2", among: ["jpeg", "png"]) == "it may be jpeg, png")
+        #expect(suggestion(for: "jpg", among: ["jpeg", "png"]) == "did you mean 'jpeg'?")
+    }
+
     @Test(
         "Durations are read as systemd writes them",
         arguments: [

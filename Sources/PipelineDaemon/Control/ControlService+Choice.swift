@@ -34,9 +34,7 @@ extension Supervisor {
             throw .badValue("CancelMatching takes a batch, a recipe or states; CancelAll cancels everything")
         }
         try check(batch: call.batch)
-        if let name = call.recipe, current.recipe(name) == nil, (try? ledger.knows(recipe: name)) != true {
-            throw .noSuchRecipe(name, known: current.configuration.recipes.map(\.name))
-        }
+        try check(recipe: call.recipe)
         var states: [JobState] = []
         for name in call.states {
             guard let state = JobState(rawValue: name), !state.isFinal else {
@@ -75,8 +73,23 @@ extension Supervisor {
         throw .badValue("'\(name.prefix(50))' is no priority; these are: \(known)")
     }
 
-    private func check(batch: Int?) throws(ControlError) {
+    func check(batch: Int?) throws(ControlError) {
         guard let batch, !(1..<nextBatch).contains(batch) else { return }
-        throw .badValue("there is no batch \(batch); `pipectl list` shows which batch a job belongs to")
+        throw Self.noSuchBatch(batch)
+    }
+
+    static func noSuchBatch(_ batch: Int) -> ControlError {
+        .badValue("there is no batch \(batch); `pipectl list` shows the batch of each job, and `pipectl add` prints it")
+    }
+
+    /// One that is gone may still have jobs.
+    func check(recipe: String?) throws(ControlError) {
+        guard let recipe, current.recipe(recipe) == nil else { return }
+        do {
+            if try ledger.knows(recipe: recipe) { return }
+        } catch {
+            throw .refused("\(error)")
+        }
+        throw .noSuchRecipe(recipe, known: current.configuration.recipes.map(\.name))
     }
 }

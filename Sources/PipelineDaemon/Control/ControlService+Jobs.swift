@@ -7,7 +7,13 @@ import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {
-        on(Call.List.self) { [self] call, request in try list(call, request) }
+        onSupervisor(Call.List.self) { [self] call, request in
+            try supervisor.check(recipe: call.recipe)
+            try supervisor.check(batch: call.batch)
+            request.connection.queue.async { [self] in
+                do { try list(call, request) } catch { request.fail(error) }
+            }
+        }
         onSupervisor(Call.Show.self) { [supervisor] call, request in
             let record = try supervisor.record(of: call.id)
             let current = supervisor.current(of: call.id)

@@ -47,9 +47,9 @@ extension Supervisor {
     func pause(
         _ queues: [PipelineQueue], reason: String?, done: @escaping @Sendable ([String: Control.Queue]) -> Void
     ) {
-        for queue in queues { queue.pause(reason: reason) }
+        let changed = queues.map { (queue: $0, reason: $0.pause(reason: reason)) }
         for job in window.all { showHeld(job) }
-        record(queues, reason: reason, paused: true, done: done)
+        record(changed, paused: true, done: done)
     }
 
     func resume(_ queues: [PipelineQueue], done: @escaping @Sendable ([String: Control.Queue]) -> Void) {
@@ -57,16 +57,18 @@ extension Supervisor {
         for batch in batchProgress.values { batch.resumed() }
         for job in window.all { showHeld(job) }
         fill()
-        record(queues, reason: nil, paused: false, done: done)
+        record(queues.map { ($0, nil) }, paused: false, done: done)
     }
 
     private func record(
-        _ changed: [PipelineQueue], reason: String?, paused: Bool,
+        _ changed: [(queue: PipelineQueue, reason: String?)], paused: Bool,
         done: @escaping @Sendable ([String: Control.Queue]) -> Void
     ) {
-        for queue in changed.dropLast() { ledger.recordPause(queue.name, reason: reason, paused: paused) {} }
+        for (queue, reason) in changed.dropLast() {
+            ledger.recordPause(queue.name, reason: reason, paused: paused) {}
+        }
         guard let last = changed.last else { return done(queueReports()) }
-        ledger.recordPause(last.name, reason: reason, paused: paused) { [self] in
+        ledger.recordPause(last.queue.name, reason: last.reason, paused: paused) { [self] in
             queue.async { done(self.queueReports()) }
         }
     }

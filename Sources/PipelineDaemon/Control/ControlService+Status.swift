@@ -25,6 +25,18 @@ extension ControlService {
                 }
             }
         }
+        onSupervisor(Call.WhyWaiting.self) { [supervisor] call, request in
+            let who = try supervisor.waiters(call)
+            let held = Entry.allCases.compactMap { entry in supervisor.heldReason(entry).map { (entry, $0) } }
+            supervisor.files.async {
+                do {
+                    let reasons = try supervisor.reasons(of: who, held: held)
+                    request.reply(Call.WhyWaiting.Reply(waiting: reasons))
+                } catch {
+                    request.fail(ControlError.refused("\(error)"))
+                }
+            }
+        }
     }
 }
 
@@ -71,8 +83,24 @@ extension Supervisor {
         let settling = status.inboxes.reduce(0) { $0 + $1.settling }
         if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
         status.waiting += ((try? ledger.waiting()) ?? []).map(\.shown)
-        status.waiting.sort { $0.jobs > $1.jobs }
+        status.waiting = status.waiting.grouped
         return status
+    }
+
+    func waiters(_ call: Call.WhyWaiting) throws(ControlError) -> Ledger.Waiters {
+        guard let batch = call.batch else {
+            try check(call.ids)
+            return call.ids.isEmpty ? .all : .these(call.ids)
+        }
+        guard call.ids.isEmpty else { throw .badValue("WhyWaiting takes either IDs or a batch") }
+        try check(batch: batch)
+        return .batch(batch)
+    }
+
+    /// Why these wait. What is queued while its queue begins nothing waits for that.
+    func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting] {
+        let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
+        return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }
 
     func queueReports() -> [String: Control.Queue] {
@@ -93,7 +121,7 @@ extension Supervisor {
             let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(
                 configured: configured, effective: report.effective, running: report.running, waiting: waiting,
-                paused: report.paused, reason: report.reason)
+                paused: report.paused, reason: report.reason, automatic: queue.automaticCount)
         }
         return reports
     }
@@ -120,9 +148,18 @@ extension JobRecord {
     }
 }
 
+extension [Control.Waiting] {
+    /// The most frequent first, each reason once.
+    fileprivate var grouped: [Control.Waiting] {
+        let jobs = reduce(into: [String: Int]()) { $0[$1.reason, default: 0] += $1.jobs }
+        return jobs.filter { $0.value > 0 }.map { Control.Waiting(reason: $0.key, jobs: $0.value) }
+            .sorted { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
+    }
+}
+
 extension Ledger.Waiting {
     var shown: Control.Waiting {
-        let words = reason ?? "no reason is recorded"
+        let words = reason ?? (hold == .after ? "the end of other jobs" : "no reason is recorded")
         guard hold == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
         let first = count > 1 ? ", the first" : ""
         return Control.Waiting(reason: "retry\(first) at \(Timestamp.clock(due)): \(words)", jobs: count)

@@ -19,6 +19,7 @@ final class ControlService: @unchecked Sendable {
         self.supervisor = supervisor
         self.version = version
         addStatusCalls()
+        addIgnoredCalls()
         addJobCalls()
         addNeedsCalls()
         addChoiceCalls()

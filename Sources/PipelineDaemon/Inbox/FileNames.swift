@@ -21,8 +21,16 @@ enum FileNames {
         if raws.contains(suffix) {
             return "a camera's RAW file (.\(suffix)) is not read; export it as JPEG or TIFF"
         }
+        if let kind = unread[suffix] { return "\(kind) (.\(suffix)) is not read; save it as JPEG, PNG or TIFF" }
         return "recipe '\(recipe)' takes no *.\(suffix); its Match= says which it does"
     }
+
+    /// Pictures that no recipe can take, whatever its Match= says.
+    private static let unread = [
+        "jp2": "a JPEG 2000 picture", "j2k": "a JPEG 2000 picture", "jpf": "a JPEG 2000 picture",
+        "jpx": "a JPEG 2000 picture", "jxl": "a JPEG XL picture", "psd": "a Photoshop document",
+        "bmp": "a BMP picture", "svg": "an SVG drawing", "pdf": "a PDF document",
+    ]
 
     private static let raws: Set<String> = [
         "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",

@@ -153,9 +153,14 @@ extension Inbox {
     func handOver() {
         claiming = nil
         guard !ready.isEmpty else { return }
-        // Reported as settling until they count as jobs: nobody finds nothing to do in between.
+        // Reported as settling until they count as jobs, and no longer: nobody finds nothing to do in between, nor counts one twice.
         let durable = DispatchSemaphore(value: 0)
-        sink.accept(ready, from: self) { durable.signal() }
+        let left = candidates.count + unsure.count
+        sink.accept(ready, from: self) { [self] in
+            shared.withLock { $0.settling = left }
+        } done: {
+            durable.signal()
+        }
         ready = []
         durable.wait()
     }

@@ -327,6 +327,8 @@ final class Inbox: @unchecked Sendable {
                 if error.isPassing { scanLater() }
                 continue
             }
+            var below: [String] = []
+            defer { folders += below.reversed() }
             for name in names {
                 guard let name else {
                     ignoreMisnamed(in: path)
@@ -334,7 +336,7 @@ final class Inbox: @unchecked Sendable {
                 }
                 let child = FileSystem.join(path, name)
                 if isOthers(child) { continue }  // Not even asked what it is: its disk may not answer.
-                if consider(child, quiet: false, found: true) == .folder { folders.append(child) }
+                if consider(child, quiet: false, found: true) == .folder { below.append(child) }
             }
         }
     }
@@ -445,6 +447,11 @@ final class Inbox: @unchecked Sendable {
         checkLater(deadline.uptimeNanoseconds)
     }
 
+    /// How long a file waits for the others of its folder.
+    private var patience: UInt64 {
+        8 * UInt64((polls ? recipe.intake.settlePolled : recipe.intake.settle) / .nanoseconds(1))
+    }
+
     private func checkLater(_ deadline: UInt64) {
         if let checkAt, checkAt <= deadline { return }
         checkAt = deadline
@@ -458,10 +465,8 @@ final class Inbox: @unchecked Sendable {
     private func check() {
         let now = DispatchTime.now().uptimeNanoseconds
         // Nothing is asked of the files before the time has come: the events restart it.
-        let due = candidates.filter { $0.value.deadline <= now }
-        // First come, first taken; what came together, by name.
-        for (key, candidate) in due.sorted(by: { ($0.value.deadline, $0.key.path) < ($1.value.deadline, $1.key.path) })
-        {
+        for key in SettledFolders(candidates, in: folder, patience: patience, at: now).due {
+            guard let candidate = candidates[key] else { continue }
             let path = key.path
             let known: FileStatus?
             do {
@@ -482,7 +487,7 @@ final class Inbox: @unchecked Sendable {
         }
         handOver()
         publishReport()
-        if let next = candidates.values.map(\.deadline).filter({ $0 != .max }).min() {
+        if let next = candidates.values.map(\.deadline).filter({ $0 > now && $0 != .max }).min() {
             checkLater(max(next, now + 20_000_000))
         }
     }

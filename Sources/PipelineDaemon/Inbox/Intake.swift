@@ -13,8 +13,10 @@ struct Claim: Sendable {
 
 /// Where an inbox hands its files over.
 protocol IntakeSink: AnyObject, Sendable {
-    /// `done` when the jobs are durable.
-    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void)
+    /// `counted` when they count as jobs, `done` when these are durable.
+    func accept(
+        _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void)
     /// Whether a claimed file belongs to a job that is still to be done.
     func knows(source: String) throws -> Bool
     /// Whether a job still needs what was claimed in an inbox.

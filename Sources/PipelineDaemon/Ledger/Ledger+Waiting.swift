@@ -161,31 +161,62 @@ extension Ledger {
     /// What rows wait for: how many for the same, and when the first of these is tried again.
     struct Waiting: Sendable {
         var hold: JobRecord.Hold?
-        /// Of those that are tried again, what one of them has met.
+        /// Of those that are tried again, what they have met.
         var reason: String?
         var count: Int
         var due: Double?
     }
 
-    /// The most frequent first.
-    func waiting() throws -> [Waiting] {
-        var waiting: [Waiting] = []
-        try read { database in
-            // SQLite takes the columns that are not grouped from the row that has the minimum.
+    /// Whose waiting is asked about.
+    enum Waiters: Sendable {
+        case all
+        case batch(Int)
+        case these([Int])
+
+        fileprivate func selection() throws -> (index: String, condition: String, values: [Database.Value]) {
+            switch self {
+            case .all: ("INDEXED BY jobs_waiting", "1", [])
+            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = ?", [.integer(batch)])
+            case .these(let ids): ("", "id IN (SELECT value FROM json_each(?))", [.text(try JSONText.encode(ids))])
+            }
+        }
+    }
+
+    /// Reasons in an answer; the rarer ones are told together.
+    private static let mostReasons = 20
+
+    /// The most frequent reasons first.
+    func waiting(_ who: Waiters = .all) throws -> [Waiting] {
+        let (index, condition, values) = try who.selection()
+        let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
+        return try read { database in
+            var waiting: [Waiting] = []
             try database.rows(
                 """
-                SELECT hold, CASE hold WHEN 'retry' THEN error WHEN 'after' THEN 'other jobs' ELSE reason END,
-                    COUNT(*) AS count, MIN(due) FROM jobs INDEXED BY jobs_waiting
-                WHERE state = 'waiting' GROUP BY hold, CASE WHEN hold IN ('retry', 'after') THEN '' ELSE reason END
-                ORDER BY count DESC LIMIT 20
-                """
+                SELECT hold, obstacle, COUNT(*) AS count, MIN(due) \(rows)
+                GROUP BY hold, obstacle ORDER BY count DESC LIMIT \(Self.mostReasons)
+                """, values
             ) { row in
                 waiting.append(
                     Waiting(
                         hold: row.optionalText(0).flatMap(JobRecord.Hold.init), reason: row.optionalText(1),
                         count: row.integer(2), due: row.optionalReal(3)))
             }
+            guard waiting.count == Self.mostReasons else { return waiting }
+            let all = try database.first("SELECT COUNT(*) \(rows)", values) { $0.integer(0) } ?? 0
+            let rest = all - waiting.reduce(0) { $0 + $1.count }
+            return rest > 0 ? waiting + [Waiting(reason: "other reasons", count: rest)] : waiting
         }
-        return waiting
+    }
+
+    /// Of these jobs, those that are queued, by the queue that they begin in.
+    func queued(_ who: Waiters, _ entry: Entry) throws -> Int {
+        if case .all = who { return try queuedCount(entry) }
+        let (_, condition, values) = try who.selection()
+        return try read { database in
+            try database.first(
+                "SELECT COUNT(*) FROM jobs j WHERE state = 'queued' AND \(entry.condition) AND \(condition)", values
+            ) { $0.integer(0) }
+        } ?? 0
     }
 }

@@ -178,5 +178,13 @@ enum Schema {
 
         // The status line counts those of the day each time that one fails.
         "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
+
+        // Why a job waits, without what is its own alone, such as the time of its next try: those that wait for the same are together.
+        """
+        ALTER TABLE jobs ADD COLUMN obstacle TEXT GENERATED ALWAYS AS
+            (CASE hold WHEN 'retry' THEN error WHEN 'after' THEN NULL ELSE reason END) VIRTUAL;
+        DROP INDEX jobs_waiting;
+        CREATE INDEX jobs_waiting ON jobs(hold, obstacle, due, batch) WHERE state = 'waiting'
+        """,
     ]
 }

@@ -103,6 +103,9 @@ final class PipelineQueue: @unchecked Sendable {
         if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 
+    /// What `auto` comes to now.
+    var automaticCount: Int { max(1, automatic()) }
+
     private static func count(_ limit: QueueLimit, _ automatic: () -> Int) -> Int {
         switch limit {
         case .auto: max(1, automatic())
@@ -148,11 +151,13 @@ final class PipelineQueue: @unchecked Sendable {
         }
     }
 
-    /// When this returns, nothing new starts.
-    func pause(reason: String?) {
+    /// When this returns, nothing new starts. Without a reason the one that was given before stays. Returns the one that counts.
+    @discardableResult
+    func pause(reason: String?) -> String? {
         state.withLock {
             $0.paused = true
-            $0.reason = reason
+            $0.reason = reason ?? $0.reason
+            return $0.reason
         }
     }
 

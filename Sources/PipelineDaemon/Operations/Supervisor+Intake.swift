@@ -4,10 +4,13 @@ import SystemCalls
 
 /// Taking files in: each becomes a record, and a job once that is durable.
 extension Supervisor {
-    func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+    func accept(
+        _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
         let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
         let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
-        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, done: done) }
+        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, counted: counted, done: done) }
         queue.async { [self] in
             let order = current.order(for: inbox.recipe, places)
             let now = Timestamp.now()
@@ -17,6 +20,7 @@ extension Supervisor {
                     state: claim.cancelled ? .cancelled : .queued, at: now)
             }
             enter(records, done: done)
+            counted()
         }
     }
 

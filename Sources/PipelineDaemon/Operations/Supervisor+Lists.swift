@@ -16,7 +16,8 @@ extension Supervisor {
     ///
     /// On the inbox's queue, where its disk may hang.
     func accept(
-        _ lists: [Claim], and others: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void
+        _ lists: [Claim], and others: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
     ) {
         let read = lists.map { (claim: $0, list: reading($0, in: inbox)) }
         queue.async { [self] in
@@ -25,9 +26,11 @@ extension Supervisor {
                 group.enter()
                 enter(claim, list, from: inbox) { group.leave() }
             }
-            if !others.isEmpty {
+            if others.isEmpty {
+                counted()
+            } else {
                 group.enter()
-                accept(others, from: inbox) { group.leave() }
+                accept(others, from: inbox, counted: counted) { group.leave() }
             }
             group.notify(queue: queue, execute: done)
         }

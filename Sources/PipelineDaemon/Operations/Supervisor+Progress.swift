@@ -31,7 +31,7 @@ extension Supervisor {
             let ids = batch.map { [$0] } ?? chosen(unfinished.ids)
             let records = try ledger.batches(Set(ids))
             if let batch, records[batch] == nil {
-                throw ControlError.badValue("there is no batch \(batch); `pipectl list` shows a job's batch")
+                throw Self.noSuchBatch(batch)
             }
             let batches = Dictionary(grouping: working, by: \.job.record.batch)
             return Call.Progress.Reply(

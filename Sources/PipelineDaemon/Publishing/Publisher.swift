@@ -44,13 +44,14 @@ final class Publisher: Sendable {
         if order.conflict != .number {
             // A name that is taken under `skip` is met at the rename, and left out there.
             let steps = staged.map {
-                PublishIntent.Step(staging: $0.path, target: name.path($0, number: 0), conflict: order.conflict)
+                PublishIntent.Step(
+                    staging: $0.path, target: name.path($0, of: staged, number: 0), conflict: order.conflict)
             }
             return Publication(intent: PublishIntent(steps: steps), results: staged)
         }
         let steps = try reserved.withLock { reserved in
             for number in 0... {
-                let targets = staged.map { name.path($0, number: number) }
+                let targets = staged.map { name.path($0, of: staged, number: number) }
                 if try targets.allSatisfy({ try !reserved.contains($0) && !FileSystem.exists($0) }) {
                     reserved.formUnion(targets)
                     return zip(staged, targets).map {

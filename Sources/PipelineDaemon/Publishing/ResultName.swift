@@ -1,7 +1,8 @@
 import PipelineModel
 import SystemCalls
 
-/// The names of a job's results: `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`.
+/// The names of a job's results: `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. An output called as its format is does not say
+/// so twice.
 struct ResultName {
     let folder: String
     private let stem: String
@@ -11,10 +12,12 @@ struct ResultName {
         stem = Self.split(FileSystem.name(of: path)).stem
     }
 
-    func path(_ staged: ImageHandle.Staged, number: Int) -> String {
-        let ending =
-            (number == 0 ? "" : "-\(number)") + (staged.picture.name.map { ".\($0)" } ?? "")
-            + ".\(staged.picture.suffix)"
+    /// `all` are the results of the job, this one among them.
+    func path(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged], number: Int) -> String {
+        let picture = staged.picture
+        let isAlone = all.count { $0.picture.isNamedAsItsFormat && $0.picture.suffix == picture.suffix } <= 1
+        let name = picture.isNamedAsItsFormat && isAlone ? nil : picture.name
+        let ending = (number == 0 ? "" : "-\(number)") + (name.map { ".\($0)" } ?? "") + ".\(picture.suffix)"
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
@@ -36,4 +39,9 @@ struct ResultName {
         while stem.utf8.count + ending.utf8.count > 255, !stem.isEmpty { stem.removeLast() }
         return stem
     }
+}
+
+extension PlannedPicture {
+    /// Or has no name.
+    fileprivate var isNamedAsItsFormat: Bool { name.map { [suffix, format].contains($0) } ?? true }
 }

@@ -32,8 +32,20 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
+/// Words that others use for what has another name here.
+private let synonyms = [
+    "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
+    "bw": "mono", "scale": "resize", "thumbnail": "resize",
+]
+
+/// Formats of their own, however much they are spelled like another one.
+private let formats: Set<String> = ["bmp", "gif", "heic", "heif", "j2k", "jp2", "jxl"]
+
 /// What to say about a word that is not among the known ones.
 func suggestion(for word: String, among known: [String]) -> String {
-    if let candidate = nearest(word, among: known) { return "did you mean '\(candidate)'?" }
+    if let synonym = synonyms[word.lowercased()], known.contains(synonym) { return "did you mean '\(synonym)'?" }
+    if !formats.contains(word.lowercased()), let candidate = nearest(word, among: known) {
+        return "did you mean '\(candidate)'?"
+    }
     return "it may be \(known.joined(separator: ", "))"
 }

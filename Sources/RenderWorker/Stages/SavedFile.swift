@@ -15,7 +15,7 @@ enum SavedFile {
         } catch let error as WorkerFailure {
             throw failure(error.message)
         } catch let error as VipsError {
-            throw failure("it can't be read again (\(error.reason))")
+            throw failure(error.adding(to: "it can't be read again"))
         }
         guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
         guard saved.width == picture.width, saved.height == picture.height else {

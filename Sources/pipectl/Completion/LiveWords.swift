@@ -12,7 +12,7 @@ struct LiveWords {
     /// The newest first.
     func jobs(_ states: [String]) -> [Candidate] {
         let jobs = ask(Call.List(states: states, limit: Self.mostJobs))?.jobs ?? []
-        return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.input)") }
+        return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.name)") }
     }
 
     /// Those in work, the newest first, and then those of the latest jobs.
@@ -24,7 +24,7 @@ struct LiveWords {
         }
         for job in latest {
             guard let batch = job.batch, !candidates.contains(where: { $0.word == "\(batch)" }) else { continue }
-            candidates.append(Candidate("\(batch)", "ended with \(job.input)"))
+            candidates.append(Candidate("\(batch)", "ended with \(job.name)"))
         }
         return candidates
     }

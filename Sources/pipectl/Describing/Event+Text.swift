@@ -5,8 +5,8 @@ extension Control.Event {
         var line: Text = "\(Moment.local(time), .faint)  "
         if let job {
             switch kind {
-            case "picture": line = line + "#\(job.id) \("announced", .good)  \(job.input)"
-            case "priority": return line + "#\(job.id) priority \(text ?? "")  \(job.input)"
+            case "picture": line = line + "#\(job.id) \("announced", .good)  \(job.name)"
+            case "priority": return line + "#\(job.id) priority \(text ?? "")  \(job.name)"
             default: line = line + job.line
             }
         } else if let batch {

@@ -3,17 +3,21 @@ import PipelineControl
 extension Control.Job {
     var stateText: Text { Text(state, .state(state)) }
 
+    /// What people call it: of a download its URL, without what may be secret.
+    var name: String { url.map(WebName.short) ?? input }
+
     /// What there is to say of the state: what came of it, or why nothing did, or what it waits for.
-    var outcome: Text {
-        if let error { return Text(error, .bad) }
-        if let reason { return Text(reason, .held) }
-        return Text(outputs.joined(separator: ", "))
-    }
+    var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) }
+
+    /// The same, a line for each result.
+    var outcomes: [Text] { reasonText.map { [$0] } ?? outputs.map { .name($0) } }
+
+    private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .held) } }
 
     /// The whole job on a line.
     var line: Text {
         let arrow: Text = outputs.isEmpty || error != nil ? "  " : " → "
-        let head: Text = "#\(id) \(stateText)  \(input)"
+        let head: Text = "#\(id) \(stateText)  \(name)"
         return outcome.isEmpty ? head : head + arrow + outcome
     }
 

@@ -42,7 +42,7 @@ struct Overview {
     }
 
     private var waiting: [Text] {
-        var table = Table([.init(title: "", right: true), .init(title: "", elastic: true)])
+        var table = Table([.init(title: "", right: true), .init(title: "", fit: .words)])
         for waiting in status.waiting { table.add("  \(waiting.jobs)", Text(waiting.reason, .held)) }
         return table.isEmpty ? [] : table.lines(width: width)
     }
@@ -55,14 +55,15 @@ struct Overview {
 
     private var inboxes: [Text] {
         var table = Table([
-            .init(title: "INBOX", elastic: true), .init(title: "RECIPE"), .init(title: "WATCH"), .init(title: ""),
+            .init(title: "INBOX", fit: .name), .init(title: "RECIPE"), .init(title: "WATCH"),
+            .init(title: "", fit: .words),
         ])
         for inbox in status.inboxes {
             var notes: [String] = []
             if inbox.settling > 0 { notes.append("\(inbox.settling) settling") }
             if inbox.ignored > 0 { notes.append("\(inbox.ignored) ignored") }
             table.add(
-                Text(inbox.path), Text(inbox.recipe), Text(inbox.watch),
+                .name(inbox.path), Text(inbox.recipe), Text(inbox.watch),
                 inbox.problem == nil ? Text(notes.joined(separator: ", ")) : Text("problem", .bad))
         }
         return table.isEmpty ? [] : table.lines(width: width)
@@ -70,13 +71,16 @@ struct Overview {
 
     private var ignored: [Text] {
         guard !status.ignored.isEmpty else { return [] }
-        var table = Table([
-            .init(
-                title: status.jobs.ignored > status.ignored.count
-                    ? "LEFT ALONE, THE LATEST OF \(status.jobs.ignored)" : "LEFT ALONE", elastic: true),
-            .init(title: "", elastic: true),
-        ])
-        for file in status.ignored { table.add(Text(file.path), Text(file.reason, .faint)) }
-        return table.lines(width: width)
+        let more = status.jobs.ignored.beyond(status.ignored.count)
+        let hint: [Text] = more > 0 ? [Text("… and \(more) more: `pipectl ignored` lists them all", .faint)] : []
+        return Table(ignored: status.ignored).lines(width: width) + hint
+    }
+}
+
+extension Table {
+    /// Files that are left alone, and why.
+    init(ignored: [Control.Ignored]) {
+        self.init([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
+        for file in ignored { add(.name(file.path), Text(file.reason, .faint)) }
     }
 }

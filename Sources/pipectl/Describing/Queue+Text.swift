@@ -12,7 +12,7 @@ extension [String: Control.Queue] {
     func lines(width: Int?) -> [Text] {
         var table = Table([
             .init(title: "QUEUE"), .init(title: "RUNNING", right: true), .init(title: "LIMIT", right: true),
-            .init(title: "WAITING", right: true), .init(title: "", elastic: true),
+            .init(title: "WAITING", right: true), .init(title: "", fit: .words),
         ])
         for (name, queue) in inOrder {
             table.add(

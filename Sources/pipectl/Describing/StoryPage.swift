@@ -24,6 +24,7 @@ struct StoryPage {
         fact("followed by", neighbours(story.followers))
         fact("priority", story.priority == "normal" ? nil : Text(story.priority))
         fact("recipe", Text(job.recipe) + (job.batch.map { ", batch \($0)" } ?? Text()))
+        fact("url", job.url.map { Text(WebName.short($0)) })
         fact("input", Text(job.input))
         fact("picture", story.header.map { Text($0) })
         fact("original", story.original.map { Text($0) })
@@ -78,32 +79,29 @@ struct StoryPage {
         let hasTries = story.operations.contains { $0.attempt > 1 }
         var table = Table([
             .init(title: hasTries ? "TRY" : "", right: true), .init(title: "OPERATION"), .init(title: "STATE"),
-            .init(title: "STARTED"), .init(title: "TOOK", right: true), .init(title: "WORKER", right: true),
-            .init(title: "READ", right: true), .init(title: "WRITTEN", right: true), .init(title: "", elastic: true),
+            .init(title: "STARTED", spare: 1), .init(title: "TOOK", right: true),
+            .init(title: "WORKER", right: true, spare: 3), .init(title: "READ", right: true, spare: 2),
+            .init(title: "WRITTEN", right: true, spare: 2), .init(title: "", fit: .words),
         ])
         var attempt = 0
         for operation in story.operations {
             let isNew = hasTries && operation.attempt != attempt
             attempt = operation.attempt
             table.add(
-                Text(isNew ? "\(attempt)" : ""), Text(operation.kind),
+                Text(isNew ? "\(attempt)" : ""), Text(operation.queue),
                 Text(operation.state, .state(operation.state)),
                 Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
                 Text(operation.worker.map { "\($0)" } ?? "", .faint), Text(operation.read.map(Amount.bytes) ?? ""),
                 Text(operation.written.map(Amount.bytes) ?? ""),
                 Text(isFailed(operation) ? "" : operation.progress?.words ?? operation.detail ?? "")
             )
-        }
-        var lines = table.lines(width: width)
-        // From the last, so that the places of the others stay.
-        for (index, operation) in story.operations.enumerated().reversed() where isFailed(operation) {
-            guard let reason = operation.detail else { continue }
-            let words = operation.failure.map { "\(reason) (\($0))" } ?? reason
-            lines.insert(Text("       " + words, .bad), at: index + 2)
+            if isFailed(operation), let reason = operation.detail {
+                table.note(Text(operation.failure.map { "\(reason) (\($0))" } ?? reason, .bad))
+            }
         }
         let gap: [Text] =
             first.attempt > 1 ? [Text("of the tries before the \(first.attempt). nothing is kept", .faint)] : []
-        return [""] + gap + lines
+        return [""] + gap + table.lines(width: width)
     }
 
     private func isFailed(_ operation: Control.Operation) -> Bool { operation.state == "failed" }

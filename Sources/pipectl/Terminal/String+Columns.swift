@@ -7,11 +7,11 @@ extension String {
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// At most `limit` columns: the middle gives way, for a name's ends say most.
+    /// At most `limit` columns: the middle gives way, for a name's ends say most, the last of it what tells it from others.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }
-        let tail = (limit - 1) / 2
+        let tail = max((limit - 1) / 2, limit - (limit < 30 ? 7 : 11))
         let end = String(reversed().prefix(fitting: tail).reversed())
         return prefix(fitting: limit - 1 - end.columns) + "…" + end
     }

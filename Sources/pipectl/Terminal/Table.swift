@@ -1,23 +1,59 @@
-/// Aligned columns. On a terminal the elastic ones give way until every row fits.
+/// Aligned columns. On a terminal they give way until every row fits: what matters least is left out, names lose their middles, words go
+/// on in the next line.
 struct Table {
     struct Column {
+        enum Fit {
+            case whole
+            /// Shortened in its middle.
+            case name
+            /// Broken between words.
+            case words
+        }
+
         var title: String
         var right = false
-        var elastic = false
+        var fit = Fit.whole
+        /// Where it is narrow the columns with the highest are left out first, those with 0 never.
+        var spare = 0
+
+        /// What it should have before others are left out, and what it has at least.
+        fileprivate func widths(of natural: Int) -> (comfortable: Int, least: Int) {
+            switch fit {
+            case .whole: (natural, natural)
+            case .name: (min(natural, 16), min(natural, 8))
+            case .words: (min(natural, 28), min(natural, 12))
+            }
+        }
+    }
+
+    private enum Row {
+        case cells([Text])
+        /// Below a row, over all columns.
+        case note(Text)
     }
 
     private static let gap = "  "
-    private static let leastElastic = 8
+    private static let noteIndent = "       "
 
-    var columns: [Column]
-    private var rows: [[Text]] = []
+    let columns: [Column]
+    /// Of a cell of words.
+    private let mostLines: Int
+    private var rows: [Row] = []
 
-    init(_ columns: [Column]) {
+    init(_ columns: [Column], mostLines: Int = .max) {
         self.columns = columns
+        self.mostLines = mostLines
     }
 
-    mutating func add(_ cells: Text...) {
-        rows.append(cells)
+    mutating func add(_ cells: Text...) { add(cells) }
+
+    mutating func add(_ cells: [Text]) {
+        rows.append(.cells(cells))
+    }
+
+    /// A line of its own below the last row.
+    mutating func note(_ text: Text) {
+        rows.append(.note(text))
     }
 
     var isEmpty: Bool { rows.isEmpty }
@@ -26,17 +62,31 @@ struct Table {
     func lines(width limit: Int?) -> [Text] {
         var all = rows
         if columns.contains(where: { !$0.title.isEmpty }) {
-            all.insert(columns.map { Text($0.title, .faint) }, at: 0)
+            all.insert(.cells(columns.map { Text($0.title, .faint) }), at: 0)
         }
         let widths = widths(of: all, limit: limit)
-        return all.map { row in
+        return all.flatMap { row in
+            switch row {
+            case .cells(let cells): lines(of: cells, widths, limit: limit)
+            case .note(let text):
+                (limit.map { text.folded(to: $0 - Self.noteIndent.count) } ?? [text]).map { Text(Self.noteIndent) + $0 }
+            }
+        }
+    }
+
+    /// The lines of a row, in which each cell may have several.
+    private func lines(of row: [Text], _ widths: [Int?], limit: Int?) -> [Text] {
+        let cells = row.indices.compactMap { index in
+            widths[index].map { (width: $0, right: columns[index].right, lines: fitted(row[index], index, $0, limit)) }
+        }
+        return (0..<(cells.map(\.lines.count).max() ?? 0)).map { number in
             var line = Text()
-            for (index, cell) in row.enumerated() {
-                let cell = limit == nil ? cell : cell.shortened(to: widths[index])
-                let space = Text(String(repeating: " ", count: max(0, widths[index] - cell.columns)))
-                // Nothing is left of the last cell of a row, spaces neither.
-                let isLast = row[(index + 1)...].allSatisfy(\.isEmpty)
-                line = line + (columns[index].right ? space + cell : isLast ? cell : cell + space)
+            for (index, cell) in cells.enumerated() {
+                let text = number < cell.lines.count ? cell.lines[number] : Text()
+                let space = Text(String(repeating: " ", count: max(0, cell.width - text.columns)))
+                // Nothing is left of the last cell of a line, spaces neither.
+                let isLast = cells[(index + 1)...].allSatisfy { number >= $0.lines.count || $0.lines[number].isEmpty }
+                line = line + (cell.right ? space + text : isLast ? text : text + space)
                 if isLast { break }
                 line = line + Text(Self.gap)
             }
@@ -44,15 +94,39 @@ struct Table {
         }
     }
 
-    private func widths(of rows: [[Text]], limit: Int?) -> [Int] {
-        var widths = columns.indices.map { index in rows.map { $0[index].columns }.max() ?? 0 }
+    private func fitted(_ cell: Text, _ column: Int, _ width: Int, _ limit: Int?) -> [Text] {
+        guard limit != nil, cell.columns > width else { return [cell] }
+        guard columns[column].fit == .words, !cell.isName else { return [cell.shortened(to: width)] }
+        return cell.folded(to: width, most: mostLines)
+    }
+
+    /// Nil for what is left out.
+    private func widths(of rows: [Row], limit: Int?) -> [Int?] {
+        var widths: [Int?] = columns.indices.map { index in
+            rows.map { if case .cells(let cells) = $0 { cells[index].columns } else { 0 } }.max() ?? 0
+        }
         guard let limit else { return widths }
-        let room = limit - Self.gap.count * (columns.count - 1)
-        let elastic = columns.indices.filter { columns[$0].elastic }
-        while widths.reduce(0, +) > room {
-            guard let widest = elastic.max(by: { widths[$0] < widths[$1] }), widths[widest] > Self.leastElastic
-            else { break }
-            widths[widest] -= 1
+        func excess(_ width: (Int, Column) -> Int) -> Int {
+            let shown = columns.indices.compactMap { index in widths[index].map { width($0, columns[index]) } }
+            return shown.reduce(0, +) + Self.gap.count * (shown.count - 1) - limit
+        }
+        while excess({ $1.widths(of: $0).comfortable }) > 0,
+            let spare = columns.indices.filter({ widths[$0] != nil && columns[$0].spare > 0 })
+                .max(by: { columns[$0].spare < columns[$1].spare })
+        {
+            widths[spare] = nil
+        }
+        let natural = widths
+        for isComfortable in [true, false] {
+            while excess({ width, _ in width }) > 0 {
+                let elastic = columns.indices.filter { index in
+                    guard let width = widths[index], let full = natural[index] else { return false }
+                    let (comfortable, least) = columns[index].widths(of: full)
+                    return width > (isComfortable ? comfortable : least)
+                }
+                guard let widest = elastic.max(by: { (widths[$0] ?? 0) < (widths[$1] ?? 0) }) else { break }
+                widths[widest]? -= 1
+            }
         }
         return widths
     }

@@ -9,8 +9,17 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
     }
 
     private(set) var spans: [Span] = []
+    /// Of a file, or a URL: where it has to be short its ends count, and it stays in one line.
+    private(set) var isName = false
 
     init() {}
+
+    /// A file's name or path, or a URL.
+    static func name(_ name: String, _ style: Style = .plain) -> Text {
+        var text = Text(name, style)
+        text.isName = true
+        return text
+    }
 
     init(stringLiteral literal: String) {
         spans = literal.isEmpty ? [] : [Span(text: literal, style: .plain)]
@@ -58,6 +67,81 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
             short.spans[widest].text = short.spans[widest].text.shortened(to: room)
         }
         return short
+    }
+
+    /// In lines of at most so many columns, broken between words where that can be. Of more lines than `most` the rest gives way to an ellipsis.
+    func folded(to width: Int, most: Int = .max) -> [Text] {
+        let width = max(1, width)
+        var lines: [Text] = []
+        var line = Text()
+        for word in words {
+            if !line.isEmpty, line.columns + word.trimmed.columns > width {
+                lines.append(line.trimmed)
+                line = Text()
+            }
+            line = line + word
+            while line.trimmed.columns > width {
+                let (head, tail) = line.split(at: width)
+                lines.append(head)
+                line = tail
+            }
+            if lines.count >= most { return Array(lines.prefix(most - 1)) + [lines[most - 1].cut(to: width - 1) + "…"] }
+        }
+        return lines + [line.trimmed]
+    }
+
+    /// At most `limit` columns wide: the end gives way.
+    func cut(to limit: Int) -> Text {
+        columns <= limit ? self : split(at: max(0, limit - 1)).head.trimmed + "…"
+    }
+
+    /// Each with the spaces behind it.
+    private var words: [Text] {
+        var words: [Text] = []
+        var isOpen = false
+        for span in spans {
+            for character in span.text {
+                if !isOpen { words.append(Text()) }
+                words[words.count - 1].append(character, span.style)
+                isOpen = character != " "
+            }
+        }
+        return words
+    }
+
+    /// Without spaces at its end.
+    private var trimmed: Text {
+        var text = self
+        while let last = text.spans.last, last.text.hasSuffix(" ") {
+            text.spans[text.spans.count - 1].text.removeLast()
+            if last.text.count == 1 { text.spans.removeLast() }
+        }
+        return text
+    }
+
+    private func split(at column: Int) -> (head: Text, tail: Text) {
+        var (head, tail) = (Text(), Text())
+        var width = 0
+        for span in spans {
+            for character in span.text {
+                width += String(character).columns
+                // A character wider than the column is in the head all the same, for somebody has to take it.
+                if width <= column || head.isEmpty {
+                    head.append(character, span.style)
+                } else {
+                    tail.append(character, span.style)
+                }
+            }
+        }
+        return (head, tail)
+    }
+
+    private mutating func append(_ character: Character, _ style: Style) {
+        if let last = spans.last, last.style == style {
+            spans[spans.count - 1].text.append(character)
+        } else {
+            spans.append(Span(text: String(character), style: style))
+        }
     }
 
     struct Interpolation: StringInterpolationProtocol {

@@ -21,7 +21,8 @@ extension Verb {
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
             "a copy has been taken when the job is printed. What is named by an http or https URL is downloaded.",
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
-            "Several pictures make one batch.",
+            "Several pictures make one batch, whose number is printed. A line of a list that is no URL is a job that has",
+            "failed; then the exit code is 1.",
         ],
         arguments: [Argument("FILE|URL", count: 1...Int.max, kinds: [.file], "a picture, a URL, a list of URLs")],
         options: [.recipe, .chain, .after, .anyway, .priority, .wait],
@@ -44,7 +45,7 @@ extension Verb {
             }
             let additions = Addition.all(invocation.arguments)
             let batch = additions.count > 1 ? try context.call(Call.NewBatch()).batch : nil
-            var added: [Int] = []
+            var added = Added()
             var code = ExitCode.done
             for addition in additions {
                 do {
@@ -56,9 +57,13 @@ extension Verb {
                 }
             }
             if let batch { _ = try context.call(Call.CloseBatch(batch: batch)) }
-            guard invocation.has(.wait), !added.isEmpty else { return code }
+            if let batch = added.batch, !added.ids.isEmpty, !context.json {
+                try context.output.line("batch \(batch): \(Amount.counted(added.ids.count, "job"))")
+            }
+            if added.hasFailed { code = .failed }
+            guard invocation.has(.wait), !added.ids.isEmpty else { return code }
             try context.output.flush()
-            return try context.waitFor(added) == .done ? code : .failed
+            return try context.waitFor(added.ids, batch: added.batch) == .done ? code : .failed
         })
 
     /// A failure of one file alone leaves the others their turn.
@@ -69,6 +74,20 @@ extension Verb {
         case ControlError.badValue(let reason): Failure("BadValue", "\(file): \(reason)", .failed)
         default: nil
         }
+    }
+}
+
+/// What has become of that.
+private struct Added {
+    var ids: [Int] = []
+    var batch: Int?
+    /// As a line that is no URL does at once.
+    var hasFailed = false
+
+    static func += (all: inout Added, some: Added) {
+        all.ids += some.ids
+        all.batch = all.batch ?? some.batch
+        all.hasFailed = all.hasFailed || some.hasFailed
     }
 }
 
@@ -141,8 +160,8 @@ private enum Addition {
 }
 
 extension Context {
-    /// Returns the jobs' IDs, and prints the jobs unless they are waited for.
-    fileprivate func add(_ addition: Addition, to batch: Int?) throws -> [Int] {
+    /// Prints the jobs unless they are waited for.
+    fileprivate func add(_ addition: Addition, to batch: Int?) throws -> Added {
         let (recipe, chain) = (invocation.value(.recipe), invocation.value(.chain))
         let after = try invocation.ids(.after)
         let anyway = invocation.has(.anyway) ? true : nil
@@ -157,7 +176,7 @@ extension Context {
                 descriptors: [addition.opened()]
             ).job
             if !isWaiting { try print(job) }
-            return [job.id]
+            return Added(ids: [job.id], batch: job.batch)
         }
         var listName: String?
         if case .list = addition { listName = name }
@@ -166,12 +185,15 @@ extension Context {
                 name: listName, recipe: recipe, chain: chain, batch: batch, after: after.isEmpty ? nil : after,
                 anyway: anyway, priority: priority),
             descriptors: [addition.opened()])
-        let ids = Array(reply.first...reply.last)
-        guard !isWaiting else { return ids }
+        var added = Added(ids: Array(reply.first...reply.last), batch: reply.batch)
+        guard !isWaiting else { return added }
         try client().stream(Call.List(batch: reply.batch)) { page in
-            for job in page.jobs where (reply.first...reply.last).contains(job.id) { try print(job) }
+            for job in page.jobs where (reply.first...reply.last).contains(job.id) {
+                if job.state == "failed" { added.hasFailed = true }
+                try print(job)
+            }
             return true
         }
-        return ids
+        return added
     }
 }

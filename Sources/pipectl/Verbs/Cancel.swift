@@ -14,7 +14,8 @@ extension Verb {
         summary: "stop jobs",
         usage: "ID…|[--batch N] [--recipe RECIPE] [--state STATE]",
         discussion: [
-            "Answers when they have stopped. Nothing partial is published; what had finished stays finished.",
+            "Answers when they have stopped. Nothing partial is published. What was done, or had failed, stays so;",
+            "then the exit code is 1.",
             "Of --batch, --recipe and --state all that are given have to fit.",
             "The states are \(cancellable.joined(separator: ", ")).",
         ],
@@ -41,10 +42,17 @@ extension Verb {
                 let reply = try context.call(call)
                 return try context.print(cancelled: reply.cancelled, reply)
             }
+            var over: [Control.Job] = []
             try context.inTurn(context.invocation.ids()) { ids in
-                for job in try context.call(Call.Cancel(ids: ids)).jobs { try context.print(job) }
+                for job in try context.call(Call.Cancel(ids: ids)).jobs {
+                    try context.print(job)
+                    if job.state != "cancelled" { over.append(job) }
+                }
             }
-            return .done
+            guard let first = over.first else { return .done }
+            let word = first.state == "failed" ? "has failed already" : "is \(first.state) already"
+            let more = over.count > 1 ? "; the same goes for \(over.count - 1) more" : ""
+            throw Failure("Refused", "job \(first.id) \(word) and can't be cancelled\(more)", .failed)
         })
 
     fileprivate static let cancellable = ["waiting", "queued", "running", "cancelling"]

@@ -13,7 +13,8 @@ extension Verb {
         usage: "[N|auto | QUEUE N|auto] [--save]",
         discussion: [
             "Without a limit: what is configured, what it comes to, and what runs. A limit alone is that of `render`.",
-            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: the CPUs that the daemon may use.",
+            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: of renders as many as there are CPUs that",
+            "the daemon may use, of downloads and of what is published a fixed number, which is told below the table.",
             "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
         ],
         arguments: [
@@ -31,7 +32,7 @@ extension Verb {
             let save = context.invocation.has(.save)
             guard let limit = words.last else {
                 if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
-                return try context.print(context.call(Call.Concurrency()))
+                return try context.print(limits: context.call(Call.Concurrency()))
             }
             guard limit == "auto" || Int(limit).map(limits.contains) == true else {
                 throw Failure(
@@ -42,11 +43,23 @@ extension Verb {
                     """, .usage)
             }
             let queue = words.count > 1 ? words[0] : "render"
-            return try context.print(context.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
+            return try context.print(limits: context.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
         })
 }
 
 extension Context {
+    /// With what auto means, where the daemon says so.
+    fileprivate func print(limits reply: QueuesReply) throws -> ExitCode {
+        let code = try print(reply)
+        let parts = ["download", "render", "publish"].compactMap { name in
+            reply.queues[name]?.automatic.map { count in
+                "\(name) \(count)" + (name == "render" ? " (the CPUs that the daemon may use)" : "")
+            }
+        }
+        if !json, !parts.isEmpty { try output.line(Text("auto means: \(parts.joined(separator: ", "))", .faint)) }
+        return code
+    }
+
     func print(_ reply: QueuesReply) throws -> ExitCode {
         if json {
             try output.document(reply)

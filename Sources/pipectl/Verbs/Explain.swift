@@ -28,7 +28,7 @@ extension Verb {
             if context.json {
                 try context.output.document(explanation)
             } else {
-                try context.output.lines(lines(explanation))
+                try context.output.lines(lines(explanation, width: context.output.columns))
             }
             return .done
         })
@@ -57,7 +57,7 @@ extension Verb {
         return String(cString: folder) + "/" + path
     }
 
-    private static func lines(_ explanation: Control.Explanation) -> [Text] {
+    private static func lines(_ explanation: Control.Explanation, width: Int?) -> [Text] {
         var lines: [Text] = []
         if let recipe = explanation.recipe { lines.append("recipe \(recipe, .strong)") }
         if !explanation.why.isEmpty { lines.append(Text(explanation.why)) }
@@ -72,11 +72,11 @@ extension Verb {
         if let problem = explanation.problem { lines.append("its header is not known: \(problem)") }
         guard !explanation.operations.isEmpty else { return lines }
         var table = Table([
-            .init(title: "", right: true), .init(title: "OPERATION"), .init(title: "QUEUE"), .init(title: "DOES"),
+            .init(title: "", right: true), .init(title: "OPERATION"), .init(title: "DOES", fit: .words),
         ])
         for (index, operation) in explanation.operations.enumerated() {
-            table.add("\(index + 1)", Text(operation.kind), Text(operation.queue), Text(operation.does))
+            table.add("\(index + 1)", Text(operation.queue), Text(operation.does))
         }
-        return lines + [""] + table.lines(width: nil)
+        return lines + [""] + table.lines(width: width)
     }
 }

@@ -54,13 +54,15 @@ extension Verb {
                 until: invocation.value(.until))
             let client = try context.client()
             guard context.json else {
-                let long = invocation.has(.long)
-                var table = long ? Table.ofPictures() : Table.ofJobs()
+                var jobs: [Control.Job] = []
                 try client.stream(call) { reply in
-                    for job in reply.jobs { if long { table.add(picturesOf: job) } else { table.add(job) } }
+                    jobs += reply.jobs
                     return true
                 }
-                try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: context.output.columns))
+                let width = context.output.columns
+                let table =
+                    invocation.has(.long) ? Table(picturesOf: jobs) : Table(jobs, aLineForEachResult: width != nil)
+                try context.output.lines(table.isEmpty ? ["no jobs"] : table.lines(width: width))
                 return .done
             }
             try client.stream(call) { reply in
@@ -91,39 +93,49 @@ extension Verb {
 }
 
 extension Table {
-    fileprivate static func ofJobs() -> Table {
-        Table([
-            .init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE"),
-            .init(title: "CREATED"), .init(title: "INPUT", elastic: true), .init(title: "OUTCOME", elastic: true),
-        ])
-    }
-
-    fileprivate static func ofPictures() -> Table {
-        Table([
-            .init(title: "NAME", elastic: true), .init(title: "BEFORE", right: true),
-            .init(title: "AFTER", right: true),
-            .init(title: "BYTES", right: true), .init(title: "", right: true), .init(title: "MS", right: true),
-            .init(title: "RESULT", elastic: true),
-        ])
+    /// The batch of each is told as soon as one has any.
+    fileprivate init(_ jobs: [Control.Job], aLineForEachResult: Bool) {
+        let hasBatches = jobs.contains { $0.batch != nil }
+        self.init(
+            [.init(title: "ID", right: true), .init(title: "STATE"), .init(title: "RECIPE", spare: 2)]
+                + (hasBatches ? [.init(title: "BATCH", right: true, spare: 1)] : [])
+                + [
+                    .init(title: "CREATED", spare: 3), .init(title: "INPUT", fit: .name),
+                    .init(title: "OUTCOME", fit: .words),
+                ], mostLines: 4)
+        for job in jobs {
+            let batch = hasBatches ? [Text(job.batch.map(String.init) ?? "")] : []
+            let outcomes = aLineForEachResult ? job.outcomes : [job.outcome]
+            add(
+                ["\(job.id)", job.stateText, Text(job.recipe)] + batch
+                    + [Text(Moment.local(job.created), .faint), .name(job.name), outcomes.first ?? Text()])
+            for outcome in outcomes.dropFirst() { add(columns.dropLast().map { _ in Text() } + [outcome]) }
+        }
     }
 
     /// A line for each result, or one that says why there is none.
-    fileprivate mutating func add(picturesOf job: Control.Job) {
-        let before = job.before.map(\.dimensions) ?? ""
-        guard !job.after.isEmpty else {
-            return add(Text(job.input), Text(before), job.stateText, "", "", "", job.outcome)
+    fileprivate init(picturesOf jobs: [Control.Job]) {
+        self.init(
+            [
+                .init(title: "NAME", fit: .name), .init(title: "BEFORE", right: true, spare: 2),
+                .init(title: "AFTER", right: true),
+                .init(title: "BYTES", right: true, spare: 1), .init(title: "", right: true, spare: 1),
+                .init(title: "MS", right: true, spare: 3),
+                .init(title: "RESULT", fit: .words),
+            ], mostLines: 4)
+        for job in jobs {
+            let before = job.before.map(\.dimensions) ?? ""
+            guard !job.after.isEmpty else {
+                add(.name(job.name), Text(before), job.stateText, "", "", "", job.outcome)
+                continue
+            }
+            for (result, path) in zip(job.after, job.outputs) {
+                add(
+                    .name(job.name), Text(before), Text(result.dimensions),
+                    Text(job.before.map { "\($0.bytes)" } ?? ""), Text("→ \(result.bytes)"),
+                    Text(job.milliseconds.map { "\(Int(nearest: $0))" } ?? ""),
+                    .name(String(path.split(separator: "/").last ?? "")))
+            }
         }
-        for (result, path) in zip(job.after, job.outputs) {
-            add(
-                Text(job.input), Text(before), Text(result.dimensions), Text(job.before.map { "\($0.bytes)" } ?? ""),
-                Text("→ \(result.bytes)"), Text(job.milliseconds.map { "\(Int(nearest: $0))" } ?? ""),
-                Text(String(path.split(separator: "/").last ?? "")))
-        }
-    }
-
-    fileprivate mutating func add(_ job: Control.Job) {
-        add(
-            "\(job.id)", job.stateText, Text(job.recipe), Text(Moment.local(job.created), .faint), Text(job.input),
-            job.outcome)
     }
 }

@@ -84,8 +84,9 @@ extension Verb {
             return
         }
         var table = Table([
-            .init(title: "STAGE"), .init(title: "VERSION"), .init(title: "STATE"), .init(title: "DOES", elastic: true),
-            .init(title: "PARAMETERS", elastic: true), .init(title: "FROM", elastic: true),
+            .init(title: "STAGE"), .init(title: "VERSION", spare: 1), .init(title: "STATE"),
+            .init(title: "DOES", fit: .words), .init(title: "PARAMETERS", fit: .words, spare: 2),
+            .init(title: "FROM", fit: .name, spare: 3),
         ])
         for stage in reply.stages {
             table.add(

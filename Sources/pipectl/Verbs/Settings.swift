@@ -15,8 +15,9 @@ extension Verb {
                 return .done
             }
             var table = Table([
-                .init(title: "SETTING"), .init(title: "VALUE", elastic: true), .init(title: "SOURCE", elastic: true),
-                .init(title: "", elastic: true),
+                .init(title: "SETTING"), .init(title: "VALUE", fit: .words),
+                .init(title: "SOURCE", fit: .name, spare: 1),
+                .init(title: "", fit: .words),
             ])
             for setting in settings {
                 let isDefault = setting.source == "default"

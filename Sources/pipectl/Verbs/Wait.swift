@@ -12,7 +12,8 @@ extension Verb {
         usage: "[ID…|--all]",
         discussion: [
             "On a terminal what is not done yet is shown below, as `pipectl watch` does.",
-            "Exits with 1 when one of them failed or was cancelled.",
+            "What they wait for is told when none has ended for a while. Ctrl-C ends the waiting and not the jobs, and",
+            "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
         options: [.all],
@@ -30,24 +31,10 @@ extension Verb {
 }
 
 extension Context {
-    /// Prints the jobs as they end; none given means all there are.
-    func waitFor(_ ids: [Int]) throws -> ExitCode {
-        if output.isTerminal, !json {
-            var waiting = try Waiting(context: self, ids: ids)
-            return try waiting.run()
-        }
-        var code = ExitCode.done
-        try inTurn(ids) { ids in
-            try client().stream(Call.Wait(ids: ids)) { reply in
-                for job in reply.jobs {
-                    try print(job)
-                    if !job.succeeded { code = .failed }
-                }
-                try output.flush()
-                return true
-            }
-        }
-        return code
+    /// Prints the jobs as they end; none given means all there are. `batch` is the one that all of them belong to.
+    func waitFor(_ ids: [Int], batch: Int? = nil) throws -> ExitCode {
+        var waiting = try Waiting(context: self, ids: ids, batch: batch)
+        return try waiting.run()
     }
 
     func print(_ job: Control.Job) throws {

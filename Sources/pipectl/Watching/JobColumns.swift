@@ -16,7 +16,7 @@ struct JobColumns {
     init(_ jobs: [Control.JobProgress], width: Int) {
         id = jobs.map { "\($0.job.id)".columns + 1 }.max() ?? 0
         operation = jobs.map { ($0.operation ?? $0.job.state).columns }.max() ?? 0
-        let longest = jobs.map { $0.job.input.columns }.max() ?? 0
+        let longest = jobs.map { $0.job.name.columns }.max() ?? 0
         let room = width - 2 - id - 1 - operation - 2 - 2 - Self.percent
         // Where it is narrow the names come first, then the remaining time, then the rate.
         let choices = [(11, 11, 12), (0, 11, 12), (0, 0, 12), (0, 0, 0)]
@@ -29,7 +29,7 @@ struct JobColumns {
         let job = entry.job
         let head: Text =
             "  \("#\(job.id)".padded(to: id)) \((entry.operation ?? job.state).padded(to: operation), .faint)  "
-        let title = job.input.printable.shortened(to: name)
+        let title = job.name.printable.shortened(to: name)
         guard let rest = rest(of: entry) else { return head + Text(title) }
         return head + Text(title.padded(to: name)) + "  " + rest
     }

@@ -19,7 +19,7 @@ struct LiveScreen {
     mutating func draw(above lines: [Text] = [], _ picture: [Text]) throws {
         let picture = picture.map { $0.shortened(to: width) }
         try output.raw(Self.hideCursor + rewind)
-        try output.lines(lines.map { $0.shortened(to: width) })
+        try output.lines(lines)
         try output.lines(picture)
         try output.flush()
         drawn = picture.map(\.columns)

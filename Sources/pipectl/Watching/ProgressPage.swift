@@ -48,7 +48,7 @@ struct ProgressPage {
     init(groups: [Group]) { self.groups = groups }
 
     func lines(width: Int, height: Int) -> [Text] {
-        let tail = moreJobs > 0 ? [Text("… and \(moreJobs) more jobs in work", .faint)] : []
+        let tail = moreJobs > 0 ? [Text("… and \(Amount.counted(moreJobs, "more job")) in work", .faint)] : []
         let room = height - notes.count - tail.count
         guard !groups.isEmpty else {
             return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))
@@ -57,7 +57,7 @@ struct ProgressPage {
         let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
         let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))
         let hidden = [moreBatches, groups.count - shown.count].sum
-        let more = hidden > 0 ? [Text("… and \(hidden) more batches", .faint)] : []
+        let more = hidden > 0 ? [Text("… and \(hidden) more batch\(hidden == 1 ? "" : "es")", .faint)] : []
         let columns = JobColumns(shown.flatMap(\.jobs), width: width)
         let bars = shown.flatMap { group in [group.bar(width: width)] + group.lines(most, columns) }
         return Array((notes + bars + more + tail).prefix(height))

@@ -1,88 +1,140 @@
+import Glibc
 import PipelineControl
+import SystemCalls
 
-/// Prints jobs as they end; on a terminal above a bar for them.
+/// Prints jobs as they end; on a terminal above a bar for them. When none of them has ended for a while it says what they wait for.
 struct Waiting {
+    /// Seconds without an end before it is asked why, and until it is asked again.
+    private static let (patience, pause) = (1.0, 5.0)
+
     private let context: Context
     /// None means all there are.
     private let ids: [Int]
     private let wanted: Set<Int>
-    private var screen: LiveScreen
-    private var ended = 0
+    /// That all of them belong to.
+    private let batch: Int?
+    private var ended: Set<Int> = []
     private var code = ExitCode.done
+    /// On a terminal.
+    private var screen: LiveScreen?
+    private let progress: ControlClient?
     private var passing: [Text] = []
     private var latest: Call.Progress.Reply?
-    private let progress: ControlClient
+    private var stall: Stall
     private let interrupts: Interrupts
 
-    init(context: Context, ids: [Int]) throws {
+    init(context: Context, ids: [Int], batch: Int?) throws {
         self.context = context
         self.ids = ids
+        self.batch = batch
         wanted = Set(ids)
-        screen = LiveScreen(output: context.output)
         interrupts = try Interrupts()
-        progress = try context.connect()
-        try progress.start(Call.Progress())
+        stall = Stall(client: try context.connect(), asksAt: Moment.now() + Self.patience)
+        let isLive = context.output.isTerminal && !context.json
+        screen = isLive ? LiveScreen(output: context.output) : nil
+        progress = isLive ? try context.connect() : nil
+        try progress?.start(Call.Progress())
     }
 
     mutating func run() throws -> ExitCode {
         do {
             for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
-                let some = Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)])
-                guard try wait(for: some) else {
-                    code = .interrupted
-                    break
-                }
+                try wait(for: Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
             }
         } catch {
-            try? screen.finish(passing)
+            try? screen?.finish(passing)
             throw error
         }
-        try screen.finish(passing)
+        try screen?.finish(passing)
         return code
     }
 
-    /// False when it was interrupted.
-    private mutating func wait(for some: [Int]) throws -> Bool {
+    private mutating func wait(for some: [Int]) throws {
         let endings = try context.connect()
         try endings.start(Call.Wait(ids: some))
         while true {
-            switch interrupts.wait(for: [endings.socket, progress.socket], milliseconds: nil) {
+            let sockets = [endings.socket, stall.client.socket] + (progress.map { [$0.socket] } ?? [])
+            switch interrupts.wait(for: sockets, milliseconds: stall.milliseconds) {
             case .readable(let which):
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
-                    take(replies.flatMap(\.jobs))
-                    if isOver { return true }
+                    try take(replies.flatMap(\.jobs))
+                    if isOver { return }
                 }
-                if which.contains(1) { latest = try progress.receive(Call.Progress.self).replies.last ?? latest }
-            case .timeout, .resized: break
-            case .interrupted: return false
+                if which.contains(1), try stall.receive(again: Moment.now() + Self.pause) { try tell(some) }
+                if which.contains(2), let progress {
+                    latest = try progress.receive(Call.Progress.self).replies.last ?? latest
+                }
+            case .timeout: try stall.ask(about: some)
+            case .resized: break
+            case .interrupted: throw interruption
             }
             try draw()
         }
     }
 
-    private mutating func take(_ jobs: [Control.Job]) {
-        ended += jobs.count
-        passing += jobs.map(\.line)
+    private mutating func take(_ jobs: [Control.Job]) throws {
+        guard !jobs.isEmpty else { return }
+        ended.formUnion(jobs.map(\.id))
+        stall.isOver(until: Moment.now() + Self.patience)
         if !jobs.allSatisfy(\.succeeded) { code = .failed }
+        guard screen == nil else { return passing += jobs.map(\.line) }
+        for job in jobs { try context.print(job) }
+        try context.output.flush()
     }
 
+    // MARK: - Why it takes so long
+
+    /// Off a terminal it is said once, on standard error, and only when nothing of it goes on at all.
+    private mutating func tell(_ some: [Int]) throws {
+        guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
+        else { return }
+        let words = context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n")
+        let bytes = Array((words + "\n").utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+
+    /// What goes on without pipectl, and how to come back to it.
+    private var interruption: Failure {
+        let left = ids.filter { !ended.contains($0) }
+        let words =
+            if ids.isEmpty {
+                "the jobs go on; `pipectl wait` waits for them again"
+            } else if let batch, left.count > 1 {
+                "\(left.count) jobs of batch \(batch) go on; `pipectl watch --batch \(batch)` follows them, and "
+                    + "`pipectl cancel --batch \(batch)` stops them"
+            } else if left.count <= 20 {
+                "\(left.count == 1 ? "job" : "jobs") \(left.map { "#\($0)" }.joined(separator: " ")) "
+                    + "\(left.count == 1 ? "goes" : "go") on; "
+                    + "`pipectl wait \(left.map(String.init).joined(separator: " "))` waits again"
+            } else {
+                "\(left.count) jobs, #\(left[0]) to #\(left[left.count - 1]), go on; `pipectl wait` waits for all there are"
+            }
+        return Failure("Interrupted", words, .interrupted)
+    }
+
+    // MARK: - On a terminal
+
     private mutating func draw() throws {
-        guard let latest else { return }
+        guard var screen, let latest else { return }
         var page = ProgressPage(latest)
         if !ids.isEmpty {
             let jobs = latest.jobs.filter { wanted.contains($0.job.id) }
             page = ProgressPage(groups: [ProgressPage.Group(progress: progress(of: jobs, latest), jobs: jobs)])
         }
+        page.notes = stall.reasons.lines.map { Text($0, .held) }
         try screen.draw(above: passing, page.lines(width: screen.width, height: screen.height))
+        self.screen = screen
         passing = []
     }
 
     /// A batch as a whole knows how fast it goes.
     private func progress(of jobs: [Control.JobProgress], _ latest: Call.Progress.Reply) -> Control.Progress {
-        let own = latest.batches.first { $0.batch.id == jobs.first?.job.batch && $0.progress.total == ids.count }
+        let own = latest.batches.first {
+            $0.batch.id == (batch ?? jobs.first?.job.batch) && $0.progress.total == ids.count
+        }
         if let own { return own.progress }
-        let fraction = (Double(ended) + jobs.reduce(0) { $0 + $1.fraction }) / Double(ids.count)
-        return Control.Progress(unit: "jobs", done: ended, total: ids.count, fraction: fraction)
+        let fraction = (Double(ended.count) + jobs.reduce(0) { $0 + $1.fraction }) / Double(ids.count)
+        return Control.Progress(unit: "jobs", done: ended.count, total: ids.count, fraction: fraction)
     }
 }

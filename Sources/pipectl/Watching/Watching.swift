@@ -174,6 +174,9 @@ extension Control.Overview {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
             Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .held)
         }
-        return problems.map { Text("problem: \($0)", .bad) } + paused
+        // While something runs, or is about to, nobody asks why.
+        let isStalled = [jobs.running, jobs.queued, jobs.cancelling].sum == 0
+        let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .held) } : []
+        return problems.map { Text("problem: \($0)", .bad) } + paused + others
     }
 }

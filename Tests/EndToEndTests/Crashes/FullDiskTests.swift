@@ -123,11 +123,25 @@ struct FullDiskTests {
                 try disk.free()
                 try await daemon.logs("the ledger can be written again")
                 try await daemon.job("first.png", becomes: "done")
+
+                // What settled, and can't be recorded as a job, is no picture more.
+                try disk.fill()
+                for number in 1...4 {
+                    try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/\(number).png")))
+                }
+                while try daemon.status().jobs.waiting != 4 || daemon.exists("inbox/4.png") { await Task.yield() }
+                let held = try daemon.status()
+                #expect(held.jobs.waiting == 4)
+                #expect(held.waiting.map(\.jobs) == [4])
+                #expect(held.inboxes.first?.settling == 0)
+                try disk.free()
+                for number in 1...4 { try await daemon.job("\(number).png", becomes: "done") }
                 try daemon.drop(as: "second.png")
                 try await daemon.waitForAll()
                 #expect(try daemon.status().problems == [])
                 await daemon.stop()
-                #expect(daemon.files(in: "archive/noir") == ["first.png", "second.png"])
+                #expect(
+                    daemon.files(in: "archive/noir") == ["1.png", "2.png", "3.png", "4.png", "first.png", "second.png"])
             }
         }
     }

@@ -1,0 +1,41 @@
+import Dispatch
+import PipelineControl
+import PipelineModel
+import SystemCalls
+
+extension ControlService {
+    func addIgnoredCalls() {
+        onSupervisor(Call.ListIgnored.self) { [supervisor] call, request in
+            if let name = call.recipe, supervisor.current.recipe(name) == nil {
+                throw ControlError.noSuchRecipe(name, known: supervisor.current.configuration.recipes.map(\.name))
+            }
+            let inboxes = supervisor.inboxes.filter { call.recipe == nil || $0.recipe.name == call.recipe }
+            // There may be a great many of them to be put in order.
+            supervisor.files.async {
+                let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
+                    .filter { file in call.after.map { file.path > $0 } ?? true }
+                    .sorted { $0.path < $1.path }
+                    .map { Control.Ignored(path: $0.path, reason: $0.reason) }
+                Self.send(files, request)
+            }
+        }
+    }
+
+    /// Files in a reply of its own, and in one of several.
+    private static let (longPage, page) = (500, 100)
+
+    private static func send(_ files: [Control.Ignored], _ request: ControlRequest) {
+        guard request.more else {
+            return request.reply(Call.ListIgnored.Reply(ignored: Array(files.prefix(longPage))))
+        }
+        request.connection.queue.async {
+            var rest = files[...]
+            request.connection.follow {
+                let some = Call.ListIgnored.Reply(ignored: Array(rest.prefix(page)))
+                rest = rest.dropFirst(page)
+                let frame = ControlRequest.frame(some, continues: !rest.isEmpty)
+                return rest.isEmpty ? .last(frame) : .frame(frame)
+            }
+        }
+    }
+}

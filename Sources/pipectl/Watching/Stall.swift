@@ -1,0 +1,82 @@
+import PipelineControl
+
+/// Asks now and then what jobs wait for, on a connection of its own: whoever waits stays free for Ctrl-C, and for what ends meanwhile.
+struct Stall {
+    let client: ControlClient
+    private(set) var reasons: [Control.Waiting] = []
+    /// Of all there is, whether none of it runs, or will soon.
+    private var isIdle = false
+    private var asksAt: Double?
+    private var isAsking = false
+    private var asksForAll = false
+    private var told: [Control.Waiting] = []
+
+    init(client: ControlClient, asksAt: Double) {
+        self.client = client
+        self.asksAt = asksAt
+    }
+
+    /// Until it has to be asked; nil while an answer is awaited.
+    var milliseconds: Int? {
+        guard !isAsking, let asksAt else { return nil }
+        return Int(nearest: max(1, min(60, asksAt - Moment.now()) * 1000))
+    }
+
+    /// About these jobs, or about all there are.
+    mutating func ask(about ids: [Int]) throws {
+        guard !isAsking, let asksAt, Moment.now() >= asksAt else { return }
+        asksForAll = ids.isEmpty
+        if asksForAll { try client.start(Call.Status()) } else { try client.start(Call.WhyWaiting(ids: ids)) }
+        isAsking = true
+    }
+
+    /// True when the answer is there; a daemon that can't say is not asked again.
+    mutating func receive(again: Double) throws -> Bool {
+        do {
+            guard try receive() else { return false }
+        } catch is ControlError {
+            (isAsking, asksAt) = (false, nil)
+            return false
+        }
+        (isAsking, asksAt) = (false, again)
+        return true
+    }
+
+    private mutating func receive() throws -> Bool {
+        if asksForAll {
+            guard let status = try client.receive(Call.Status.self).replies.last?.status else { return false }
+            reasons = status.waiting
+            isIdle = [status.jobs.queued, status.jobs.running, status.jobs.cancelling].sum == 0
+        } else {
+            guard let reply = try client.receive(Call.WhyWaiting.self).replies.last else { return false }
+            reasons = reply.waiting
+        }
+        return true
+    }
+
+    /// Something has ended.
+    mutating func isOver(until time: Double) {
+        reasons = []
+        if !isAsking, asksAt != nil { asksAt = time }
+    }
+
+    /// The reasons, if all that is left waits, and this has not been said before. `left` is how many are left, if that is known.
+    mutating func news(left: Int?) -> [Control.Waiting]? {
+        let isStalled = left.map { $0 <= reasons.map(\.jobs).sum } ?? isIdle
+        guard isStalled, !reasons.isEmpty, reasons != told else { return nil }
+        told = reasons
+        return reasons
+    }
+}
+
+extension [Control.Waiting] {
+    /// `9 wait: paused: the CPU is needed`, each on a line.
+    var lines: [String] {
+        map { waiting in
+            let hint =
+                waiting.reason.hasPrefix("paused")
+                ? "; `pipectl resume` lets \(waiting.jobs == 1 ? "it" : "them") go on" : ""
+            return "\(waiting.jobs) \(waiting.jobs == 1 ? "waits" : "wait"): \(waiting.reason.printable)\(hint)"
+        }
+    }
+}
