@@ -178,5 +178,18 @@ enum Schema {
 
         // The status line counts those of the day each time that one fails.
         "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
+
+        // Whom a URL leads to, without a user and a password: what is between the scheme and the path, behind the last @.
+        """
+        ALTER TABLE jobs ADD COLUMN authority TEXT GENERATED ALWAYS AS (
+            substr(url, instr(url, '://') + 3, instr(replace(replace(replace(
+                substr(url, instr(url, '://') + 3), '?', '/'), '#', '/'), '\\', '/') || '/', '/') - 1)
+        ) VIRTUAL;
+        ALTER TABLE jobs ADD COLUMN host TEXT GENERATED ALWAYS AS (
+            lower(substr(authority, length(rtrim(authority, replace(authority, '@', ''))) + 1))
+        ) VIRTUAL;
+        CREATE INDEX jobs_by_host ON jobs(priority, host, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
+        """,
     ]
 }

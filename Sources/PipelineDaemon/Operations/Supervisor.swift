@@ -62,6 +62,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextBatch = 1
     /// The highest priority of the queued rows that may be outside the window; none when there are none.
     var outside: [Entry: Priority] = [.download: .high, .render: .high]
+    /// Whose downloads are in the window.
+    var turns = HostTurns()
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
@@ -134,7 +136,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.awaitsOthers(awaitsOthers)
     }
 
-    var settings: Settings { current.configuration.settings }
+    var settings: Settings {
+        current.configuration.settings
+    }
 
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
@@ -172,6 +176,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
         downloadLimits.withLock { $0 = settings.downloads }
+        download.set(lane: settings.downloads.perHost)
+        turns.share = min(max(8, 2 * settings.downloads.perHost), max(settings.downloads.perHost, settings.window / 2))
         ledger.keep(events: settings.control.historyEvents)
         for queue in queues { queue.log(operations: settings.log == .operations) }
         let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
@@ -213,56 +219,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     // MARK: - The window
 
-    /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
-    /// wait until these have been worked off: low ones leave some of the window, high ones go beyond it.
-    private func limit(for priority: Priority) -> Int {
-        let size = settings.window
-        let reserve = max(4, size / 8)
-        return switch priority {
-        case .low: max(1, size / 2, size - reserve)
-        case .normal: size
-        case .high: size + reserve
-        }
-    }
-
-    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
-    private var portion: Int { max(1, settings.window / 16) }
-
-    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have come to the queue.
-    func fill(arrived: Priority? = .high) {
-        for entry in Entry.allCases { fill(entry, arrived: arrived) }
-    }
-
-    private func fill(_ entry: Entry, arrived: Priority?) {
-        let known = outside[entry]
-        outside[entry] = [known, arrived].compactMap(\.self).max()
-        guard let highest = outside[entry], !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
-        followProcessors()
-        let isNews = known.map { $0 < highest } ?? true
-        guard isNews || window.count(entry) <= limit(for: highest) - portion else { return }
-        // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
-        let most = max(256, settings.window)
-        while let highest = outside[entry], window.count(entry) < limit(for: highest), ending.count <= most {
-            let here = window.count(entry)
-            let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
-            let room = min(256, limit(for: highest) - here)
-            let except = window.ids + ending
-            guard let rows = try? ledger.queued(entry, atLeast: least, except: except, limit: room) else { return }
-            for row in rows {
-                let priority = Priority(rank: row.priority)
-                outside[entry] = priority
-                guard window.count(entry) < limit(for: priority) else { return }
-                // Of a filter that is not to be had it is known what would become of the picture.
-                if let resource = shortages.keys.first(where: { $0.isFilter && row.order.needs($0) }) {
-                    return setAside(resource)
-                }
-                start(row)
-            }
-            if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
-        }
-    }
-
-    private func start(_ record: JobRecord) {
+    func start(_ record: JobRecord) {
         let id = record.id
         let subject = LogSubject(record)
         let plan = record.plan
@@ -288,12 +245,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[id] = job
         entered(job)
         if let download {
+            if let lane = job.lane { turns.enter(lane) }
             render.follow(download)
             download.observe { [self] _, state in queue.async { self.downloading(job, state) } }
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download, of: .job(subject), at: job.place) }
+        if let download {
+            self.download.add(download, of: .job(subject), at: job.place, lane: record.host ?? "")
+        }
         self.render.add(render, of: .job(subject, segment: record.segment), at: job.place)
         if let publish = job.publish { self.publish.add(publish, of: .job(subject), at: job.place) }
         if let announce = job.announce { self.announce.add(announce, of: .job(subject)) }
