@@ -2,6 +2,7 @@ import CLinux
 import Dispatch
 import Glibc
 import PipelineModel
+import Synchronization
 import SystemCalls
 import WorkerProtocol
 
@@ -140,7 +141,8 @@ final class Daemon: @unchecked Sendable {
 
     /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
     private var stopTime: Duration {
-        supervisor.settings.drainTimeout * 2 + supervisor.settings.cancelGrace + .seconds(30)
+        let limits = supervisor.stopLimits.withLock { $0 }
+        return limits.drain * 2 + limits.grace + .seconds(30)
     }
 
     private func handleSignals() {
@@ -157,7 +159,7 @@ final class Daemon: @unchecked Sendable {
                 Log.notice("stopping; once more stops at once")
                 ServiceManager.tellStopping(within: stopTime)
                 supervisor.stop { [self] in
-                    supervisor.hooks.stop(within: supervisor.settings.drainTimeout) { [self] in
+                    supervisor.hooks.stop(within: supervisor.stopLimits.withLock { $0.drain }) { [self] in
                         server.stop()
                         Log.notice("stopped")
                         exit(0)

@@ -34,7 +34,7 @@ extension Supervisor {
             throw .badValue("CancelMatching takes a batch, a recipe or states; CancelAll cancels everything")
         }
         try check(batch: call.batch)
-        if let name = call.recipe, current.recipe(name) == nil, (try? ledger.knows(recipe: name)) != true {
+        if let name = call.recipe, current.recipe(name) == nil, try !ledger.answer({ try $0.knows(recipe: name) }) {
             throw .noSuchRecipe(name, known: current.configuration.recipes.map(\.name))
         }
         var states: [JobState] = []
@@ -63,7 +63,7 @@ extension Supervisor {
         }
         try check(batch: call.batch)
         try check(call.ids)
-        for record in records(of: call.ids) where record.state != .queued && record.state != .waiting {
+        for record in try records(of: call.ids) where record.state != .queued && record.state != .waiting {
             throw .refused("job \(record.id) is \(record.state.rawValue); a priority is given to what has not begun")
         }
         return (JobChoice(ids: call.ids.isEmpty ? nil : call.ids, batch: call.batch), priority)

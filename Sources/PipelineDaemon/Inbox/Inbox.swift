@@ -28,8 +28,8 @@ final class Inbox: @unchecked Sendable {
     private var claiming: ClaimFolder?
     private var kept = KeptFiles()
     private var writers: Writers
-    /// What has been said of files and folders whose mode is in the way.
-    private var told: Set<String> = []
+    /// What has been said of files and folders whose mode is in the way, as long as they are there.
+    private var told: [FileSystem.Key: String] = [:]
     /// Files that this inbox itself is renaming back: no arrivals.
     private var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
@@ -124,7 +124,7 @@ final class Inbox: @unchecked Sendable {
     ) {
         queue.async { [self] in
             // Too late: whoever asked has gone on, and what settles now came after the call.
-            guard wanted() else { return }
+            guard wanted() else { return done() }
             if let inotify { handle(inotify.read()) } else if polls { scan() }
             if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
             publishReport()
@@ -181,7 +181,7 @@ final class Inbox: @unchecked Sendable {
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
-            kept = sink.kept(in: folder)
+            kept = try sink.kept(in: folder)
             if adopts { try adopt(claims) }
             adopts = false
             let foreign = try FileSystemType.polled(folder)
@@ -274,11 +274,13 @@ final class Inbox: @unchecked Sendable {
             case .gone(let path):
                 candidates[FileSystem.Key(path)] = nil
                 marked.remove(FileSystem.Key(path))
+                told[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
                 candidates = candidates.filter { !FileSystem.lies($0.key.path, within: path) }
+                told = told.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
                 Log.notice(
@@ -299,6 +301,7 @@ final class Inbox: @unchecked Sendable {
         // Why one of those that settle is looked at again stays true.
         forgetIgnored(where: { candidates[$0] == nil })
         scan(folder)
+        told = told.filter { FileSystem.exists($0.key.path) }
         handOver()
         publishReport()
     }
@@ -550,7 +553,7 @@ final class Inbox: @unchecked Sendable {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
             // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
-            tell("inbox \(folder): \(Permission.closed(above))")
+            tell("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
     }
@@ -606,14 +609,14 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Says it once, however often it is met.
-    private func tell(_ line: String, input: String? = nil) {
-        guard told.insert(line).inserted else { return }
+    private func tell(_ line: String, of path: String, input: String? = nil) {
+        guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
     /// What keeps a file from being taken may pass by without any change of the file that would be told.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
-        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
+        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
             guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
@@ -671,7 +674,8 @@ final class Inbox: @unchecked Sendable {
         for (root, count) in try claims.others() {
             tell(
                 "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
-                    + "left to it; if there is none any more, move them back into the inbox")
+                    + "left to it; if there is none any more, move them back into the inbox",
+                of: FileSystem.join(folder, "\(ClaimFolder.name)/\(root)"))
         }
     }
 

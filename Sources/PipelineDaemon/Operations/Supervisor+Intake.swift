@@ -81,7 +81,7 @@ extension Supervisor {
 
     func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
 
-    func kept(in folder: String) -> KeptFiles { (try? ledger.kept(in: folder)) ?? KeptFiles() }
+    func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
 
     func changed(_ inbox: Inbox) {
         queue.async { [self] in

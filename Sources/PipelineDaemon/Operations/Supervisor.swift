@@ -47,6 +47,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let clientLimits: Mutex<ControlSettings>
     /// What lists of URLs may take, as the configuration has it.
     let downloadLimits: Mutex<DownloadSettings>
+    /// How long a stop waits for what runs, and for what does not end when it is asked to.
+    let stopLimits: Mutex<(drain: Duration, grace: Duration)>
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
     /// Those of them that `--save` has kept for the next start.
@@ -68,6 +70,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
+    /// What is being looked at: a disk that does not answer holds one thread.
+    var looking: Set<Resource> = []
     /// Originals with which a filter has crashed or hung, since it last did not.
     var strikes: [String: Set<String>] = [:]
     /// For what has grown too old to be remembered.
@@ -105,6 +109,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var announcing: Set<Int> = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
+    /// What the ledger could not tell.
+    var unasked = Unasked()
 
     init(
         places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, plugins: PluginShelf,
@@ -123,6 +129,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let settings = current.configuration.settings
         clientLimits = Mutex(settings.control)
         downloadLimits = Mutex(settings.downloads)
+        stopLimits = Mutex((settings.drainTimeout, settings.cancelGrace))
         download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
@@ -137,12 +144,19 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     }
 
     var settings: Settings {
-        current.configuration.settings
+        assert(isHere, "settings change on the supervisor's queue")
+        return current.configuration.settings
+    }
+
+    private var isHere: Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return true
     }
 
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
         ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
+        ledger.readFailed { [self] in queue.async { self.readLater() } }
         ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
@@ -176,6 +190,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
         downloadLimits.withLock { $0 = settings.downloads }
+        stopLimits.withLock { $0 = (settings.drainTimeout, settings.cancelGrace) }
         download.set(lane: settings.downloads.perHost)
         turns.share = min(max(8, 2 * settings.downloads.perHost), max(settings.downloads.perHost, settings.window / 2))
         ledger.keep(events: settings.control.historyEvents)
