@@ -43,6 +43,10 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
+        guard Comeback.begin(places) else {
+            Comeback.end(places)
+            exit(ExitStatus.done.rawValue)
+        }
         ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
         let (pool, hello, accept) = try Self.startPool(
@@ -50,6 +54,7 @@ final class Daemon: @unchecked Sendable {
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         guard problems.isEmpty else {
+            Comeback.end(places)
             throw StartError(status: .configuration, description: problems.map(\.description).joined(separator: "\n"))
         }
         accept(true)
@@ -151,6 +156,7 @@ final class Daemon: @unchecked Sendable {
                 // What sends a signal to a whole group often sends it twice.
                 if let askedAt, DispatchTime.now() < askedAt + .seconds(1) { return }
                 if askedAt != nil {
+                    Comeback.end(places)
                     Log.notice(
                         "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
@@ -161,6 +167,7 @@ final class Daemon: @unchecked Sendable {
                 supervisor.stop { [self] in
                     supervisor.hooks.stop(within: supervisor.stopLimits.withLock { $0.drain }) { [self] in
                         server.stop()
+                        Comeback.end(places)
                         Log.notice("stopped")
                         exit(0)
                     }
