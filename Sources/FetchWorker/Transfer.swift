@@ -37,7 +37,10 @@ final class Transfer {
     private var verdict: FetchFailure?
     /// Since when so much must come, and what had come by then; nil while there is no connection.
     private var window: (start: ContinuousClock.Instant, bytes: Int)?
-    private var arrived = 0
+    /// Bytes of all its requests.
+    private(set) var arrived = 0
+    /// It has been told no address yet: its name is looked up, or so many connections to its server are open as may be.
+    private(set) var isWaiting = true
 
     /// In bytes. A header is no place to hide a body in.
     private static let longestHeader = 256 << 10
@@ -129,6 +132,7 @@ final class Transfer {
         dropped = 0
         refused = nil
         window = nil
+        isWaiting = true
         // Two requests may share a connection of HTTP/2: better to wait a moment for it than to make another.
         ccurl_set_number(handle, CURLOPT_PIPEWAIT, scheme == "https" ? 1 : 0)
         ccurl_set_text(handle, CURLOPT_URL, url)
@@ -141,6 +145,7 @@ final class Transfer {
 
     /// Here, and nowhere else, an address is about to be connected to: the name has been looked up, and is not looked up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
         let address = withUnsafePointer(to: &to.pointee.addr) { Address($0, length: Int(to.pointee.addrlen)) }
         guard let address, mayConnect(address) else { return CURL_SOCKET_BAD }
@@ -155,6 +160,7 @@ final class Transfer {
 
     /// A connection may be one that another transfer has made, under other rules.
     private func mayAsk(_ address: UnsafeMutablePointer<CChar>?) -> Int32 {
+        isWaiting = false
         window = (.now, arrived)
         guard let address, let address = Address(String(cString: address)), mayConnect(address) else {
             return CURL_PREREQFUNC_ABORT

@@ -9,11 +9,15 @@ final class Worker {
     private var all: UnsafeMutableRawPointer
     private var transfers: [Int: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    private var reported: [Int: Int64] = [:]
+    /// How much had come of each when that was told: header and body, of all its requests.
+    private var reported: [Int: Int] = [:]
     private var reportedAt = ContinuousClock.now
+    private var beats = 0
 
     /// How often progress is told, and stalling looked for.
     private static let beat = Duration.milliseconds(200)
+    /// How often it is told that a transfer still waits for a connection, in beats.
+    private static let waiting = 25
 
     init?(channel: WorkerChannel) {
         guard let all = Self.bundle() else { return nil }
@@ -101,14 +105,15 @@ final class Worker {
         let now = ContinuousClock.now
         guard now - reportedAt >= Self.beat else { return }
         reportedAt = now
+        beats += 1
         for (id, transfer) in transfers {
             if transfer.isStalled(at: now) {
                 var failure = transfer.stalled
                 failure.kept = transfer.kept
                 end(id)
                 send(.failed(id: id, failure))
-            } else if reported[id] != transfer.received {
-                reported[id] = transfer.received
+            } else if reported[id] != transfer.arrived || (transfer.isWaiting && beats % Self.waiting == 0) {
+                reported[id] = transfer.arrived
                 send(.progress(id: id, received: transfer.received, total: transfer.total))
             }
         }

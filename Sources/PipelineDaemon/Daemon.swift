@@ -2,6 +2,7 @@ import CLinux
 import Dispatch
 import Glibc
 import PipelineModel
+import Synchronization
 import SystemCalls
 import WorkerProtocol
 
@@ -42,6 +43,10 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "\(error); run as a user who may write there, or use --root DIR with a folder of yours")
         }
+        guard Comeback.begin(places) else {
+            Comeback.end(places)
+            exit(ExitStatus.done.rawValue)
+        }
         ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
         let (pool, hello, accept) = try Self.startPool(
@@ -49,6 +54,7 @@ final class Daemon: @unchecked Sendable {
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         guard problems.isEmpty else {
+            Comeback.end(places)
             throw StartError(status: .configuration, description: problems.map(\.description).joined(separator: "\n"))
         }
         accept(true)
@@ -140,7 +146,8 @@ final class Daemon: @unchecked Sendable {
 
     /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
     private var stopTime: Duration {
-        supervisor.settings.drainTimeout * 2 + supervisor.settings.cancelGrace + .seconds(30)
+        let limits = supervisor.stopLimits.withLock { $0 }
+        return limits.drain * 2 + limits.grace + .seconds(30)
     }
 
     private func handleSignals() {
@@ -149,6 +156,7 @@ final class Daemon: @unchecked Sendable {
                 // What sends a signal to a whole group often sends it twice.
                 if let askedAt, DispatchTime.now() < askedAt + .seconds(1) { return }
                 if askedAt != nil {
+                    Comeback.end(places)
                     Log.notice(
                         "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
@@ -157,8 +165,9 @@ final class Daemon: @unchecked Sendable {
                 Log.notice("stopping; once more stops at once")
                 ServiceManager.tellStopping(within: stopTime)
                 supervisor.stop { [self] in
-                    supervisor.hooks.stop(within: supervisor.settings.drainTimeout) { [self] in
+                    supervisor.hooks.stop(within: supervisor.stopLimits.withLock { $0.drain }) { [self] in
                         server.stop()
+                        Comeback.end(places)
                         Log.notice("stopped")
                         exit(0)
                     }

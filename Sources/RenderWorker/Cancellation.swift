@@ -41,14 +41,16 @@ final class Cancellation: Sendable {
 
     /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,
     /// return success even then: what was asked counts, not what they say.
-    func guarding<Result>(_ picture: Picture, _ body: () throws -> Result) throws -> Result {
+    func guarding<Result>(
+        _ picture: Picture, encoding: Double = 0, _ body: () throws -> Result
+    ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
         try state.withLock { state in
             if state.cancelled { throw Cancelled() }
             state.evaluated = image
         }
         defer { state.withLock { $0.evaluated = 0 } }
-        let result = Swift.Result { try progress.following(picture, body) }
+        let result = Swift.Result { try progress.following(picture, encoding: encoding, body) }
         try check()
         return try result.get()
     }

@@ -2,13 +2,17 @@ import CVips
 import Synchronization
 
 /// How far the render under way is, by what libvips says while pixels flow: told now and then, and only of one that takes a while.
-/// One figure for all evaluations of a render, that never goes back.
+/// One figure for all evaluations of a render, that never goes back. Some encoders begin when they have all pixels, and say nothing: their share is
+/// left open, and how far they are is for the supervisor to estimate.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0
-        var evaluations = 1
-        /// Evaluations that are over.
-        var over = 0
+        /// What all evaluations take, where the pixels of one are 1.
+        var work = 1.0
+        /// Of those that are over.
+        var over = 0.0
+        /// What follows the pixels of the evaluation under way.
+        var encoding = 0.0
         var toldAt = ContinuousClock.now
         var told: Int64 = 0
     }
@@ -21,13 +25,14 @@ final class RenderProgress: Sendable {
     /// `tell` is called on libvips' threads.
     init(tell: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void) { self.tell = tell }
 
-    /// A render begins, which will read so many pixels in so many evaluations.
-    func begin(pixels: Int64, evaluations: Int) {
-        state.withLock { $0 = State(pixels: pixels, evaluations: max(1, evaluations)) }
+    /// A render begins, which will read so many pixels in so many evaluations, after some of which encoders take so much longer, all together.
+    func begin(pixels: Int64, evaluations: Int, encoding: Double) {
+        state.withLock { $0 = State(pixels: pixels, work: Double(max(1, evaluations)) + encoding) }
     }
 
-    /// Runs `body`, which evaluates `picture`.
-    func following<Result>(_ picture: Picture, _ body: () throws -> Result) rethrows -> Result {
+    /// Runs `body`, which evaluates `picture`, and goes on `encoding` times as long after the last pixel.
+    func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
+        state.withLock { $0.encoding = encoding }
         let handler = cvips_on_evaluation(
             picture.image,
             { _, progress, this in
@@ -37,7 +42,7 @@ final class RenderProgress: Sendable {
             }, Unmanaged.passUnretained(self).toOpaque())
         defer {
             g_signal_handler_disconnect(picture.image, handler)
-            state.withLock { $0.over += 1 }
+            state.withLock { $0.over += 1 + encoding }
         }
         return try body()
     }
@@ -45,8 +50,10 @@ final class RenderProgress: Sendable {
     private func reached(_ fraction: Double) {
         let news = state.withLock { state -> (done: Int64, total: Int64)? in
             let now = ContinuousClock.now
-            guard state.pixels > 0, now - state.toldAt >= Self.beat else { return nil }
-            let part = (Double(state.over) + min(1, fraction)) / Double(state.evaluations)
+            // After the last pixel nothing more is heard before the end.
+            let isLast = fraction >= 1 && state.encoding > 0
+            guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
+            let part = (state.over + min(1, fraction)) / state.work
             let done = Int64(Double(state.pixels) * min(1, part))
             guard done > state.told else { return nil }
             (state.toldAt, state.told) = (now, done)

@@ -160,7 +160,8 @@ final class Worker: Sendable {
                 stage: SaveStage.name,
                 message: "\(targets.count) files came for \(picture.header.decoderPaths.count) outputs")
         }
-        cancellation.progress.begin(pixels: picture.pixelsToRead, evaluations: picture.evaluations)
+        cancellation.progress.begin(
+            pixels: picture.pixelsToRead, evaluations: picture.evaluations, encoding: picture.encoding)
         let results = Result { try picture.render(into: targets) }
         try cancellation.check()
         try picture.refuseChange()

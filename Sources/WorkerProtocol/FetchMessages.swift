@@ -55,13 +55,17 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         self.perHost = perHost
         self.allowPrivateHosts = allowPrivateHosts
     }
+
+    /// A worker that is well has something to say of a transfer by then: that it has connected, that something has come, or how it ended.
+    public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
 
 /// What the fetch worker says to the supervisor.
 public enum FetchMessage: Codable, Sendable {
     /// Once, before anything else: what the kernel does not give of its confinement, and why.
     case hello(version: String, missing: [String])
-    /// Now and then. `total` is what the server has announced, if it has.
+    /// Now and then: when something has come, be it of a header, and as long as it waits for a connection. `total` is what the server has
+    /// announced, if it has.
     case progress(id: Int, received: Int64, total: Int64?)
     case done(id: Int, FetchedFile)
     case failed(id: Int, FetchFailure)

@@ -61,6 +61,26 @@ struct ServiceTests {
         }
     }
 
+    @Test("crashed again and again, it says how long it waits, and comes back; stopped, it begins at once the next time")
+    func comeback() async throws {
+        try await Self.with { daemon, manager in
+            let environment = ServiceEnvironment.variables(["NOTIFY_SOCKET": manager.path])
+            try await manager.until("READY=1")
+            for crashes in 1...2 {
+                await daemon.stop(SIGKILL)
+                let before = manager.messages.count
+                try await daemon.start(under: environment)
+                let line = "STATUS=it has ended 2 times in a row without being asked to, and begins in 1s"
+                #expect(manager.messages.dropFirst(before).contains(line) == (crashes == 2))
+            }
+            await daemon.stop()
+            #expect(!daemon.exists("state/comeback"))
+            let before = manager.messages.count
+            try await daemon.start(under: environment)
+            #expect(!manager.messages.dropFirst(before).contains { $0.contains("in a row") })
+        }
+    }
+
     @Test("a reload, by signal or by pipectl, begins with RELOADING and the time, and ends with READY")
     func reload() async throws {
         try await Self.with { daemon, manager in

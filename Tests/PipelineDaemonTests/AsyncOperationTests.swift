@@ -55,6 +55,36 @@ struct AsyncOperationTests {
         }
     }
 
+    @Test("lanes take turns, each within its limit; in one lane the order is that of the places, whatever begins when")
+    func lanes() async {
+        let queue = PipelineQueue("test", limit: .count(3), automatic: { 1 })
+        queue.set(lane: 2)
+        queue.pause(reason: nil)
+        let names = ["a1", "a2", "a3", "a4", "b1", "c1"]
+        let begun = Mutex<[String]>([])
+        let operations = names.map { name in Held { _ in begun.withLock { $0.append(name) } } }
+        for (position, operation) in operations.enumerated() {
+            queue.add(operation, at: QueuePlace(position: position), lane: String(names[position].prefix(1)))
+        }
+        queue.resume()
+        for index in [0, 4, 5] { await operations[index].beginning() }
+        #expect(queue.report.running == 3)
+        // A place is free, and of those that wait one lane alone is left.
+        operations[4].finish(.finished)
+        await operations[1].beginning()
+        // Another is free, but the lane has its share.
+        operations[5].finish(.finished)
+        await operations[5].end()
+        #expect((queue.report.running, operations[2].state) == (2, .ready))
+        operations[1].finish(.finished)
+        await operations[2].beginning()
+        queue.set(lane: 3)
+        await operations[3].beginning()
+        #expect(begun.withLock { $0 } == ["a1", "b1", "c1", "a2", "a3", "a4"])
+        for operation in operations { operation.finish(.finished) }
+        for operation in operations { await operation.end() }
+    }
+
     @Test("it lets go of its observer and of what it held once it has ended, with its dependents still there")
     func lettingGo() async {
         let queue = PipelineQueue("test", limit: .count(2), automatic: { 1 })

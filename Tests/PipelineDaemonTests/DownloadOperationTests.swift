@@ -16,9 +16,13 @@ struct DownloadOperationTests {
     /// Everything an operation needs, and a place for what it brings.
     private final class Bench: Sendable {
         let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
-        let pool = FetchPool(program: Places.programFolder + "/pipelined-fetch")
+        let pool: FetchPool
         let queue = PipelineQueue("download", limit: .count(8), automatic: { 8 })
         let files = DispatchQueue(label: "files", attributes: .concurrent)
+
+        init(_ program: String = Places.programFolder + "/pipelined-fetch", patience: Duration = .seconds(30)) {
+            pool = FetchPool(program: program, patience: patience)
+        }
 
         func path(_ name: String) -> String { "\(folder)/\(name)" }
 
@@ -207,6 +211,45 @@ struct DownloadOperationTests {
         let failure = try #require(operations[2].failure)
         #expect(failure.message.hasPrefix("took the fetch worker down twice; the second was stopped by signal"))
         #expect(bench.leftovers.sorted() == ["a", "b", "c"])
+    }
+
+    /// Fetches at once, but for what is called mute: of that it never says a word.
+    private static let muteWorker = """
+        #!/usr/bin/python3
+        import json, os, socket
+        channel = socket.socket(fileno=3)
+        def say(message): channel.send(json.dumps(message).encode())
+        say({"hello": {"version": "", "missing": []}})
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(channel, 131072, 1)
+            if not message: break
+            order = json.loads(message).get("fetch")
+            if not order: continue
+            request = order["_0"]
+            if not request["url"].endswith("mute"):
+                os.write(descriptors[0], b"picture")
+                file = {"status": 200, "url": request["url"], "bytes": 7}
+                say({"done": {"id": request["id"], "_1": file}})
+            for descriptor in descriptors: os.close(descriptor)
+        """
+
+    @Test("is given up when the fetch worker says nothing of it, twice; the others go on")
+    func mute() async throws {
+        try await withTemporaryFolder { folder in
+            let program = "\(folder)/mute"
+            try Data(Self.muteWorker.utf8).write(to: URL(fileURLWithPath: program))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+            let bench = Bench(program, patience: .milliseconds(300))
+            let limits = Self.limits {
+                ($0.transfer.connectMilliseconds, $0.transfer.stallMilliseconds) = (100, 100)
+            }
+            let operations = try ["a", "mute", "b"].map { try bench.operation("http://h/\($0)", into: $0, limits) }
+            await bench.run(operations)
+            #expect(operations.map(\.state) == [.finished, .failed, .finished])
+            let failure = try #require(operations[1].failure)
+            #expect(failure.message == "the fetch worker said nothing of it for 500ms, twice")
+            #expect(failure.class == .transient)
+        }
     }
 
     @Test("tells failures of the file apart from those of the network")

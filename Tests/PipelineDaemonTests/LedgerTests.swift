@@ -35,6 +35,44 @@ struct LedgerTests {
         }
     }
 
+    @Test("who reads does not wait for others who do")
+    func readers() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert([job(1)])
+            #expect(ledger.flush(seconds: 30))
+            let found = try ledger.read { _ in try ledger.read { _ in try ledger.queued(limit: 10) } }
+            #expect(found.map(\.id) == [1])
+        }
+    }
+
+    @Test("hosts of queued downloads are found without user, port kept, in any letters; each has its own rows, in order")
+    func hosts() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let urls = [
+                "https://b.example/1.png", "http://User:p@ss@B.example/2.png", "http://a.example:8080?q=/x@y",
+                "https://[2001:db8::1]:443/z.png#@c.example", "http://b.example\\@d.example/",
+            ]
+            let records = urls.enumerated().map { index, url in
+                var record = job(index + 1)
+                (record.url, record.file) = (url, .none)
+                if index == 4 { record.priority = 1 }
+                return record
+            }
+            ledger.insert(records)
+            #expect(ledger.flush(seconds: 30))
+            let hosts = try ledger.queued(.download, limit: 10).map { $0.host ?? "" }
+            #expect(hosts == ["b.example", "b.example", "b.example", "a.example:8080", "[2001:db8::1]:443"])
+            var found: [String] = []
+            while let next = try ledger.host(after: found.last ?? "", .normal) { found.append(next) }
+            #expect(found == ["[2001:db8::1]:443", "a.example:8080", "b.example"])
+            let lane = HostLane(host: "b.example", priority: .normal)
+            #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 2])
+            #expect(try ledger.queued(lane, except: [1], limit: 1).map(\.id) == [2])
+        }
+    }
+
     @Test("orders of ledgers from before OnTruncated was there are read, and mean what was done then")
     func olderOrders() throws {
         let text =

@@ -62,6 +62,17 @@ struct RenderProgressTests {
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
+    @Test("Encoders that begin after the last pixel have their share: all pixels are not all of it", arguments: ["avif", "webp"])
+    func encoding(_ format: String) throws {
+        let worker = try WorkerProcess()
+        _ = try worker.open(Pixels.colourful(400, 300).file(.png), "save format=\(format)")
+        let (figures, answer) = try told(worker, into: [TemporaryFile()])
+        guard case .rendered = answer else { throw Unexpected("\(answer)") }
+        let last = try #require(figures.last)
+        #expect(last.total == 400 * 300)
+        #expect(last.done > 0 && last.done < last.total / 5)
+    }
+
     @Test("A short render tells nothing but its answer")
     func short() throws {
         let worker = try WorkerProcess()

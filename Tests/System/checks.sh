@@ -287,6 +287,24 @@ a_killed_daemon_goes_on_where_it_was() {
     eventually 20 archived slow 3
 }
 
+a_daemon_that_keeps_crashing_comes_back_more_slowly_and_never_stays_down() {
+    systemctl start "$unit"
+    local number before
+    for number in 1 2 3 4 5 6 7; do
+        before=$(main_process)
+        kill -KILL "$before"
+        eventually 60 has_property NRestarts "$number"
+        eventually 90 has_property ActiveState active
+        [[ $(main_process) != "$before" ]]
+    done
+    logged "it has ended 2 times in a row without being asked to, and begins in 1s"
+    logged "it has ended 7 times in a row without being asked to, and begins in 32s"
+    pipectl status
+    # Who stops it does not wait at the next start.
+    systemctl restart "$unit"
+    test ! -e $data/state/comeback || [[ $(cut -d " " -f 1 $data/state/comeback) == 0 ]]
+}
+
 systemctl_stop_lets_work_finish() {
     start_with_slow_pictures 4000 a
     systemctl stop "$unit"

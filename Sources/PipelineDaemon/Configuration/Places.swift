@@ -43,6 +43,8 @@ struct Places: Sendable, Hashable {
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }
     var identity: String { "\(state)/id" }
+    /// There from a start to a stop: see `Comeback`.
+    var comeback: String { "\(state)/comeback" }
     var lock: String { "\(state)/lock" }
     var socket: String { "\(run)/control.sock" }
 

@@ -61,7 +61,7 @@ extension Supervisor {
         }
         try check(batch: call.batch)
         try check(call.ids)
-        for record in records(of: call.ids) where record.state != .queued && record.state != .waiting {
+        for record in try records(of: call.ids) where record.state != .queued && record.state != .waiting {
             throw .refused("job \(record.id) is \(record.state.rawValue); a priority is given to what has not begun")
         }
         return (JobChoice(ids: call.ids.isEmpty ? nil : call.ids, batch: call.batch), priority)

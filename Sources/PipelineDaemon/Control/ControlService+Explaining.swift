@@ -105,7 +105,7 @@ extension Supervisor {
         {
             let path = FileSystem.relative(file, to: inbox.folder)
             let order = current.order(for: inbox.recipe, places)
-            let record = try? ledger.newest(path: path)
+            let record = try ledger.answer { try $0.newest(path: path) }
             if FileNames.isPartial(name) {
                 return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
             }
@@ -122,7 +122,7 @@ extension Supervisor {
                 }
             return explanation(inbox.recipe, order, why, present ? nil : record.map(shown))
         }
-        if let record = try? ledger.newest(path: name) {
+        if let record = try ledger.answer({ try $0.newest(path: name) }) {
             return explanation(
                 current.recipe(record.order.recipe), record.order,
                 "it is job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),

@@ -19,11 +19,15 @@ extension ControlService {
             let current = supervisor.current(of: call.id)
             // It looks for the original, where a mount may hang.
             supervisor.files.async {
-                var story = supervisor.story(of: record)
-                if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
-                    story.operations[index].progress = current
+                do {
+                    var story = try supervisor.story(of: record)
+                    if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
+                        story.operations[index].progress = current
+                    }
+                    request.reply(Call.Show.Reply(story: story))
+                } catch {
+                    request.fail(error)
                 }
-                request.reply(Call.Show.Reply(story: story))
             }
         }
         onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
@@ -61,7 +65,11 @@ extension ControlService {
                 "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids))
             supervisor.cancel(call.ids) {
-                request.reply(JobsReply(jobs: supervisor.records(of: call.ids).map(supervisor.shown)))
+                do {
+                    request.reply(JobsReply(jobs: try supervisor.records(of: call.ids).map(supervisor.shown)))
+                } catch {
+                    request.fail(error)
+                }
             }
         }
         onSupervisor(Call.CancelAll.self) { [supervisor] _, request in
@@ -110,19 +118,25 @@ extension ControlService {
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter
-        var last = (try? call.limit.map { try supervisor.ledger.start(ofNewest: $0, chosen) } ?? 0) ?? 0
+        var last = try supervisor.ledger.answer { ledger in
+            try call.limit.map { try ledger.start(ofNewest: $0, chosen) } ?? 0
+        }
         let page = request.more ? Self.page : Self.longPage
-        let next = { () -> (jobs: [Control.Job], isLast: Bool) in
-            let rows = (try? supervisor.ledger.list(chosen, after: last, limit: page)) ?? []
+        let next = { () throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
+            let rows = try supervisor.ledger.answer { try $0.list(chosen, after: last, limit: page) }
             last = rows.last?.id ?? last
             let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
             return (jobs, rows.count < page)
         }
-        guard request.more else { return request.reply(JobsReply(jobs: next().jobs)) }
+        guard request.more else { return request.reply(JobsReply(jobs: try next().jobs)) }
         request.connection.follow {
-            let (jobs, isLast) = next()
-            let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
-            return isLast ? .last(frame) : .frame(frame)
+            do throws(ControlError) {
+                let (jobs, isLast) = try next()
+                let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
+                return isLast ? .last(frame) : .frame(frame)
+            } catch {
+                return .last(ControlRequest.frame(error))
+            }
         }
     }
 
@@ -175,13 +189,13 @@ extension ControlService {
 extension Supervisor {
     func record(of id: Int) throws(ControlError) -> JobRecord {
         if let job = window[id] { return job.told }
-        guard let record = try? ledger.job(id) else { throw .noSuchJob(id) }
+        guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
         return record
     }
 
     /// In the order of the IDs.
-    func records(of ids: [Int]) -> [JobRecord] {
-        let found = ((try? ledger.jobs(ids)) ?? []).map { ($0.id, $0) }
+    func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
+        let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
         let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
         return ids.compactMap { window[$0]?.record ?? recorded[$0] }
     }
@@ -195,24 +209,18 @@ extension Supervisor {
     /// A call speaks of jobs that there are, and not of too many at once: the supervisor has others to serve.
     func check(_ ids: [Int]) throws(ControlError) {
         try check(numberOf: ids)
-        var unknown: Int?
-        do {
-            unknown = try ledger.unknown(of: ids)
-        } catch {
-            throw .refused("\(error)")
-        }
-        if let unknown { throw .noSuchJob(unknown) }
+        if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
     }
 
-    func story(of record: JobRecord) -> Control.Story {
-        let neighbours = try? ledger.neighbours(of: record.id)
+    func story(of record: JobRecord) throws(ControlError) -> Control.Story {
+        let neighbours = try ledger.answer { try $0.neighbours(of: record.id) }
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
             tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
             advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
-            priority: Priority(rank: record.priority).rawValue, after: neighbours?.after.shown ?? Control.Neighbours(),
-            followers: neighbours?.followers.shown ?? Control.Neighbours())
+            priority: Priority(rank: record.priority).rawValue, after: neighbours.after.shown,
+            followers: neighbours.followers.shown)
     }
 
     /// What has begun, of every try; then what the latest one has still to do, or what the next one will.
@@ -301,6 +309,7 @@ extension Supervisor {
         }
         enter([record], after: others) { [self] answer in
             guard let error = error(answer, of: record.id) else {
+                // It is recorded, whether or not it can be read.
                 return done(.success((try? ledger.job(record.id)) ?? record))
             }
             files.async {

@@ -6,7 +6,11 @@ extension ControlService {
         onSupervisor(Call.Depend.self) { [supervisor] call, request in
             try supervisor.depend(call) { answer in
                 if let error = supervisor.error(answer, of: call.id) { return request.fail(error) }
-                request.reply(Call.Depend.Reply(job: supervisor.records(of: [call.id]).map(supervisor.shown)[0]))
+                do {
+                    request.reply(Call.Depend.Reply(job: supervisor.shown(try supervisor.record(of: call.id))))
+                } catch {
+                    request.fail(error)
+                }
             }
             Log.notice(
                 "what job \(call.id) comes after was changed by \(request.connection.peer)",
@@ -55,7 +59,7 @@ extension Supervisor {
 
     /// Whoever comes after one that has failed would fail again, unless that one is brought back, too.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
-        guard let found = try? ledger.hindered(of: ids, bringingBack: states) else { return }
+        guard let found = try ledger.answer({ try $0.hindered(of: ids, bringingBack: states) }) else { return }
         let word =
             switch found.state {
             case .failed?: "has failed"

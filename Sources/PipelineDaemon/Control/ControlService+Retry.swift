@@ -13,7 +13,7 @@ extension Supervisor {
         for name in call.states where !["failed", "cancelled", "waiting"].contains(name) {
             throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
         }
-        let named = records(of: Set(call.ids).sorted())
+        let named = try records(of: Set(call.ids).sorted())
         let early = named.filter { $0.state == .waiting && $0.hold == .retry }.map(\.id)
         let records = named.filter { !early.contains($0.id) }
         for record in records {
@@ -43,6 +43,8 @@ extension Supervisor {
     /// What has become of a retry so far.
     private struct Retried: Sendable {
         var ids: [Int] = []
+        /// Why not all could be looked for.
+        var unread: ControlError?
         /// The first few of them, in words.
         var lost: [String] = []
         var lostCount = 0
@@ -53,6 +55,7 @@ extension Supervisor {
         }
 
         var result: Result<[Int], ControlError> {
+            if let unread { return .failure(unread) }
             guard lostCount > 0 else { return .success(ids) }
             let more = lostCount > lost.count ? ", and \(lostCount - lost.count) more" : ""
             return .failure(
@@ -67,7 +70,15 @@ extension Supervisor {
         _ states: [JobState], after id: Int, upTo last: Int, _ retried: Retried,
         done: @escaping @Sendable (Retried) -> Void
     ) {
-        let rows = states.isEmpty ? [] : (try? ledger.list(JobFilter(states: states), after: id, limit: 200)) ?? []
+        let rows: [JobRecord]
+        do {
+            rows =
+                try states.isEmpty ? [] : ledger.answer { try $0.list(JobFilter(states: states), after: id, limit: 200) }
+        } catch {
+            var retried = retried
+            retried.unread = error
+            return done(retried)
+        }
         guard let next = rows.last?.id, id < last else { return done(retried) }
         retry(rows.filter { $0.id <= last && !$0.isList && !retrying.contains($0.id) }, retried) { [self] in
             retryAll(states, after: next, upTo: last, $0, done: done)

@@ -67,10 +67,10 @@ extension Supervisor {
                     ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: (try? ledger.lastCursor()) ?? 0, problems: problems)
+            workers: 0, cursor: ledger.cursor, problems: problems)
     }
 
-    /// Queued jobs, by the queue that they begin in.
+    /// Queued jobs, by the queue that they begin in. That the ledger can't be read is among the problems.
     private func queuedCounts() -> [Entry: Int] {
         let all = max(0, counts[.queued] ?? 0)
         let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
@@ -82,7 +82,11 @@ extension Supervisor {
         var status = status
         let settling = status.inboxes.reduce(0) { $0 + $1.settling }
         if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
-        status.waiting += ((try? ledger.waiting()) ?? []).map(\.shown)
+        do {
+            status.waiting += try ledger.waiting().map(\.shown)
+        } catch {
+            if let unreadReason, !status.problems.contains(unreadReason) { status.problems.append(unreadReason) }
+        }
         status.waiting = status.waiting.grouped
         return status
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 extension ControlService {
     func addWatchingCalls() {
-        on(Call.Watch.self) { [self] call, request in watch(call, request) }
+        on(Call.Watch.self) { [self] call, request in try watch(call, request) }
         on(Call.Wait.self) { [self] call, request in
             guard request.more else {
                 throw ControlError.badValue("Wait is called with 'more': it answers as jobs end")
@@ -46,33 +46,37 @@ extension ControlService {
     }
 
     /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. What it never sees it is told of.
-    private func watch(_ call: Call.Watch, _ request: ControlRequest) {
+    private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
         let ledger = supervisor.ledger
-        let last = (try? ledger.lastCursor()) ?? 0
+        let last = ledger.cursor
         var cursor = call.cursor ?? last
         var ahead: Control.Event?
         if cursor > last {
             ahead = Self.lost("there is no event \(cursor): the log ends at \(last); what follows is new", before: last)
             cursor = last
         }
-        let next = { () -> [Control.Event] in
+        let next = { () throws(ControlError) -> [Control.Event] in
             if let event = ahead {
                 ahead = nil
                 return [event]
             }
-            guard let events = try? ledger.events(after: cursor, limit: 100), let first = events.first?.event.cursor
-            else { return [] }
+            let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
+            guard let first = events.first?.event.cursor else { return [] }
             defer { cursor = events.last?.event.cursor ?? cursor }
             let shown = events.map { Supervisor.shown($0.event, $0.job, $0.batch) }
             guard cursor >= 0, first > cursor + 1 else { return shown }
             let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
             return [Self.lost(gone, before: first - 1)] + shown
         }
-        guard request.more else { return request.reply(Call.Watch.Reply(events: next())) }
+        guard request.more else { return request.reply(Call.Watch.Reply(events: try next())) }
         request.connection.follow {
-            let events = next()
-            return events.isEmpty
-                ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
+            do throws(ControlError) {
+                let events = try next()
+                return events.isEmpty
+                    ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
+            } catch {
+                return .last(ControlRequest.frame(error))
+            }
         }
     }
 
@@ -114,8 +118,13 @@ private final class Endings: Sendable {
         guard !page.isEmpty else {
             return isOver ? .last(ControlRequest.frame(JobsReply(jobs: []), continues: false)) : .nothing
         }
-        let found = ((try? ledger.jobs(page.map(\.id))) ?? []).map { ($0.id, $0) }
-        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        let records: [Int: JobRecord]
+        do throws(ControlError) {
+            let found = try ledger.answer { try $0.jobs(page.map(\.id)) }.map { ($0.id, $0) }
+            records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        } catch {
+            return .last(ControlRequest.frame(error))
+        }
         // In the order they ended; in the state they ended in, though they may have been brought back since.
         let jobs = page.compactMap { ending in
             records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }

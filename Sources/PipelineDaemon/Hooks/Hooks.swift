@@ -35,6 +35,9 @@ final class Hooks: @unchecked Sendable {
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
     private var seen = 0
+    /// Programs that are to be set when the ledger can be read.
+    private var awaited: (programs: [String: String], from: Int)?
+    private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
 
     init(
@@ -57,28 +60,35 @@ final class Hooks: @unchecked Sendable {
 
     /// The hooks of the recipes in force. A new one begins with what happens from now on.
     func set(_ programs: [String: String], timeout: Duration) {
+        let now = ledger.cursor
         queue.async { [self] in
             self.timeout = timeout
-            let known = (try? ledger.hooks()) ?? [:]
-            let now = (try? ledger.lastCursor()) ?? 0
-            for recipe in known.keys where programs[recipe] == nil { ledger.forget(hook: recipe) }
-            for recipe in hooks.keys where programs[recipe] == nil { hooks[recipe] = nil }
-            for (recipe, program) in programs {
-                if hooks[recipe] == nil {
-                    let record = known[recipe] ?? Ledger.HookRecord(cursor: now)
-                    if known[recipe] == nil { ledger.record(hook: recipe, record) }
-                    hooks[recipe] = Hook(program: program, record: record)
-                    seen = min(seen, record.cursor)
-                }
-                hooks[recipe]?.program = program
-            }
-            if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
-            reports.withLock { reports in
-                reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
-                    .filter { hooks[$0.key] != nil }
-            }
-            isNeeded.withLock { $0 = !hooks.isEmpty }
+            awaited = (programs, now)
+            isNeeded.withLock { $0 = !programs.isEmpty }
             look()
+        }
+    }
+
+    /// How far a hook has come is not guessed: it would run twice, or not at all.
+    private func setAwaited() throws {
+        guard let (programs, now) = awaited else { return }
+        let known = try ledger.hooks()
+        awaited = nil
+        for recipe in known.keys where programs[recipe] == nil { ledger.forget(hook: recipe) }
+        for recipe in hooks.keys where programs[recipe] == nil { hooks[recipe] = nil }
+        for (recipe, program) in programs {
+            if hooks[recipe] == nil {
+                let record = known[recipe] ?? Ledger.HookRecord(cursor: now)
+                if known[recipe] == nil { ledger.record(hook: recipe, record) }
+                hooks[recipe] = Hook(program: program, record: record)
+                seen = min(seen, record.cursor)
+            }
+            hooks[recipe]?.program = program
+        }
+        if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
+        reports.withLock { reports in
+            reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
+                .filter { hooks[$0.key] != nil }
         }
     }
 
@@ -105,13 +115,28 @@ final class Hooks: @unchecked Sendable {
     }
 
     private func look() {
-        while let (found, last) = try? ledger.announcements(after: seen, limit: Self.page), last > seen {
-            for (cursor, recipe) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
-                hooks[recipe]?.due.append(cursor)
+        do {
+            try setAwaited()
+            while case let (found, last) = try ledger.announcements(after: seen, limit: Self.page), last > seen {
+                for (cursor, recipe) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
+                    hooks[recipe]?.due.append(cursor)
+                }
+                seen = last
             }
-            seen = last
+        } catch {
+            // The ledger has told it.
+            lookLater()
         }
         for recipe in hooks.keys { next(recipe) }
+    }
+
+    private func lookLater() {
+        guard !looksAgain, finished == nil else { return }
+        looksAgain = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in
+            looksAgain = false
+            look()
+        }
     }
 
     private func next(_ recipe: String) {
@@ -126,10 +151,13 @@ final class Hooks: @unchecked Sendable {
 
     private func run(_ recipe: String, _ cursor: Int) {
         guard let hook = hooks[recipe] else { return finishIfIdle() }
+        let found: (event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)?
+        do { found = try ledger.events(after: cursor - 1, limit: 1).first } catch {
+            guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
+            return queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in run(recipe, cursor) }
+        }
+        guard let (event, job, batch) = found else { return ended(recipe, nil) }
         do {
-            guard let (event, job, batch) = try ledger.events(after: cursor - 1, limit: 1).first else {
-                return ended(recipe, nil)
-            }
             if let refusal = Trust.refusal(of: hook.program) { return ended(recipe, "is not run: \(refusal)") }
             let bytes = try Wire.encode(shown(event, job, batch))
             hooks[recipe]?.run = try HookRun(

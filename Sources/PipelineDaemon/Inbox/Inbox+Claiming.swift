@@ -10,7 +10,7 @@ extension Inbox {
         let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
         guard length < PATH_MAX else {
             let reason = Permission.tooLong(length)
-            tell("\(path): \(reason)")
+            tell("\(path): \(reason)", of: path)
             return ignore(path, reason)
         }
         if report.held != nil {
@@ -52,7 +52,7 @@ extension Inbox {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
             // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
-            tell("inbox \(folder): \(Permission.closed(above))")
+            tell("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
     }
@@ -82,7 +82,7 @@ extension Inbox {
                     path: claim.path, source: source, origin: .claimed, file: now.identity, cancelled: claim.cancelled))
         } catch {
             claiming = nil
-            tell("\(source): \(error); it is tried again", input: claim.path)
+            tell("\(source): \(error); it is tried again", of: source, input: claim.path)
             unsure[source] = claim
             lookAgain()
         }
@@ -108,14 +108,14 @@ extension Inbox {
     }
 
     /// Says it once, however often it is met.
-    func tell(_ line: String, input: String? = nil) {
-        guard told.insert(line).inserted else { return }
+    func tell(_ line: String, of path: String, input: String? = nil) {
+        guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
     /// What keeps a file from being taken may pass by without any change of the file that would be told.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
-        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
+        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
         queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
             guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
@@ -178,7 +178,8 @@ extension Inbox {
         for (root, count) in try claims.others() {
             tell(
                 "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
-                    + "left to it; if there is none any more, move them back into the inbox")
+                    + "left to it; if there is none any more, move them back into the inbox",
+                of: FileSystem.join(folder, "\(ClaimFolder.name)/\(root)"))
         }
     }
 }

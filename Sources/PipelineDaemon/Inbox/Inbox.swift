@@ -28,8 +28,8 @@ final class Inbox: @unchecked Sendable {
     var claiming: ClaimFolder?
     var kept = KeptFiles()
     var writers: Writers
-    /// What has been said of files and folders whose mode is in the way.
-    var told: Set<String> = []
+    /// What has been said of files and folders whose mode is in the way, as long as they are there.
+    var told: [FileSystem.Key: String] = [:]
     /// Files that this inbox itself is renaming back: no arrivals.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: UInt64?
@@ -124,7 +124,7 @@ final class Inbox: @unchecked Sendable {
     ) {
         queue.async { [self] in
             // Too late: whoever asked has gone on, and what settles now came after the call.
-            guard wanted() else { return }
+            guard wanted() else { return done() }
             if let inotify { handle(inotify.read()) } else if polls { scan() }
             if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
             publishReport()
@@ -274,11 +274,13 @@ final class Inbox: @unchecked Sendable {
             case .gone(let path):
                 candidates[FileSystem.Key(path)] = nil
                 marked.remove(FileSystem.Key(path))
+                told[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
                 candidates = candidates.filter { !FileSystem.lies($0.key.path, within: path) }
+                told = told.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
                 Log.notice(
@@ -299,6 +301,7 @@ final class Inbox: @unchecked Sendable {
         // Why one of those that settle is looked at again stays true.
         forgetIgnored(where: { candidates[$0] == nil })
         scan(folder)
+        told = told.filter { FileSystem.exists($0.key.path) }
         handOver()
         publishReport()
     }
@@ -495,7 +498,7 @@ final class Inbox: @unchecked Sendable {
     /// Its disk, or the machine, can't just now. It settles until they can, so that whoever waits for it does, and is told why.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
-        tell("\(path): \(reason)", input: FileSystem.relative(path, to: folder))
+        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         note(path, reason)
         let key = FileSystem.Key(path)
         let deadline = (DispatchTime.now() + recipe.intake.pollInterval.dispatch).uptimeNanoseconds

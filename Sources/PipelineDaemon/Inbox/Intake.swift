@@ -21,6 +21,7 @@ protocol IntakeSink: AnyObject, Sendable {
     func knows(source: String) throws -> Bool
     /// Whether a job still needs what was claimed in an inbox.
     func needsClaims(in folder: String) throws -> Bool
+    /// What lies in the folder and is not to be taken again.
     func kept(in folder: String) throws -> KeptFiles
     /// Something of the inbox's report has changed.
     func changed(_ inbox: Inbox)

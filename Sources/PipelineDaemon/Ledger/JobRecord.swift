@@ -60,6 +60,8 @@ struct JobRecord: Sendable {
     var finished: Double?
     /// What is downloaded first; then `source` is where it goes.
     var url: String?
+    /// Whom it is downloaded from, with the port; the ledger takes it out of the URL.
+    var host: String?
     /// How far the file at `source` is good, of a download that broke off.
     var partial: FetchResume?
     /// The higher is taken first; within one, the position counts.

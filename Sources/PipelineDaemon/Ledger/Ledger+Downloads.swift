@@ -39,6 +39,31 @@ extension Ledger {
         }
     }
 
+    /// The first queued downloads of the lane, but for `except`.
+    func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_by_host",
+            """
+            WHERE j.state = 'queued' AND \(Entry.download.condition) AND j.priority = ? AND j.host = ?
+                AND j.id NOT IN (SELECT value FROM json_each(?)) ORDER BY j.position LIMIT ?
+            """,
+            [
+                .integer(lane.priority.rank), .text(lane.host), .text(Self.list(except)), .integer(limit),
+            ])
+    }
+
+    /// Of the hosts with queued downloads of this priority, the first behind `host` in the order of their names.
+    func host(after host: String, _ priority: Priority) throws -> String? {
+        try read { database in
+            try database.first(
+                """
+                SELECT j.host FROM jobs j INDEXED BY jobs_by_host WHERE j.state = 'queued' AND \(Entry.download.condition)
+                    AND j.priority = ? AND j.host > ? ORDER BY j.host LIMIT 1
+                """, [.integer(priority.rank), .text(host)]
+            ) { $0.text(0) }
+        }
+    }
+
     /// How many queued jobs begin in this queue.
     func queuedCount(_ entry: Entry) throws -> Int {
         try read { database in

@@ -35,8 +35,6 @@ extension Ledger {
     }
 
     /// The cursor of the latest event.
-    func lastCursor() throws -> Int { try read { try Self.lastCursor($0) } }
-
     static func lastCursor(_ database: Database) throws -> Int {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }

@@ -186,7 +186,7 @@ extension Ledger {
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
         CASE j.hold WHEN 'after' THEN \(needsText) ELSE j.reason END, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
         j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway,
-        j.crashes, j.failure, j.partial
+        j.crashes, j.failure, j.partial, j.host
         """
 
     static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
@@ -202,7 +202,7 @@ extension Ledger {
             outputs: try row.optionalText(16).map { try JSONText.decode([String].self, $0) } ?? [],
             story: try row.optionalText(17).map { try JSONText.decode(JobStory.self, $0) },
             tries: row.integer(18), disposed: row.integer(19) != 0, created: row.real(20),
-            started: row.optionalReal(21), finished: row.optionalReal(22), url: row.optionalText(23),
+            started: row.optionalReal(21), finished: row.optionalReal(22), url: row.optionalText(23), host: row.optionalText(34),
             partial: try row.optionalText(33).map { try JSONText.decode(FetchResume.self, $0) },
             priority: row.integer(24), hold: row.optionalText(25).flatMap(JobRecord.Hold.init),
             due: row.optionalReal(26), setbacks: row.integer(27), crashes: row.integer(31),
@@ -257,8 +257,11 @@ extension Ledger {
             WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= ? AND j.id NOT IN (SELECT value FROM json_each(?))
             ORDER BY j.priority DESC, j.position LIMIT ?
             """,
-            [.integer(priority.rank), .text("[\(except.map(String.init).joined(separator: ","))]"), .integer(limit)])
+            [.integer(priority.rank), .text(Self.list(except)), .integer(limit)])
     }
+
+    /// As JSON, quickly.
+    static func list(_ ids: [Int]) -> String { "[\(ids.map(String.init).joined(separator: ","))]" }
 
     /// Jobs that a crash or a stop has left in the middle. What waits for other jobs, or its next try, still does.
     func interrupted() throws -> [JobRecord] {

@@ -3,14 +3,13 @@ import Glibc
 import Synchronization
 
 /// The SQLite file of every job. Writes are grouped: whatever has gathered while the last group was made durable becomes
-/// the next one, so a commit's price is shared. Reads have a connection of their own and never wait for a write.
+/// the next one, so a commit's price is shared. Reads have connections of their own, and wait neither for a write nor for each other.
 ///
 /// Writes are applied in the order they were given. A group that can't be written (a full disk) is tried again until it can: a
 /// completion means durable. A write that SQLite refuses as such would be refused for ever, and is left out, so that it does not hold up
 /// those behind it: its `refused` is called instead.
 ///
-/// `@unchecked`: the writing connection, `orders`, `trimmed` and `spacing` are touched on `queue` alone, the reading one on `readQueue` alone; the rest is
-/// behind a `Mutex`.
+/// `@unchecked`: the writing connection, `orders`, `trimmed` and `spacing` are touched on `queue` alone; the rest is behind a `Mutex`.
 final class Ledger: @unchecked Sendable {
     typealias Change = @Sendable (Database, OrderTable) throws -> Void
 
@@ -38,6 +37,8 @@ final class Ledger: @unchecked Sendable {
 
     private struct State {
         var pending: [Write] = []
+        /// Of the latest event that is durable.
+        var cursor = 0
         /// How many events are kept. A reader that is further behind is told so, and goes on with the oldest there is.
         var keptEvents = 200_000
         /// A commit is on its way, at once or after a while.
@@ -57,9 +58,8 @@ final class Ledger: @unchecked Sendable {
     }
 
     private let queue = DispatchQueue(label: "pipelined.ledger")
-    private let readQueue = DispatchQueue(label: "pipelined.ledger.read")
     private let writer: Database
-    private let reader: Database
+    private let reading: LedgerReading
     private let orders = OrderTable()
     /// The latest event when events were last trimmed.
     private var trimmed = 0
@@ -71,7 +71,9 @@ final class Ledger: @unchecked Sendable {
         writer = try Database(path: path)
         try Schema.prepare(writer)
         try Self.prepareNeeds(writer)
-        reader = try Database(path: path)
+        reading = try LedgerReading(path: path)
+        let last = try Self.lastCursor(writer)
+        state.withLock { $0.cursor = last }
     }
 
     /// Called after each group, on the ledger's queue.
@@ -86,10 +88,15 @@ final class Ledger: @unchecked Sendable {
 
     func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     var keptEvents: Int { state.withLock { $0.keptEvents } }
+    /// Of the latest event that is durable.
+    var cursor: Int { state.withLock { $0.cursor } }
     /// Called when `problem` has become something or nothing, on the ledger's queue.
     func problemChanged(_ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.problemChanged = call }
     }
+
+    /// Called when something could not be read, on whatever thread wanted it, until `readAgain`.
+    func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
 
     /// Called when the end of jobs has released others, or let them fail, as that is durable and before it is told of the end itself; on
     /// the ledger's queue.
@@ -134,10 +141,14 @@ final class Ledger: @unchecked Sendable {
         }
     }
 
-    /// Reads what is durable.
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try readQueue.sync { try body(reader) }
-    }
+    /// Why something could not be read of late, if so.
+    var readProblem: String? { reading.problem }
+
+    /// Runs what could not be read, and tells when all of it could be.
+    func readAgain(_ body: () -> Void) { reading.again(body) }
+
+    /// Reads what is durable. That it can't be is told here; what becomes of it is for whoever asks.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try reading.read(body) }
 
     /// Waits until everything given so far is durable, or until `seconds` have passed.
     func flush(seconds: Int) -> Bool {
@@ -187,9 +198,11 @@ final class Ledger: @unchecked Sendable {
                 try write.change(writer, orders)
             }
             index = nil
-            try trimEvents(writer)
             let settled = try Self.settleBatches(writer)
+            let last = try Self.lastCursor(writer)
+            try trimEvents(upTo: last, writer)
             try writer.run("COMMIT")
+            state.withLock { $0.cursor = last }
             return .durable(settled)
         } catch {
             try? writer.run("ROLLBACK")
@@ -216,8 +229,7 @@ final class Ledger: @unchecked Sendable {
     }
 
     /// Now and then, not with each group.
-    private func trimEvents(_ database: Database) throws {
-        let last = try Self.lastCursor(database)
+    private func trimEvents(upTo last: Int, _ database: Database) throws {
         guard last - trimmed >= 1000 else { return }
         try Self.dropEvents(upTo: last - keptEvents, database)
         trimmed = last

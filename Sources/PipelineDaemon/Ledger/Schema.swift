@@ -186,5 +186,18 @@ enum Schema {
         DROP INDEX jobs_waiting;
         CREATE INDEX jobs_waiting ON jobs(hold, obstacle, due, batch) WHERE state = 'waiting'
         """,
+
+        // Whom a URL leads to, without a user and a password: what is between the scheme and the path, behind the last @.
+        """
+        ALTER TABLE jobs ADD COLUMN authority TEXT GENERATED ALWAYS AS (
+            substr(url, instr(url, '://') + 3, instr(replace(replace(replace(
+                substr(url, instr(url, '://') + 3), '?', '/'), '#', '/'), '\\', '/') || '/', '/') - 1)
+        ) VIRTUAL;
+        ALTER TABLE jobs ADD COLUMN host TEXT GENERATED ALWAYS AS (
+            lower(substr(authority, length(rtrim(authority, replace(authority, '@', ''))) + 1))
+        ) VIRTUAL;
+        CREATE INDEX jobs_by_host ON jobs(priority, host, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
+        """,
     ]
 }

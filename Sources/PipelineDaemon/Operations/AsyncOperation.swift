@@ -32,8 +32,9 @@ class AsyncOperation: Operation, @unchecked Sendable {
     final var gate: PipelineQueue?
     /// What it is about, for whoever reads the log.
     final var subject: OperationSubject?
-    /// Who goes first at the gate, and whether Foundation has brought it there. The gate alone touches them, under its lock.
+    /// Who goes first at the gate, with whom it takes turns, and whether Foundation has brought it there. The gate alone touches them, under its lock.
     final var place = QueuePlace()
+    final var lane = ""
     final var isAtGate = false
 
     /// Called at each change of `state`, on whatever thread made it; let go of at the last one.

@@ -92,7 +92,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     var figures: Figures { box.withLock { $0.figures } }
 
     override func execute() {
-        files.async { [self] in
+        pool.opening.async { [self] in
             do {
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
                 let there = try FileSystem.status(path)?.size ?? 0
@@ -164,6 +164,11 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 JobFailure(
                     "confinement: the download tried what the fetch worker may not, and the kernel ended the worker",
                     advice: "distrust the server; the kernel's log (`journalctl -k`) names the system call"))
+        case .failure(.silent(let time)):
+            end(
+                JobFailure(
+                    "the fetch worker said nothing of it for \(time.text), twice", advice: "report this",
+                    class: .transient))
         case .failure(.cancelled): end(nil)
         }
     }

@@ -6,6 +6,8 @@ import WorkerProtocol
 /// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
 final class Job: @unchecked Sendable {
     var record: JobRecord
+    /// What its download takes turns with.
+    let lane: HostLane?
     /// Of a URL that has not been downloaded yet.
     let download: DownloadOperation?
     let render: RenderOperation
@@ -33,6 +35,7 @@ final class Job: @unchecked Sendable {
         announce: AnnounceOperation?
     ) {
         self.record = record
+        lane = record.lane
         self.download = download
         self.render = render
         self.publish = publish

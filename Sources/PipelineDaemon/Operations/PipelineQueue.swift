@@ -9,7 +9,7 @@ import Synchronization
 /// is added, and it gives a cancelled one its end only when there is a place. The gate lets an operation begin under the same lock
 /// that `pause` and `set` take, so that once these return nothing new starts.
 ///
-/// `@unchecked`: the `place` of an operation is touched under the lock.
+/// `@unchecked`: the `place` and `lane` of an operation are touched under the lock.
 final class PipelineQueue: @unchecked Sendable {
     private struct State {
         var configured: QueueLimit
@@ -25,39 +25,66 @@ final class PipelineQueue: @unchecked Sendable {
         var aside: Set<ObjectIdentifier> = []
         /// Let in before Foundation has started them, which it is about to.
         var awaited: Set<ObjectIdentifier> = []
-        /// Those that may begin, in order.
-        var held: [AsyncOperation] = []
-
-        /// Where one of this place comes, behind its equals.
-        private func index(behind place: QueuePlace) -> Int {
-            var (low, high) = (0, held.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if place < held[middle].place { high = middle } else { low = middle + 1 }
-            }
-            return low
-        }
+        /// One thread at a time lets operations in, so that they begin in the order of their turns.
+        var pumping = false
+        /// By the host that their operations are about; under an empty name where there is none.
+        var lanes: [String: GateLane] = [:]
+        /// How many operations of one lane may run.
+        var laneLimit = Int.max
+        /// How many have been let in, ever.
+        var turns = 0
 
         mutating func hold(_ operation: AsyncOperation) {
-            held.insert(operation, at: index(behind: operation.place))
+            lanes[operation.lane, default: GateLane()].hold(operation)
         }
 
         mutating func release(_ operation: AsyncOperation) {
-            let equals = held[..<index(behind: operation.place)].reversed().prefix { $0.place == operation.place }
-            guard let index = equals.firstIndex(where: { $0 === operation })?.base else { return }
-            held.remove(at: index - 1)
+            lanes[operation.lane]?.release(operation)
+            sweep(operation.lane)
         }
 
-        /// The next that begins now.
+        /// A place is free again.
+        mutating func free(_ operation: AsyncOperation) {
+            running -= 1
+            lanes[operation.lane]?.running -= 1
+            sweep(operation.lane)
+        }
+
+        private mutating func sweep(_ lane: String) {
+            if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+        }
+
+        /// The lane whose turn it is.
+        private var nextLane: String? {
+            let ready = lanes.lazy.filter { !$0.value.held.isEmpty && $0.value.running < laneLimit }
+            return ready.min { $0.value.precedes($1.value) }?.key
+        }
+
+        /// The next that begins now. Nil ends the turn of whoever lets operations in.
         mutating func next() -> AsyncOperation? {
-            while !paused, !closed, !onHold, running < effective, !held.isEmpty {
-                let operation = held.removeFirst()
-                guard operation.admit() else { continue }
-                running += 1
+            while !paused, !closed, !onHold, running < effective, let name = nextLane, var lane = lanes[name] {
+                lanes[name] = nil
+                let operation = lane.takeFirst()
+                let isAdmitted = operation.admit()
+                if isAdmitted {
+                    running += 1
+                    turns += 1
+                    lane.running += 1
+                    lane.served = turns
+                }
+                if !lane.isEmpty { lanes[name] = lane }
+                guard isAdmitted else { continue }
                 if operation.isAtGate { return operation }
                 awaited.insert(ObjectIdentifier(operation))
             }
+            pumping = false
             return nil
+        }
+
+        /// Whether the caller is the one who lets operations in now.
+        mutating func beginPumping() -> Bool {
+            defer { pumping = true }
+            return !pumping
         }
 
         /// Foundation has started it; true when it has been let in already.
@@ -113,12 +140,17 @@ final class PipelineQueue: @unchecked Sendable {
         }
     }
 
-    func add(_ operation: AsyncOperation, of subject: OperationSubject? = nil, at place: QueuePlace = QueuePlace()) {
+    /// Operations of one `lane` are subject to its limit as well, and lanes take turns.
+    func add(
+        _ operation: AsyncOperation, of subject: OperationSubject? = nil, at place: QueuePlace = QueuePlace(),
+        lane: String = ""
+    ) {
         operation.gate = self
         operation.subject = subject
         log(operation, operation.state)
         state.withLock { state in
             operation.place = place
+            operation.lane = lane
             if isHeldFromTheStart(operation) { state.hold(operation) }
         }
         operation.added()
@@ -190,6 +222,12 @@ final class PipelineQueue: @unchecked Sendable {
         pump()
     }
 
+    /// How many operations of one lane may run.
+    func set(lane limit: Int) {
+        state.withLock { $0.laneLimit = limit }
+        pump()
+    }
+
     /// Looks what `auto` means now; true when that is another number.
     func followAutomatic() -> Bool {
         let automatic = max(1, automatic())
@@ -204,7 +242,7 @@ final class PipelineQueue: @unchecked Sendable {
 
     /// The operation hangs: another may begin in its place.
     func setAside(_ operation: AsyncOperation) {
-        state.withLock { if $0.aside.insert(ObjectIdentifier(operation)).inserted { $0.running -= 1 } }
+        state.withLock { if $0.aside.insert(ObjectIdentifier(operation)).inserted { $0.free(operation) } }
         pump()
     }
 
@@ -223,7 +261,7 @@ final class PipelineQueue: @unchecked Sendable {
     func left(_ operation: AsyncOperation) {
         state.withLock { state in
             state.awaited.remove(ObjectIdentifier(operation))
-            if state.aside.remove(ObjectIdentifier(operation)) == nil { state.running -= 1 }
+            if state.aside.remove(ObjectIdentifier(operation)) == nil { state.free(operation) }
         }
         pump()
     }
@@ -234,6 +272,7 @@ final class PipelineQueue: @unchecked Sendable {
     }
 
     private func pump() {
+        guard state.withLock({ $0.beginPumping() }) else { return }
         while let operation = state.withLock({ $0.next() }) { operation.begin() }
     }
 }

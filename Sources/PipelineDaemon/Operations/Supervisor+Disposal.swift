@@ -55,15 +55,21 @@ extension Supervisor {
 
     /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
     func disposeBacklog() {
-        for inbox in (try? ledger.undisposedInboxes()) ?? [] {
-            disposal(of: inbox).async { [self] in disposeBacklog(of: inbox) }
+        do {
+            for inbox in try ledger.undisposedInboxes() {
+                disposal(of: inbox).async { [self] in
+                    do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
+                }
+            }
+        } catch {
+            moveLater()
         }
     }
 
-    private func disposeBacklog(of inbox: String) {
+    private func disposeBacklog(of inbox: String) throws {
         var last = 0
         var left: Set<Int> = []
-        while let jobs = try? ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
+        while case let jobs = try ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
             // What is left is moved at the next start.
             if timeIsUp.withLock({ $0 }) { return }
             left.formUnion(disposeOnce(jobs))

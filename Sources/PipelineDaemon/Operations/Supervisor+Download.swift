@@ -23,7 +23,13 @@ extension Supervisor {
     func downloadPath() -> String { "\(places.spool)/\(Spool.folder())/download" }
 
     func downloading(_ job: Job, _ state: OperationState) {
-        if state.isFinal { answered(job) }
+        if state.isFinal {
+            answered(job)
+            if let lane = job.lane {
+                turns.leave(lane)
+                if turns.due.contains(lane) { fill(arrived: nil) }
+            }
+        }
         switch state {
         case .executing:
             guard job.record.state == .queued else { return }

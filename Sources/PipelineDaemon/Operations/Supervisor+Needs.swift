@@ -32,8 +32,7 @@ extension Supervisor {
             case .these(let left): wanted.formUnion(left.intersection(ids))
             }
         }
-        guard !wanted.isEmpty else { return }
-        ended((try? ledger.jobs(wanted.sorted())) ?? [])
+        if !wanted.isEmpty { tellWaiters(of: wanted) }
     }
 
     /// A job that is in the window, and has not begun, is a row again; false when it has begun.

@@ -24,7 +24,7 @@ extension Supervisor {
         ledger.followAll {}
         for id in announcing { ledger.append(LoggedEvent(kind: "picture", job: id, state: .done)) }
         try sweepStaging()
-        sweepSpool()
+        try sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
         counts = try ledger.counts()
         if let left = counts[.queued], left > 0 { Log.notice("in the queue from before: \(left)") }
@@ -93,13 +93,13 @@ extension Supervisor {
 
     /// Copies whose job was never recorded: the caller was not told that they are safe. One that was being brought back goes where it
     /// came from.
-    private func sweepSpool() {
+    private func sweepSpool() throws {
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
             for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
                 let path = FileSystem.join(folder, file)
-                guard (try? knows(source: path)) == false else { continue }
-                if let job = try? Spool.job(broughtBackTo: name).flatMap(ledger.job) {
+                guard try !knows(source: path) else { continue }
+                if let job = try Spool.job(broughtBackTo: name).flatMap(ledger.job) {
                     try? FileSystem.renameWithoutReplacing(path, job.source)
                 } else {
                     try? FileSystem.remove(path)

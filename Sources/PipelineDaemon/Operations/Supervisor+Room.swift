@@ -173,9 +173,13 @@ extension Supervisor {
     }
 
     private func look(for resource: Resource, _ isWell: @escaping @Sendable () -> Bool) {
+        guard looking.insert(resource).inserted else { return }
         files.async { [self] in
-            guard isWell() else { return }
-            queue.async { [self] in goOn(resource) }
+            let isWell = isWell()
+            queue.async { [self] in
+                looking.remove(resource)
+                if isWell { goOn(resource) }
+            }
         }
     }
 
@@ -232,6 +236,7 @@ extension Supervisor {
     var problems: [String] {
         var problems: [String] = []
         if let ledgerReason { problems.append("\(ledgerReason); nothing is taken until it can") }
+        if let unreadReason { problems.append(unreadReason) }
         for (_, shortage) in shortages.sorted(by: { $0.key < $1.key }) {
             problems.append("\(shortage.reason); its work goes on when \(shortage.hope)")
         }

@@ -21,9 +21,14 @@ extension Supervisor {
     /// Reports each of the jobs as it ends, and `done` after the last. Those that have ended already are reported at once.
     func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
-        for record in (try? ledger.jobs(ids)) ?? [] where window[record.id] == nil && record.state.isFinal {
-            left.remove(record.id)
-            waiter.each(record)
+        do {
+            for record in try ledger.jobs(ids) where window[record.id] == nil && record.state.isFinal {
+                left.remove(record.id)
+                waiter.each(record)
+            }
+        } catch {
+            unasked.ended.formUnion(ids)
+            readLater()
         }
         waiter.kind = .these(left)
         waiters.append(waiter)
@@ -58,7 +63,7 @@ extension Supervisor {
     func tellWaitersOfRows() {
         var ids: Set<Int> = []
         for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
-        ended(ids.filter { window[$0] == nil }.sorted().compactMap { try? ledger.job($0) }.filter(\.state.isFinal))
+        tellWaiters(of: ids)
     }
 
     func checkWaiters() {

@@ -47,6 +47,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let clientLimits: Mutex<ControlSettings>
     /// What lists of URLs may take, as the configuration has it.
     let downloadLimits: Mutex<DownloadSettings>
+    /// How long a stop waits for what runs, and for what does not end when it is asked to.
+    let stopLimits: Mutex<(drain: Duration, grace: Duration)>
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
     /// Those of them that `--save` has kept for the next start.
@@ -62,10 +64,14 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextBatch = 1
     /// The highest priority of the queued rows that may be outside the window; none when there are none.
     var outside: [Entry: Priority] = [.download: .high, .render: .high]
+    /// Whose downloads are in the window.
+    var turns = HostTurns()
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
+    /// What is being looked at: a disk that does not answer holds one thread.
+    var looking: Set<Resource> = []
     /// Originals with which a filter has crashed or hung, since it last did not.
     var strikes: [String: Set<String>] = [:]
     /// For what has grown too old to be remembered.
@@ -103,6 +109,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var announcing: Set<Int> = []
     /// Jobs that are being brought back.
     var retrying: Set<Int> = []
+    /// What the ledger could not tell.
+    var unasked = Unasked()
 
     init(
         places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool, plugins: PluginShelf,
@@ -121,6 +129,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let settings = current.configuration.settings
         clientLimits = Mutex(settings.control)
         downloadLimits = Mutex(settings.downloads)
+        stopLimits = Mutex((settings.drainTimeout, settings.cancelGrace))
         download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
         render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
         publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
@@ -134,11 +143,20 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.awaitsOthers(awaitsOthers)
     }
 
-    var settings: Settings { current.configuration.settings }
+    var settings: Settings {
+        assert(isHere, "settings change on the supervisor's queue")
+        return current.configuration.settings
+    }
+
+    private var isHere: Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return true
+    }
 
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
     func begin() throws {
         ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
+        ledger.readFailed { [self] in queue.async { self.readLater() } }
         ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
         try queue.sync {
             try recover()
@@ -172,6 +190,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             confined: settings.sandbox == .required)
         clientLimits.withLock { $0 = settings.control }
         downloadLimits.withLock { $0 = settings.downloads }
+        stopLimits.withLock { $0 = (settings.drainTimeout, settings.cancelGrace) }
+        download.set(lane: settings.downloads.perHost)
+        turns.share = min(max(8, 2 * settings.downloads.perHost), max(settings.downloads.perHost, settings.window / 2))
         ledger.keep(events: settings.control.historyEvents)
         for queue in queues { queue.log(operations: settings.log == .operations) }
         let programs = current.configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
@@ -213,56 +234,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
 
     // MARK: - The window
 
-    /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
-    /// wait until these have been worked off: low ones leave some of the window, high ones go beyond it.
-    private func limit(for priority: Priority) -> Int {
-        let size = settings.window
-        let reserve = max(4, size / 8)
-        return switch priority {
-        case .low: max(1, size / 2, size - reserve)
-        case .normal: size
-        case .high: size + reserve
-        }
-    }
-
-    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
-    private var portion: Int { max(1, settings.window / 16) }
-
-    /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have come to the queue.
-    func fill(arrived: Priority? = .high) {
-        for entry in Entry.allCases { fill(entry, arrived: arrived) }
-    }
-
-    private func fill(_ entry: Entry, arrived: Priority?) {
-        let known = outside[entry]
-        outside[entry] = [known, arrived].compactMap(\.self).max()
-        guard let highest = outside[entry], !stopping, fillHolds == 0, !queue(of: entry).report.paused else { return }
-        followProcessors()
-        let isNews = known.map { $0 < highest } ?? true
-        guard isNews || window.count(entry) <= limit(for: highest) - portion else { return }
-        // What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
-        let most = max(256, settings.window)
-        while let highest = outside[entry], window.count(entry) < limit(for: highest), ending.count <= most {
-            let here = window.count(entry)
-            let least = Priority.allCases.first { here < limit(for: $0) } ?? highest
-            let room = min(256, limit(for: highest) - here)
-            let except = window.ids + ending
-            guard let rows = try? ledger.queued(entry, atLeast: least, except: except, limit: room) else { return }
-            for row in rows {
-                let priority = Priority(rank: row.priority)
-                outside[entry] = priority
-                guard window.count(entry) < limit(for: priority) else { return }
-                // Of a filter that is not to be had it is known what would become of the picture.
-                if let resource = shortages.keys.first(where: { $0.isFilter && row.order.needs($0) }) {
-                    return setAside(resource)
-                }
-                start(row)
-            }
-            if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
-        }
-    }
-
-    private func start(_ record: JobRecord) {
+    func start(_ record: JobRecord) {
         let id = record.id
         let subject = LogSubject(record)
         let plan = record.plan
@@ -288,12 +260,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         window[id] = job
         entered(job)
         if let download {
+            if let lane = job.lane { turns.enter(lane) }
             render.follow(download)
             download.observe { [self] _, state in queue.async { self.downloading(job, state) } }
         }
         render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
-        if let download { self.download.add(download, of: .job(subject), at: job.place) }
+        if let download {
+            self.download.add(download, of: .job(subject), at: job.place, lane: record.host ?? "")
+        }
         self.render.add(render, of: .job(subject, segment: record.segment), at: job.place)
         if let publish = job.publish { self.publish.add(publish, of: .job(subject), at: job.place) }
         if let announce = job.announce { self.announce.add(announce, of: .job(subject)) }

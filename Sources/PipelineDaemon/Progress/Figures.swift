@@ -12,27 +12,53 @@ struct Figures: Sendable {
     /// Nil as long as nobody knows: a server need not say.
     private(set) var total: Int64?
     private var pace: Pace
+    private var began: Double
+    /// When its worker has last said how far it is.
+    private var heard: Double?
 
-    init(_ unit: Unit) {
+    init(_ unit: Unit, at time: Double = Timestamp.now()) {
         self.unit = unit
+        began = time
         pace = Pace(unit == .bytes ? .bytes : .pixels)
     }
 
     /// It begins, at `done` when something is there from before.
-    mutating func begin(done: Int64 = 0, total: Int64? = nil) {
-        self = Figures(unit)
+    mutating func begin(done: Int64 = 0, total: Int64? = nil, at time: Double = Timestamp.now()) {
+        self = Figures(unit, at: time)
         (self.done, self.total) = (done, total)
     }
 
     /// The first word of it begins the measuring: what came before, connecting or decoding, says nothing of how fast it flows.
     mutating func take(_ done: Int64, of total: Int64?, at time: Double = Timestamp.now()) {
-        (self.done, self.total) = (done, total)
+        (self.done, self.total, heard) = (done, total, time)
         if pace.hasBegun { pace.take(done, at: time) } else { pace.begin(at: time, done: done) }
     }
 
     func rate(at time: Double) -> Double? { pace.rate(at: time) }
 
     func remaining(at time: Double) -> Double? {
-        total.flatMap { pace.remaining(Double($0 - done), at: time) }
+        if let estimate = estimate(at: time) { return estimate.remaining }
+        return total.flatMap { pace.remaining(Double($0 - done), at: time) }
+    }
+
+    /// How far it has come by `time`; no less than its worker has told, and never all of it.
+    func done(at time: Double) -> Int64 { estimate(at: time).map { Int64($0.done) } ?? done }
+
+    /// For so many seconds it is not estimated what has been done since it was told.
+    private static let patience = 1.0
+    /// Beyond this an estimate comes closer to the end ever more slowly.
+    private static let certain = 0.95
+
+    /// A worker says nothing while an encoder works on all pixels together. What has been done by then tells how fast that goes: shares of the work
+    /// are measured so.
+    private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
+        guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else { return nil }
+        let sinceBegun = heard > began ? Double(done) / (heard - began) : nil
+        guard let rate = pace.rate(at: heard) ?? sinceBegun, rate > 0 else { return nil }
+        let reached = (Double(done) + rate * (time - heard - Self.patience)) / Double(total)
+        let rest = 1 - Self.certain
+        let fraction = reached < Self.certain ? reached : 1 - rest * rest / (reached - Self.certain + rest)
+        let now = max(Double(done), fraction * Double(total))
+        return (now, (Double(total) - now) / rate)
     }
 }

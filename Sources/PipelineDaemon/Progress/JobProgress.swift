@@ -58,7 +58,7 @@ extension Figures {
     /// In bytes or pixels; indeterminate as long as nobody knows of how many.
     fileprivate func progress(at time: Double) -> Progress {
         let progress = Progress.discreteProgress(totalUnitCount: total.map { max(1, $0) } ?? -1)
-        progress.completedUnitCount = max(0, done)
+        progress.completedUnitCount = max(0, done(at: time))
         progress.setUserInfoObject(rate(at: time), forKey: .throughputKey)
         progress.setUserInfoObject(remaining(at: time), forKey: .estimatedTimeRemainingKey)
         guard unit == .bytes else { return progress }

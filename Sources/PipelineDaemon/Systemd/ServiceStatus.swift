@@ -38,7 +38,9 @@ final class ServiceStatus: @unchecked Sendable {
             let midnight = Timestamp.midnight()
             var failed = known
             if failed.all != status.jobs.failed || failed.since != midnight {
-                failed = (status.jobs.failed, midnight, (try? supervisor.ledger.failedCount(since: midnight)) ?? 0)
+                // Where it can't be read, the line goes on saying what it said.
+                let count = try? supervisor.ledger.failedCount(since: midnight)
+                if let count { failed = (status.jobs.failed, midnight, count) }
             }
             let line = StatusLine.text(supervisor.withReasons(status), failedToday: failed.count)
             supervisor.queue.async { [failed] in self.tell(line, failed) }

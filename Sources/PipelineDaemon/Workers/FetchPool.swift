@@ -16,6 +16,9 @@ final class FetchPool: @unchecked Sendable {
     private static let memory: Int64 = 2 << 30
 
     private let queue = DispatchQueue(label: "pipelined.fetch", target: Spine.queue)
+    /// Where files are made to download into, one after the other, so that servers are asked in the order in which downloads begin. All lie on
+    /// one disk.
+    let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
     private var workers: [FetchWorker] = []
     private var waiting: [FetchTask] = []
@@ -29,9 +32,13 @@ final class FetchPool: @unchecked Sendable {
     private var stopped = false
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
+    /// How much longer than `FetchLimits` allow a worker may be silent on a transfer: the machine may be slow.
+    private let patience: Duration
+    private var listens = false
 
-    init(program: String) {
+    init(program: String, patience: Duration = .seconds(30)) {
         self.program = program
+        self.patience = patience
         children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: queue)
         children.setEventHandler { [weak self] in self?.endStopped() }
         children.activate()
@@ -139,10 +146,41 @@ final class FetchPool: @unchecked Sendable {
         nextID += 1
         worker.tasks[id] = task
         worker.begun += 1
+        (task.heard, task.isSilent) = (.now(), false)
+        listen()
         worker.send(
             FetchOrder.fetch(FetchRequest(id: id, url: task.url, resume: task.resume, limits: task.limits)),
             descriptors: [task.target])
         if worker.begun >= transfersPerWorker { dismiss(worker) }
+    }
+
+    /// Until nothing is under way, it is looked now and then whether a worker has fallen silent on something.
+    private func listen() {
+        let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
+        guard !listens, let next else { return }
+        listens = true
+        queue.asyncAfter(deadline: max(next, .now() + .milliseconds(100))) { [self] in
+            listens = false
+            for worker in workers where !worker.killed { endIfSilent(worker) }
+            listen()
+        }
+    }
+
+    /// When it is too long that nothing was heard of it.
+    private func silent(_ task: FetchTask) -> DispatchTime {
+        task.heard + (task.limits.longestSilence + patience).dispatch
+    }
+
+    private func endIfSilent(_ worker: FetchWorker) {
+        let now = DispatchTime.now()
+        let mute = worker.tasks.values.filter { !$0.cancelled && silent($0) <= now }
+        guard !mute.isEmpty else { return }
+        for task in mute {
+            task.losses += 1
+            task.isSilent = true
+        }
+        Log.failure("the fetch worker says nothing of \(mute.count) downloads under way, and is replaced")
+        worker.terminate()
     }
 
     private func start() {
@@ -185,7 +223,9 @@ final class FetchPool: @unchecked Sendable {
             }
             worker.isReady = true
             balance()
-        case .progress(let id, let received, let total): worker.tasks[id]?.progress(received, total)
+        case .progress(let id, let received, let total):
+            worker.tasks[id]?.heard = .now()
+            worker.tasks[id]?.progress(received, total)
         case .done(let id, let file): finish(id, of: worker, .success(file))
         case .failed(let id, let failure): finish(id, of: worker, .failure(.transfer(failure)))
         case .cancelled(let id): finish(id, of: worker, .failure(.cancelled))
@@ -215,12 +255,13 @@ final class FetchPool: @unchecked Sendable {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // What we killed for being silent was taken down by nobody that is known.
+            // Who was silent has been counted; the others of a worker that we killed have nothing to do with it.
             if !worker.killed { task.losses += 1 }
             // It was alone, and whoever took one worker over would get another.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
-            task.done(.failure(end.isByConfinement ? .confined : .workerLost(end)))
+            let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)
+            task.done(.failure(end.isByConfinement ? .confined : task.isSilent ? silence : .workerLost(end)))
             return false
         }
         waiting = again + waiting

@@ -1,3 +1,4 @@
+import Dispatch
 import SystemCalls
 import WorkerProtocol
 
@@ -12,6 +13,8 @@ final class FetchTask: @unchecked Sendable {
         case workerLost(WorkerEnd)
         /// The worker was ended by the kernel: it tried what it may not.
         case confined
+        /// Its worker has not said a word of it for so long, twice.
+        case silent(Duration)
         case cancelled
     }
 
@@ -23,8 +26,12 @@ final class FetchTask: @unchecked Sendable {
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
-    /// How often its worker has ended in the middle.
+    /// How often its worker has ended in the middle, or was ended because of it.
     var losses = 0
+    /// When its worker has last said something of it.
+    var heard = DispatchTime.now()
+    /// The latest of its workers was ended because of it.
+    var isSilent = false
 
     init(
         url: String, resume: FetchResume?, limits: FetchLimits, target: Descriptor,

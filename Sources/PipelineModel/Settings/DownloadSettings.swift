@@ -23,7 +23,8 @@ public struct DownloadSettings: Sendable, Hashable {
             "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
             "a larger download fails; what comes compressed counts as what it unpacks to"),
         Setting(
-            "Download", "PerHost", \.perHost, .count(1...1024), "connections to one server at once"),
+            "Download", "PerHost", \.perHost, .count(1...1024), 
+            "downloads from one server, and connections to it, at once; servers take turns"),
         Setting(
             "Download", "Retries", \.retries, .count(0...100),
             "how often a download that breaks off is gone on with at once; then it is tried again later"),

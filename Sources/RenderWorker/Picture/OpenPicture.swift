@@ -81,6 +81,9 @@ struct OpenPicture {
             + plan.decodings.count(where: \.isShared)
     }
 
+    /// What encoders take after the last pixel, all together, where the pixels of one evaluation are 1.
+    var encoding: Double { outputs.compactMap { $0.stages.last.map(SaveStage.init)?.encoding }.reduce(0, +) }
+
     /// Renders all outputs, each into its target.
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: [Int: RenderedOutput] = [:]

@@ -10,11 +10,14 @@ extension Control.Progress {
     /// `1.2 MB/s`
     var rateText: String? { rate.map { Self.text(Int(nearest: $0), unit) + "/s" } }
 
+    /// How long it will take, and never no time: it is not done.
+    var left: String? { remaining.map { Moment.duration(max(1, $0)) } }
+
     /// In one line: `38 % of 4.1 MB, 1.2 MB/s, 2 s left`.
     var words: String {
         var share: String?
         if let percent, let total { share = "\(percent) of \(Self.text(total, unit))" }
-        let left = remaining.map { "\(Moment.duration($0)) left" }
+        let left = left.map { "\($0) left" }
         return [share ?? amount, rateText, left].compactMap(\.self).joined(separator: ", ")
     }
 

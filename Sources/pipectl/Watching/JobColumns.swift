@@ -55,7 +55,7 @@ struct JobColumns {
         var text = ""
         if rate > 0 { text += (progress.rateText ?? "").padded(to: rate, right: true) }
         if remaining > 0 {
-            text += (progress.remaining.map { Moment.duration($0) } ?? "").padded(to: remaining, right: true)
+            text += (progress.left ?? "").padded(to: remaining, right: true)
         }
         while text.last == " " { text.removeLast() }
         return Text(text)

@@ -86,7 +86,7 @@ extension ProgressPage.Group {
     fileprivate func bar(width: Int) -> Text {
         let counts = "\(progress.done) of \(progress.total.map(String.init) ?? "?")"
         let rate = progress.rate.map(Amount.perMinute)
-        let left = progress.remaining.map { "\(Moment.duration($0)) left" }
+        let left = progress.left.map { "\($0) left" }
         let full = Text([counts, rate, left].compactMap(\.self).joined(separator: " · ")) + trouble
         let short = Text([counts, left].compactMap(\.self).joined(separator: " · ")) + trouble
         let gap = title.isEmpty ? 0 : 2

@@ -1,0 +1,67 @@
+import Synchronization
+
+/// The ledger's reading side: as many connections as there are readers at once, so that a long list holds up nobody.
+final class LedgerReading: Sendable {
+    /// `@unchecked`: whoever has taken it out of `State` has it alone.
+    private final class Reader: @unchecked Sendable {
+        let database: Database
+
+        init(path: String) throws { database = try Database(path: path) }
+    }
+
+    private struct State {
+        var idle: [Reader] = []
+        var problem: String?
+        /// The latest that has been logged, until all can be read again.
+        var told: String?
+        // In a struct: see `Ledger.State`.
+        var failed: (@Sendable () -> Void)?
+    }
+
+    /// So many stay open while nobody reads.
+    private static let mostIdle = 4
+
+    private let path: String
+    private let state: Mutex<State>
+
+    init(path: String) throws {
+        self.path = path
+        state = Mutex(State(idle: [try Reader(path: path)]))
+    }
+
+    func failed(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.failed = call } }
+
+    var problem: String? { state.withLock { $0.problem } }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            let reader = try state.withLock { $0.idle.popLast() } ?? Reader(path: path)
+            let result = try body(reader.database)
+            state.withLock { if $0.idle.count < Self.mostIdle { $0.idle.append(reader) } }
+            return result
+        } catch {
+            met((error as? LedgerError)?.message ?? "\(error)")
+            throw error
+        }
+    }
+
+    /// It is told once, until all can be read again.
+    private func met(_ problem: String) {
+        let (isNews, isUntold, failed) = state.withLock { state in
+            defer { (state.problem, state.told) = (problem, problem) }
+            return (state.problem == nil, state.told != problem, state.failed)
+        }
+        if isUntold { Log.failure("can't read the ledger: \(problem); what needs it is tried again every second") }
+        if isNews { failed?() }
+    }
+
+    func again(_ body: () -> Void) {
+        state.withLock { $0.problem = nil }
+        body()
+        let isWell = state.withLock { state in
+            defer { if state.problem == nil { state.told = nil } }
+            return state.problem == nil && state.told != nil
+        }
+        if isWell { Log.notice("the ledger can be read again") }
+    }
+}

@@ -1,0 +1,41 @@
+/// Operations at a gate that share a limit of their own beside that of the queue: the downloads from one host. Lanes take turns. A queue without
+/// lanes has all its operations in one.
+struct GateLane {
+    /// Those that may begin, in order.
+    private(set) var held: [AsyncOperation] = []
+    /// Those that were let in and have not ended.
+    var running = 0
+    /// When one was last let in; the lower number is the earlier turn.
+    var served = 0
+
+    var isEmpty: Bool { held.isEmpty && running == 0 }
+
+    /// Where an operation of this place comes, behind its equals.
+    private func index(behind place: QueuePlace) -> Int {
+        var (low, high) = (0, held.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if place < held[middle].place { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    mutating func hold(_ operation: AsyncOperation) {
+        held.insert(operation, at: index(behind: operation.place))
+    }
+
+    mutating func release(_ operation: AsyncOperation) {
+        let equals = held[..<index(behind: operation.place)].reversed().prefix { $0.place == operation.place }
+        guard let index = equals.firstIndex(where: { $0 === operation })?.base else { return }
+        held.remove(at: index - 1)
+    }
+
+    mutating func takeFirst() -> AsyncOperation { held.removeFirst() }
+
+    /// Whether this one's turn comes before the other's: the higher priority first, then the lane that was served longest ago, then the lower
+    /// position.
+    func precedes(_ other: GateLane) -> Bool {
+        guard let first = held.first?.place, let second = other.held.first?.place else { return !held.isEmpty }
+        return (second.priority, served, first.position) < (first.priority, other.served, second.position)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("Hosts that are downloaded from")
+struct HostTests {
+    private static func configuration(_ download: Int, perHost: Int) -> [String: String] {
+        [
+            "etc/pipelined.conf": """
+            [Queues]
+            Download=\(download)
+            Window=16
+            [Download]
+            AllowPrivateHosts=127.0.0.1
+            PerHost=\(perHost)
+
+            """
+        ]
+    }
+
+    @Test("take turns: a long list from one that stands still holds up no other, and has no more places than PerHost=")
+    func turns() async throws {
+        let slow = try SlowServer(pictures: 100)
+        let quick = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
+        try await DaemonFixture.with(Self.configuration(4, perHost: 2)) { daemon in
+            // More of one host than the window holds come before each of the other.
+            let list = slow.list + Data("\n\(quick.url("/first.png"))\n".utf8)
+            try daemon.drop(list, as: "long.urls")
+            try await daemon.job("first.png", becomes: "done")
+            _ = try await daemon.pipectl("add", quick.url("/second.png"))
+            try await daemon.job("second.png", becomes: "done")
+            await slow.until(asked: 2, coming: 2)
+            let status = try daemon.status()
+            #expect((status.jobs.running, status.queues["download"]?.running) == (2, 2))
+            #expect(status.jobs.queued == 98)
+            #expect(slow.http.seen.mostBusy == 2)
+            _ = try daemon.call(Call.CancelAll())
+        }
+    }
+
+    @Test("are asked in the order of the list, and a higher priority goes before it")
+    func order() async throws {
+        let slow = try SlowServer(pictures: 40)
+        try await DaemonFixture.with(Self.configuration(8, perHost: 4)) { daemon in
+            try daemon.drop(slow.list, as: "list.urls")
+            for finished in 1...20 {
+                await slow.until(asked: finished + 3, coming: 4)
+                slow.finish(finished)
+            }
+            await slow.until(asked: 24, coming: 4)
+            // The four that go first may overtake each other on their way; one that follows has no other beside it.
+            #expect(Set(slow.asked.prefix(4)) == [1, 2, 3, 4])
+            #expect(slow.asked.dropFirst(4) == Array(5...24)[...])
+            let last = try #require(try daemon.list(["queued"]).first { $0.input == "40.png" })
+            _ = try daemon.call(Call.Prioritise(ids: [last.id], priority: "high"))
+            slow.finish(21)
+            await slow.until(asked: 25, coming: 4)
+            #expect(slow.asked.last == 40)
+            for number in 1...40 { slow.finish(number) }
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox/noir").count == 40)
+            #expect(slow.asked.count == 40)
+        }
+    }
+}

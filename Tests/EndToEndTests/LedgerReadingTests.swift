@@ -1,0 +1,53 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+/// Somebody else's hands in the ledger stand for a disk that fails for a while.
+@Suite("A ledger that can't be read")
+struct LedgerReadingTests {
+    private static func change(_ sql: String, in daemon: DaemonFixture) async throws {
+        let edit = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+        let edited = try await Programs.run(
+            path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite"), sql])
+        try #require(edited.status == 0, "\(edited.errors)")
+    }
+
+    @Test("is told, and what waits for it goes on by itself as soon as it can be; nobody is given an empty list")
+    func told() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "first.png")
+            try await daemon.job("first.png", becomes: "done")
+            try await daemon.waitForAll()
+            // By which queued jobs are found; what comes can be recorded all the same.
+            try await Self.change("DROP INDEX jobs_to_render", in: daemon)
+            try daemon.drop(as: "second.png")
+            try await daemon.says("can't read the ledger: no such index: jobs_to_render")
+            try await daemon.job("second.png", becomes: "queued")
+            #expect(
+                try daemon.status().problems == [
+                    "the ledger can't be read: no such index: jobs_to_render; what needs it is tried again every second"
+                ])
+            // What can be read still is.
+            #expect(try daemon.list().map(\.state) == ["done", "queued"])
+            try await Self.change(
+                """
+                CREATE INDEX jobs_to_render ON jobs(priority DESC, position)
+                    WHERE state = 'queued' AND (url IS NULL OR inode <> 0)
+                """, in: daemon)
+            try await daemon.job("second.png", becomes: "done")
+            try await daemon.says("the ledger can be read again")
+            try await daemon.waitForAll()
+            #expect(try daemon.status().problems == [])
+
+            try await Self.change("ALTER TABLE orders RENAME TO away", in: daemon)
+            for arguments in [["list"], ["show", "1"], ["list", "--json"]] {
+                let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path] + arguments)
+                #expect(outcome.status == 1, "\(arguments)")
+                #expect(outcome.errors.contains("the ledger can't be read: no such table: orders"), "\(outcome)")
+            }
+            try await Self.change("ALTER TABLE away RENAME TO orders", in: daemon)
+            #expect(try daemon.list().map(\.state) == ["done", "done"])
+        }
+    }
+}

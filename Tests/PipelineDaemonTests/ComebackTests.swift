@@ -1,0 +1,23 @@
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Coming back after a crash")
+struct ComebackTests {
+    @Test("is at once, and slower the oftener it crashes in a row; for good never")
+    func pauses() {
+        var latest = Comeback(after: nil, at: 1000)
+        #expect((latest.crashes, latest.pause) == (0, .zero))
+        var pauses: [Int] = []
+        for number in 1...100 {
+            latest = Comeback(after: latest.text, at: 1000 + Double(number))
+            pauses.append(Int(latest.pause / .seconds(1)))
+        }
+        #expect(pauses.prefix(10) == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
+        #expect(pauses.last == 60)
+        // One that has worked for a while begins anew, and so does one whose file makes no sense.
+        #expect(Comeback(after: latest.text, at: latest.began + 600).crashes == 1)
+        #expect(Comeback(after: "x", at: 1).crashes == 0)
+        #expect(Comeback(after: "3 5000", at: 1).pause == .zero)
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Figures of an operation")
+struct FiguresTests {
+    @Test("go on while an encoder says nothing, by the rate so far, and come to no end before it does")
+    func encoding() throws {
+        var figures = Figures(.pixels)
+        figures.begin(total: 1000, at: 0)
+        // All pixels have been read, which is a fiftieth of an AVIF's time.
+        figures.take(20, of: 1000, at: 0.5)
+        #expect(figures.done(at: 0.6) == 20)
+        let middle = figures.done(at: 12)
+        #expect(middle > 400 && middle < 500)
+        let remaining = try #require(figures.remaining(at: 12))
+        #expect(remaining > 10 && remaining < 15)
+        var last = 0.0
+        for time in [25.0, 30, 60, 600, 6000] {
+            let (done, left) = (figures.done(at: time), try #require(figures.remaining(at: time)))
+            #expect(done >= Int64(last) && done < 1000 && left > 0)
+            last = Double(done)
+        }
+        // What is told counts.
+        figures.take(990, of: 1000, at: 6001)
+        #expect(figures.done(at: 6001) == 990)
+    }
+}
