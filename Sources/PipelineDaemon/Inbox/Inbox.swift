@@ -301,7 +301,7 @@ final class Inbox: @unchecked Sendable {
         // Why one of those that settle is looked at again stays true.
         forgetIgnored(where: { candidates[$0] == nil })
         scan(folder)
-        told = told.filter { FileSystem.exists($0.key.path) }
+        told = told.filter { FileSystem.mayExist($0.key.path) }
         handOver()
         publishReport()
     }
