@@ -15,7 +15,7 @@ struct VipsError: Error, CustomStringConvertible {
             // What an encoder says of a picture that could not be read, too; a target that fails speaks for itself.
             .filter { !$0.contains("unable to write to target") }
         // After what only tells that something is wrong comes what it is.
-        let isVague = lines.allSatisfy { $0.hasSuffix(": libpng read error") }
+        let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(": libpng read error") }
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { ["libpng: \($0)"] } ?? [] : []))
     }
 
@@ -30,7 +30,7 @@ struct VipsError: Error, CustomStringConvertible {
 
     /// Said beside what matters, or after it.
     private static let vague = [
-        "extraneous bytes", "bad seek to", "libpng read error", "tiff2vips: read error",
+        "extraneous bytes", "bad seek to", "libpng read error", "tiff2vips: read error", "error in tile",
         "unable to open source for input",
     ]
 
