@@ -157,7 +157,7 @@ extension Inbox {
         let durable = DispatchSemaphore(value: 0)
         let left = candidates.count + unsure.count
         sink.accept(ready, from: self) { [self] in
-            shared.withLock { $0.settling = left }
+            report(settling: left)
         } done: {
             durable.signal()
         }

@@ -509,6 +509,9 @@ final class Inbox: @unchecked Sendable {
         checkLater(deadline)
     }
 
+    /// From any queue.
+    func report(settling: Int) { shared.withLock { $0.settling = settling } }
+
     func publishReport() {
         shared.withLock {
             $0.settling = candidates.count + unsure.count
