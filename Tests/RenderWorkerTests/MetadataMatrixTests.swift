@@ -44,7 +44,7 @@ struct MetadataMatrixTests {
         ]
         let files = try kinds.map { kind, format in
             let file = try Pixels.colourful(96, 64).file(format) {
-                try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", 8) }
+                try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
             }
             return (name: kind, file: file)
         }
