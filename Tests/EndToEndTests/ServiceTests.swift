@@ -61,7 +61,8 @@ struct ServiceTests {
         }
     }
 
-    @Test("crashed again and again, it says how long it waits, and comes back; stopped, it begins at once the next time")
+    @Test(
+        "crashed again and again, it says how long it waits, and comes back; stopped, it begins at once the next time")
     func comeback() async throws {
         try await Self.with { daemon, manager in
             let environment = ServiceEnvironment.variables(["NOTIFY_SOCKET": manager.path])

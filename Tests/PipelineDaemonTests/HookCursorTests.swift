@@ -17,7 +17,8 @@ struct HookCursorTests {
             let path = "\(folder)/ledger.sqlite"
             let ledger = try Ledger(path: path)
             let order = WorkOrder(
-                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
+                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out",
+                inbox: "/in")
             ledger.insert([
                 JobRecord(
                     id: 1, position: 1, order: order, path: "1.png", origin: .claimed, source: "/in/.pipelined/0/1.png",

@@ -12,16 +12,20 @@ struct KeptInboxTests {
     private final class Sink: IntakeSink {
         private struct Unreadable: Error {}
 
-        private let state: Mutex<(kept: Set<FileStatus.Identity>, asked: Int, taken: [String])>
+        private let state: Mutex<(kept: KeptFiles, asked: Int, taken: [String])>
         let isWatched = AsyncStream<Void>.makeStream()
 
-        init(kept: Set<FileStatus.Identity>) { state = Mutex((kept, 0, [])) }
+        init(kept: KeptFiles) { state = Mutex((kept, 0, [])) }
 
         var asked: Int { state.withLock { $0.asked } }
         var taken: [String] { state.withLock { $0.taken } }
 
-        func accept(_ claims: [Claim], from inbox: Inbox, done: @escaping @Sendable () -> Void) {
+        func accept(
+            _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+            done: @escaping @Sendable () -> Void
+        ) {
             state.withLock { $0.taken += claims.map(\.path) }
+            counted()
             done()
         }
 
@@ -29,7 +33,7 @@ struct KeptInboxTests {
 
         func needsClaims(in folder: String) throws -> Bool { false }
 
-        func kept(in folder: String) throws -> Set<FileStatus.Identity> {
+        func kept(in folder: String) throws -> KeptFiles {
             try state.withLock { state in
                 state.asked += 1
                 if state.asked == 1 { throw Unreadable() }
@@ -45,14 +49,18 @@ struct KeptInboxTests {
     @Test("takes nothing before it is known what it has taken already")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
-            for name in ["new.png", "old.png"] { try Data("picture".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
-            let old = try #require(try FileSystem.status("\(folder)/old.png")).identity.onAnyDevice
+            for name in ["new.png", "old.png"] {
+                try Data("picture".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+            }
+            var kept = KeptFiles()
+            kept.insert("\(folder)/old.png", try #require(try FileSystem.status("\(folder)/old.png")).identity)
             var intake = InboxSettings()
             intake.settle = .zero
             intake.pollInterval = .milliseconds(10)
             let recipe = Recipe(name: "r", inbox: "", outbox: "", original: .keep, intake: intake, outputs: [])
-            let sink = Sink(kept: [old])
-            let inbox = Inbox(folder: folder, recipe: recipe, excluded: [], claims: ClaimFolders(root: "r"), sink: sink)
+            let sink = Sink(kept: kept)
+            let inbox = Inbox(
+                folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: sink)
             inbox.begin(adopting: true)
             for await _ in sink.isWatched.stream where sink.taken.contains("new.png") { break }
             #expect(sink.taken == ["new.png"])

@@ -46,7 +46,8 @@ struct LedgerTests {
         }
     }
 
-    @Test("hosts of queued downloads are found without user, port kept, in any letters; each has its own rows, in order")
+    @Test(
+        "hosts of queued downloads are found without user, port kept, in any letters; each has its own rows, in order")
     func hosts() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -62,7 +62,9 @@ struct RenderProgressTests {
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    @Test("Encoders that begin after the last pixel have their share: all pixels are not all of it", arguments: ["avif", "webp"])
+    @Test(
+        "Encoders that begin after the last pixel have their share: all pixels are not all of it",
+        arguments: ["avif", "webp"])
     func encoding(_ format: String) throws {
         let worker = try WorkerProcess()
         _ = try worker.open(Pixels.colourful(400, 300).file(.png), "save format=\(format)")

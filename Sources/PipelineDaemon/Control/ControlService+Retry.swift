@@ -73,7 +73,8 @@ extension Supervisor {
         let rows: [JobRecord]
         do {
             rows =
-                try states.isEmpty ? [] : ledger.answer { try $0.list(JobFilter(states: states), after: id, limit: 200) }
+                try states.isEmpty
+                ? [] : ledger.answer { try $0.list(JobFilter(states: states), after: id, limit: 200) }
         } catch {
             var retried = retried
             retried.unread = error

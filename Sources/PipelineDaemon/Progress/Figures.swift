@@ -52,7 +52,9 @@ struct Figures: Sendable {
     /// A worker says nothing while an encoder works on all pixels together. What has been done by then tells how fast that goes: shares of the work
     /// are measured so.
     private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
-        guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else { return nil }
+        guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else {
+            return nil
+        }
         let sinceBegun = heard > began ? Double(done) / (heard - began) : nil
         guard let rate = pace.rate(at: heard) ?? sinceBegun, rate > 0 else { return nil }
         let reached = (Double(done) + rate * (time - heard - Self.patience)) / Double(total)

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PipelineModel
 import SystemCalls
@@ -34,7 +35,7 @@ struct Comeback: Equatable {
     /// Called where a service manager restarts what ends, at the start; returns when it may begin. False when it has been asked to stop meanwhile.
     static func begin(_ places: Places) -> Bool {
         guard ServiceManager.isListening else { return true }
-        let text = FileSystem.exists(places.comeback) ? try? FileSystem.text(of: places.comeback) : nil
+        let text = try? String(contentsOfFile: places.comeback, encoding: .utf8)
         var comeback = Comeback(after: text, at: Timestamp.now())
         if comeback.pause > .zero {
             let line =

@@ -23,7 +23,7 @@ public struct DownloadSettings: Sendable, Hashable {
             "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
             "a larger download fails; what comes compressed counts as what it unpacks to"),
         Setting(
-            "Download", "PerHost", \.perHost, .count(1...1024), 
+            "Download", "PerHost", \.perHost, .count(1...1024),
             "downloads from one server, and connections to it, at once; servers take turns"),
         Setting(
             "Download", "Retries", \.retries, .count(0...100),
