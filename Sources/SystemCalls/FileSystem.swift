@@ -74,6 +74,12 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
+    /// Takes away what others may do with a file or folder of one's own; one that is not there is no error.
+    public static func keepPrivate(_ path: String, mode: UInt32) throws(SystemError) {
+        guard let status = try status(path), status.owner == geteuid(), status.mode & 0o777 & ~mode != 0 else { return }
+        guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
+    }
+
     /// What a relative path begins at.
     static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 

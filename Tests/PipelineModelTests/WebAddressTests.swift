@@ -30,6 +30,29 @@ struct WebAddressTests {
     }
 
     @Test(
+        "Of what opens a door nothing is shown",
+        arguments: [
+            ("http://a/b.png", "http://a/b.png"), ("http://a/b?w=1&h=2#top", "http://a/b?w=1&h=2#top"),
+            ("http://user:word@a:80/b", "http://…@a:80/b"), ("HTTPS://t0ken@a/b@c", "HTTPS://…@a/b@c"),
+            ("http://u:w@x@a/", "http://…@a/"), ("http://u:p/w@a/b", "http://…@a/b"),
+            ("http://a:80/b@c", "http://a:80/b@c"),
+            ("http://u:p w@a/b", "http://…@a/b"), ("u:p@a/b.png", "…@a/b.png"), ("ftp://u:p@a/b", "ftp://…@a/b"),
+            ("http://a/?token=x&w=1&Key=y;SIG=z", "http://a/?token=…&w=1&Key=…;SIG=…"),
+            ("http://a/?X-Amz-Date=1&X-Goog-Signature=2", "http://a/?X-Amz-Date=…&X-Goog-Signature=…"),
+            (
+                "http://a/?access_token=x&api-key=y&accessToken=z&AWSAccessKeyId=q",
+                "http://a/?access_token=…&api-key=…&accessToken=…&AWSAccessKeyId=…"
+            ),
+            ("http://a/?%74oken=x&client_secret=y=z", "http://a/?%74oken=…&client_secret=…"),
+            ("http://a/b;sid=1/c#auth=2&v=3", "http://a/b;sid=…#auth=…&v=3"),
+            ("http://a/?keyword=x&size=2", "http://a/?keyword=x&size=2"),
+        ])
+    func shown(text: String, shown: String) {
+        #expect(WebAddress.shown(text) == shown)
+        if let address = try? WebAddress(text) { #expect("\(address)" == shown && address.text == text) }
+    }
+
+    @Test(
         "A download has the name that its server gives, or its URL, or its host",
         arguments: [
             ("a.jpg", "https://h/b.png", "a.jpg"), (nil, "https://h/x/b.png?c=/d.gif#e", "b.png"),

@@ -52,7 +52,13 @@ struct Places: Sendable, Hashable {
     var own: [String] { [archive, failed, cancelled, state, run] }
 
     func make() throws(SystemError) {
-        for folder in [inbox, outbox, archive, failed, cancelled, spool, run] { try FileSystem.makeFolders(folder) }
+        for folder in [inbox, outbox, archive, failed, cancelled, run] { try FileSystem.makeFolders(folder) }
+        // The ledger has the passwords that URLs have, and the spool whole pictures: they are for the daemon's user alone.
+        for folder in [state, spool] {
+            try FileSystem.makeFolders(folder, mode: 0o700)
+            try FileSystem.keepPrivate(folder, mode: 0o700)
+        }
+        for file in [ledger, "\(ledger)-wal", "\(ledger)-shm"] { try FileSystem.keepPrivate(file, mode: 0o600) }
         if root != nil { try FileSystem.makeFolders(recipes) }
     }
 

@@ -1,4 +1,6 @@
 import CSQLite
+import Glibc
+import SystemCalls
 
 /// One connection to the ledger's file. Not shared: its owner says which queue or lock it lives under.
 final class Database {
@@ -6,6 +8,8 @@ final class Database {
     private var statements: [String: Statement] = [:]
 
     init(path: String) throws {
+        // Made here, for SQLite would make it as the umask says; what it makes beside it has the same mode.
+        if try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &opened, flags, nil)

@@ -58,7 +58,7 @@ extension Supervisor {
         job.record.path = response.name
         job.record.file = response.file
         job.record.partial = nil
-        let from = response.url == job.record.url ? "" : " from \(response.url)"
+        let from = response.url == job.record.url ? "" : " from \(WebAddress.shown(response.url))"
         job.end("DownloadOperation", .finished, "\(response.bytes) bytes\(from)", job.download?.account)
         ledger.recordDownload(of: job.record)
         ledger.record(job.record)

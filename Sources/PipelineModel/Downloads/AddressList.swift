@@ -47,7 +47,8 @@ public struct AddressList: Sendable, Hashable {
         do throws(Refusal) {
             return .address(try WebAddress(address))
         } catch {
-            return .wrong(line: number, reason: "line \(number): '\(address.prefix(200))' \(error.sentence)")
+            return .wrong(
+                line: number, reason: "line \(number): '\(WebAddress.shown(address).prefix(200))' \(error.sentence)")
         }
     }
 }

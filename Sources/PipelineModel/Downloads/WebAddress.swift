@@ -20,7 +20,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         guard !host.isEmpty else { throw Refusal("names no host") }
     }
 
-    public var description: String { text }
+    public var description: String { shown }
 
     private var afterScheme: Substring { text.drop { $0 != ":" }.dropFirst(3) }
 
@@ -37,10 +37,12 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
         // As bytes, which are quick to go through: a list has many.
         let path = afterScheme.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
             .drop { $0 != slash && $0 != backslash }
-        return Self.decoded(path.split(separator: slash, omittingEmptySubsequences: false).last.map(Array.init) ?? [])
+        let last = path.split(separator: slash, omittingEmptySubsequences: false).last.map(Array.init) ?? []
+        guard last.contains(UInt8(ascii: "=")) else { return Self.decoded(last) }
+        return Self.decoded(Array(Self.shown("/" + String(decoding: last, as: UTF8.self)).utf8.dropFirst()))
     }
 
-    private static func decoded(_ text: [UInt8]) -> String {
+    static func decoded(_ text: [UInt8]) -> String {
         var bytes: [UInt8] = []
         var rest = text[...]
         while let byte = rest.popFirst() {

@@ -110,14 +110,19 @@ private enum Addition {
         return (urls.isEmpty ? [] : [.urls(urls)]) + files
     }
 
+    /// It may have a password in it, and is none of the files' names.
+    private static func isForeign(_ argument: String) -> Bool {
+        argument.contains("://") || (argument.contains(":") && argument.contains("@"))
+    }
+
     private static func isURL(_ argument: String) -> Bool {
         ["http://", "https://"].contains { argument.lowercased().hasPrefix($0) }
     }
 
     var name: String {
         switch self {
-        case .picture(let file), .list(let file): file
-        case .urls(let urls): urls.count == 1 ? urls[0] : "the URLs"
+        case .picture(let file), .list(let file): Self.isForeign(file) ? "what is no http or https URL" : file
+        case .urls(let urls): urls.count == 1 ? "the URL" : "the URLs"
         case .standardInput: "standard input"
         }
     }

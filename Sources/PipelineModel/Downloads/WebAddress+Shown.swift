@@ -1,0 +1,73 @@
+/// A URL as people and programs see it: in texts, JSON, the log and events. What opens a door is not in it: no user and password, and
+/// no value whose name says that it is a secret. The ledger alone has all of it.
+extension WebAddress {
+    public var shown: String { Self.shown(text) }
+
+    /// The same of what may be no URL at all.
+    public static func shown(_ text: some StringProtocol) -> String {
+        // As most are.
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {
+            return String(text)
+        }
+        let (scheme, rest) = split(text)
+        return scheme + hidingSecrets(of: hidingUser(of: rest))
+    }
+
+    private static func split(_ text: some StringProtocol) -> (scheme: String, rest: String) {
+        let text = String(text)
+        for (index, mark) in zip(text.indices, text) where mark == ":" {
+            let after = text.index(after: index)
+            guard text[after...].hasPrefix("//") else { continue }
+            let end = text.index(after, offsetBy: 2)
+            return (String(text[..<end]), String(text[end...]))
+        }
+        return ("", text)
+    }
+
+    /// Whoever is named before the host, with the password. One that is written wrongly, with a slash in it, is none the less one.
+    private static func hidingUser(of rest: String) -> String {
+        let authority = rest.prefix { !"/?#\\".contains($0) }
+        if let at = authority.lastIndex(of: "@") { return "…" + rest[at...] }
+        guard let colon = authority.firstIndex(of: ":"), !authority.hasPrefix("["),
+            !authority[authority.index(after: colon)...].allSatisfy(\.isNumber), let at = rest.lastIndex(of: "@")
+        else { return rest }
+        return "…" + rest[at...]
+    }
+
+    /// Of a query, a fragment, or a path's parameters.
+    private static func hidingSecrets(of rest: String) -> String {
+        guard rest.contains("=") else { return rest }
+        var shown = ""
+        var part = ""
+        func end() {
+            defer { part = "" }
+            guard let sign = part.firstIndex(of: "="), isSecret(part[..<sign]) else { return shown += part }
+            shown += part[...sign] + "…"
+        }
+        for character in rest {
+            if "?&;#".contains(character) {
+                end()
+                shown.append(character)
+            } else {
+                part.append(character)
+            }
+        }
+        end()
+        return shown
+    }
+
+    private static let secrets: Set<String> = [
+        "auth", "authorization", "credential", "credentials", "hmac", "jwt", "key", "pass", "passwd", "password", "pw",
+        "pwd", "secret", "session", "sessionid", "sid", "sig", "sign", "signature", "token",
+    ]
+    private static let endings = ["token", "key", "secret", "signature", "password", "passwd", "keyid", "sessionid"]
+
+    /// Told by its name alone: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
+    private static func isSecret(_ name: Substring) -> Bool {
+        let name = decoded(Array((name.split(separator: "/").last ?? "").utf8)).lowercased()
+        if name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") { return true }
+        return endings.contains(where: name.hasSuffix)
+            || name.split { "-_.[]".contains($0) }.map(String.init)
+                .contains(where: secrets.contains)
+    }
+}
