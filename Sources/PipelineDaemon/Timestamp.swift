@@ -66,19 +66,25 @@ enum Timestamp {
         return Double(mktime(&parts))
     }
 
-    /// The local time of day, for people: `09:30:00`.
+    /// A local time, for people: `09:30:00`, of another day than today `2026-03-01 09:30:00`.
+    static func local(_ seconds: Double, now: Double = now()) -> String {
+        let (then, today) = (calendar(seconds), calendar(now))
+        return (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday) ? clock(seconds) : dated(seconds)
+    }
+
+    /// The local time of day: `09:30:00`.
     static func clock(_ seconds: Double) -> String {
-        let parts = local(seconds)
+        let parts = calendar(seconds)
         return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
     }
 
     /// The local time with its date, for people: `2026-03-01 09:30:00`.
     static func dated(_ seconds: Double) -> String {
-        let parts = local(seconds)
+        let parts = calendar(seconds)
         return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(clock(seconds))"
     }
 
-    private static func local(_ seconds: Double) -> tm {
+    private static func calendar(_ seconds: Double) -> tm {
         var whole = time_t(seconds)
         var parts = tm()
         localtime_r(&whole, &parts)

@@ -34,7 +34,9 @@ struct RetryTests {
         try await Self.withSetback { daemon, job in
             let reason = try #require(job.reason)
             #expect(
-                reason.wholeMatch(of: /retry at \d\d:\d\d:\d\d \(1 of 5\): .*Input\/output error/) != nil, "\(reason)")
+                reason.wholeMatch(
+                    of: /retry at (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d \(1 of 5\): .*Input\/output error/) != nil,
+                "\(reason)")
             let story = try daemon.call(Call.Show(id: 1)).story
             #expect(story.job.state == "waiting" && story.job.failure == "transient" && story.job.setbacks == 1)
             #expect(story.job.due != nil && story.job.error == nil)
@@ -122,6 +124,29 @@ struct RetryTests {
             let edited = try await Programs.run(
                 path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
             #expect(edited.status == 0, "\(edited.errors)")
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map { "\($0.state) \($0.setbacks)" } == ["done 1"])
+        }
+    }
+
+    @Test("a clock that was set back, by an hour or ten days, delays nothing beyond RetryMost")
+    func setBack() async throws {
+        try await Self.withSetback("RetryDelay=1h\nRetryMost=1h") { daemon, _ in
+            await daemon.stop(SIGKILL)
+            let edit =
+                "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('UPDATE jobs SET due = due + 864000'); d.commit()"
+            let edited = try await Programs.run(
+                path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
+            #expect(edited.status == 0, "\(edited.errors)")
+            try await daemon.start()
+            // It is recorded behind the start.
+            _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))
+            let due = try #require(try daemon.list().first?.due)
+            let latest = Date().addingTimeInterval(3600)
+            #expect(try Date(due, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)) <= latest)
+            await daemon.stop()
+            try daemon.write("[Daemon]\nRetryMost=100ms\n[Inbox]\nSettle=1ms\n", to: "etc/pipelined.conf")
             try await daemon.start()
             try await daemon.waitForAll()
             #expect(try daemon.list().map { "\($0.state) \($0.setbacks)" } == ["done 1"])

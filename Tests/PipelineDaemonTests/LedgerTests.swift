@@ -231,6 +231,23 @@ struct LedgerTests {
         }
     }
 
+    @Test("what a clock that was set back would let wait is moved with it, and waits for no longer than is allowed")
+    func setBack() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            ledger.insert((1...3).map { job($0) })
+            for (id, due) in [(1, 5000.0), (2, 5100.0), (3, 9e9)] {
+                var waiting = job(id, .waiting)
+                (waiting.hold, waiting.due) = (.retry, due)
+                ledger.record(waiting)
+            }
+            // The clock said 5000 when the first was due, and then 1400.
+            ledger.bringBackDue(at: 4, setBack: 3600, most: 600, now: 1400) { #expect($0 == 1 && $1 == 1500) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.jobs([1, 2, 3]).map(\.due) == [nil, 1500, 2000])
+        }
+    }
+
     @Test("what is due comes back, behind the others, and the next is told; what waits for something else does not")
     func due() throws {
         try withTemporaryFolder { folder in
@@ -244,7 +261,7 @@ struct LedgerTests {
             var elsewhere = job(4, .waiting)
             (elsewhere.hold, elsewhere.reason) = (.after, "after 9")
             ledger.record(elsewhere)
-            ledger.bringBackDue(at: 6) { #expect($0 == 1 && $1 == 8e9) }
+            ledger.bringBackDue(at: 6, most: 1e10) { #expect($0 == 1 && $1 == 8e9) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.queued(limit: 10).map { [$0.id, $0.position] } == [[5, 5], [1, 6]])
             #expect(
@@ -305,7 +322,7 @@ struct LedgerTests {
             var old = job(1, .done)
             (old.order.recipe, old.finished) = ("old", 1000)
             ledger.insert([old, job(2)])
-            ledger.recordDisposal(of: 1, source: "/gone") {}
+            ledger.recordDisposal(of: [(1, "/gone")]) {}
             ledger.forget(allBut: 10, endedBefore: 2000) { #expect($0 == [.done: 1]) }
             ledger.forgetOrders()
             #expect(ledger.flush(seconds: 30))

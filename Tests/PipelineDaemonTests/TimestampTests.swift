@@ -30,4 +30,12 @@ struct TimestampTests {
         "what is no time is none",
         arguments: ["", "yesterday", "5", "2026", "2026-13-01", "2026-03-01 25:00", "1 parsec", "-1h", "Z", "T"])
     func none(text: String) { #expect(Timestamp.seconds(text, now: now) == nil) }
+
+    @Test("a time that is not today's is shown with its date")
+    func dated() throws {
+        let noon = try #require(Timestamp.seconds("2026-03-01 12:00"))
+        #expect(Timestamp.local(noon, now: noon + 3600) == "12:00:00")
+        #expect(Timestamp.local(noon, now: noon + 86400) == "2026-03-01 12:00:00")
+        #expect(Timestamp.local(noon, now: noon - 86400 * 365) == "2026-03-01 12:00:00")
+    }
 }

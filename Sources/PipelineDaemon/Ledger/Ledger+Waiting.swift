@@ -106,15 +106,23 @@ extension Ledger {
             }, done: { done(count.value) })
     }
 
-    /// What is due goes to the end of the queue, which is at `position`; hands over how many that are, and when the next is due.
-    func bringBackDue(at position: Int, done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void) {
+    /// What is due goes to the end of the queue, which is at `position`; hands over how many that are, and when the next is due. Whatever the
+    /// clock did, nothing waits for longer than `most` from now. All in seconds.
+    func bringBackDue(
+        at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
+        done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
+    ) {
         let count = Handed(0)
         let next = Handed<Double?>(nil)
         write(
             wanted: .now,
             { database, _ in
-                count.value = try Self.bringBack(
-                    "hold = 'retry' AND due <= ?3", [.real(Timestamp.now())], at: position, database)
+                if setBack > 0 {
+                    try database.run("UPDATE jobs SET due = due - ? WHERE due IS NOT NULL", [.real(setBack)])
+                }
+                try database.run(
+                    "UPDATE jobs SET due = ?1 WHERE due IS NOT NULL AND due > ?1", [.real(now + most)])
+                count.value = try Self.bringBack("hold = 'retry' AND due <= ?3", [.real(now)], at: position, database)
                 next.value =
                     try database.first("SELECT MIN(due) FROM jobs WHERE due IS NOT NULL") { $0.optionalReal(0) } ?? nil
             }, done: { done(count.value, next.value) })

@@ -44,18 +44,20 @@ extension Supervisor {
         job.record.due = due
         wait(
             job, .retry,
-            "retry at \(Timestamp.clock(due)) (\(job.record.setbacks) of \(retry.tries)): \(failure.message)")
+            "retry at \(Timestamp.local(due)) (\(job.record.setbacks) of \(retry.tries)): \(failure.message)")
         Log.notice(
             "\(job.record.order.recipe): \(job.record.path): \(job.record.reason ?? "") (job \(job.record.id))",
             of: LogSubject(job.record, failure))
         retries.make(at: due)
     }
 
-    /// What is due goes to the end of the queue; then an appointment is made for the next.
-    func retryDue() {
+    /// What is due goes to the end of the queue; then an appointment is made for the next. The clock may have been set back by so many
+    /// seconds.
+    func retryDue(setBack: Double = 0) {
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0
-        ledger.bringBackDue(at: position) { [self] count, next in
+        ledger.bringBackDue(at: position, setBack: setBack, most: settings.retry.most / .seconds(1)) {
+            [self] count, next in
             queue.async { [self] in
                 wentOn(count)
                 // Those that come close together are brought back together.
