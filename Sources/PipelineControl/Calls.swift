@@ -195,7 +195,16 @@ public enum Call {
         public var ids: [Int]
         public init(ids: [Int]) { self.ids = ids }
 
-        public typealias Reply = JobsReply
+        public struct Reply: Codable, Sendable {
+            public var jobs: [Control.Job]
+            /// What holds up the originals of jobs that have ended.
+            @Nullable public var waitsFor: String?
+
+            public init(jobs: [Control.Job], waitsFor: String? = nil) {
+                self.jobs = jobs
+                self.waitsFor = waitsFor
+            }
+        }
     }
 
     public struct Watch: ControlCall {

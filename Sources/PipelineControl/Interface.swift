@@ -108,8 +108,9 @@ public enum ControlInterface {
           waiting: int, queued: int, running: int, cancelling: int, done: int, failed: int, cancelled: int
         )
 
-        # Something that changed. `kind` is `job` (its state), `picture` (a result was published), `batch` (`text` is `arrived` when all of
-        # it are at a barrier, `ended` when all have ended), `queue`, `settings`, or `lost`: what came before `cursor` is not in the log
+        # Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture` (that, and its original
+        # lies where it belongs: nothing of it is left to do), `batch` (`text` is `arrived` when all of it are at a barrier, `ended` when
+        # all are over), `queue`, `settings`, or `lost`: what came before `cursor` is not in the log
         # any more.
         type Event (
           cursor: int, time: string, kind: string, job: ?Job, batch: ?Batch, queue: ?string, text: ?string
@@ -185,8 +186,10 @@ public enum ControlInterface {
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()
 
-        # With `more`: each job as it ends, until none of them is left. No IDs: until nothing is left to do.
-        method Wait(ids: []int) -> (jobs: []Job)
+        # With `more`: each job as it is over, until none of them is left. No IDs: until nothing is left to do. A job is over when it has
+        # ended and its original lies where it belongs. `waitsFor` is what holds up originals: a disk that is full or does not answer, say.
+        # It is told when it changes, and null when nothing does any more.
+        method Wait(ids: []int) -> (jobs: []Job, waitsFor: ?string)
 
         # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
         method Watch(cursor: ?int) -> (events: []Event)

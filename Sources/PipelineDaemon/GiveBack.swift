@@ -56,9 +56,9 @@ struct GiveBack {
             do {
                 if let job, job.state.isFinal {
                     let disposal = Disposal(places: places, claims: .success(folder))
-                    let place = try disposal.dispose(job)
+                    let place = try disposal.dispose(job) ?? job.source
                     if let error = disposal.settle([(job, place)]).values.first { throw error }
-                    ledger.recordDisposal(of: job.id, source: place) {}
+                    ledger.recordDisposal(of: [(job.id, place)]) {}
                 } else {
                     try folder.giveBack(source, as: path)
                     record(job, at: FileSystem.join(inbox, path))
@@ -89,7 +89,7 @@ struct GiveBack {
             job.intent = nil
             ledger.record(job)
         }
-        ledger.recordDisposal(of: job.id, source: place) {}
+        ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
     /// What was downloaded or added waits in the spool for a daemon that goes on with it. Whoever purges has nothing but its name.

@@ -31,6 +31,16 @@ enum Program {
             let lines = failure.message.split(separator: "\n", omittingEmptySubsequences: false)
             text = "pipectl: " + lines.map { String($0).printable }.joined(separator: "\n")
         }
+        put(text)
+    }
+
+    /// Says on standard error what is no answer: in words, or as a document of what the daemon has said.
+    static func say(_ said: some Encodable, _ words: String, json: Bool) {
+        let line = json ? try? JSONText.line(said) : nil
+        put(line ?? "pipectl: \(words.printable)")
+    }
+
+    private static func put(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -244,7 +244,7 @@ struct CancelTests {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
             for number in 0..<450 { try daemon.drop(Data("x".utf8), as: "\(number).png") }
-            while try daemon.status().jobs.waiting < 450 {}
+            try await daemon.event { $0.job?.id == 450 }
             _ = try daemon.call(Call.CancelAll())
             let retried = try daemon.call(Call.Retry(ids: [], states: ["cancelled"])).retried
             #expect(retried == Array(1...450))

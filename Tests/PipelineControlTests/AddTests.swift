@@ -62,7 +62,7 @@ struct AddTests {
 
     @Test("add --wait prints what came of the jobs")
     func waiting() async throws {
-        daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1, "failed", error: "truncated")]))
+        daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(1, "failed", error: "truncated")]))
         let outcome = try await Pipectl.run("add", file("a.jpg", "1"), "--wait", at: daemon)
         #expect(outcome.status == 1)
         #expect(outcome.output == "#1 failed  harbour.jpg  truncated\n")

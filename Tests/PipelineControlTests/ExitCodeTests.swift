@@ -50,7 +50,7 @@ struct ExitCodeTests {
     func died() async throws {
         let daemon = try CannedDaemon()
         daemon.on(Call.Wait.self) { _, conversation in
-            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
             conversation.hangUp()
         }
         let outcome = try await Pipectl.run("wait", at: daemon)

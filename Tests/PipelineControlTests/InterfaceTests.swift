@@ -54,7 +54,7 @@ struct InterfaceTests {
         try check(Call.Add(name: "a", after: [1], anyway: true, priority: "high"), .init(job: Sample.job(1)))
         try check(Call.NewBatch(), .init(batch: 1))
         try check(Call.CloseBatch(batch: 1), .init())
-        try check(Call.Wait(ids: [1]), jobs)
+        try check(Call.Wait(ids: [1]), .init(jobs: [Sample.job(1)], waitsFor: "a disk"))
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
         try check(Call.Progress(batch: 1), Sample.progress(running: 1, of: 2))
         try check(

@@ -124,15 +124,23 @@ struct JobOutputTests {
     @Test("wait prints jobs as they end, and fails when one of them did")
     func wait() async throws {
         let daemon = try CannedDaemon()
-        daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1)]), JobsReply(jobs: [Sample.job(2)]))
+        daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(1)]), .init(jobs: [Sample.job(2)]))
         let good = try await Pipectl.run("wait", "--all", "--json", at: daemon)
         #expect(good.status == 0)
         #expect(try good.objects().map { $0["id"] as? Int } == [1, 2])
         for state in ["failed", "cancelled"] {
-            daemon.answer(Call.Wait.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, state)]))
+            daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(1), Sample.job(2, state)]))
             #expect(try await Pipectl.run("wait", "1", "2", at: daemon).status == 1)
         }
         #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[], [1, 2], [1, 2]])
+        let held = Call.Wait.Reply(jobs: [], waitsFor: "job 1: its original stays at /a")
+        daemon.answer(Call.Wait.self, held, held, .init(jobs: [Sample.job(1)]))
+        let words = try await Pipectl.run("wait", at: daemon)
+        #expect(words.status == 0 && words.errors == "pipectl: waits: job 1: its original stays at /a\n")
+        daemon.answer(Call.Wait.self, held, .init(jobs: [Sample.job(1)]))
+        let documents = try await Pipectl.run("wait", "--json", at: daemon)
+        #expect(documents.errors == #"{"jobs":[],"waitsFor":"job 1: its original stays at /a"}"# + "\n")
+        #expect(try documents.objects().count == 1)
     }
 
     @Test("Whoever stops reading ends pipectl without a word")

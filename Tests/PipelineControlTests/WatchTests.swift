@@ -144,13 +144,16 @@ struct WatchTests {
         daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         let gate = Gate()
         daemon.on(Call.Wait.self) { _, conversation in
-            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
+            let full = "job 2: its original stays at /a: No space left on device"
+            try conversation.reply(Call.Wait.Reply(jobs: [], waitsFor: full), continues: true)
             gate.wait()
-            try conversation.reply(JobsReply(jobs: [Sample.job(2, "failed", error: "no picture")]))
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(2, "failed", error: "no picture")]))
         }
         let terminal = try PipectlTerminal("wait", "1", "2", "--color", "never", at: daemon)
         terminal.read(until: "1 of 2")
         terminal.read(until: "#2 download")
+        terminal.read(until: "waits: job 2: its original stays at /a: No space left")
         gate.open()
         #expect(terminal.finish() == 1)
         #expect(terminal.seen.contains("#1 done  harbour.jpg") && terminal.seen.contains("#2 failed  harbour.jpg"))

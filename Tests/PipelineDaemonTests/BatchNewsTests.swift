@@ -60,6 +60,10 @@ struct BatchNewsTests {
             #expect(news() == [.arrived])
             #expect(try announced(ledger) == ["arrived", "arrived"])
             for id in 1...2 { ledger.record(job(id, .done)) }
+            // It ends when the last original lies where it belongs.
+            ledger.recordDisposal(of: [(1, "/archive/1")]) {}
+            #expect(news() == [])
+            ledger.recordDisposal(of: [(2, "/archive/2")]) {}
             #expect(news() == [.ended])
             #expect(try announced(ledger) == ["arrived", "arrived", "ended"])
         }
@@ -71,6 +75,7 @@ struct BatchNewsTests {
             for id in 1...2 { ledger.record(job(id, .waiting, atBarrier: 1)) }
             #expect(news() == [.arrived])
             for id in 1...2 { ledger.record(job(id, .cancelled)) }
+            ledger.recordDisposal(of: (1...2).map { ($0, "/cancelled/\($0)") }) {}
             #expect(news().last == .ended)
             #expect(try announced(ledger) == ["ended"])
             #expect(try announced(ledger) == ["ended"])

@@ -195,7 +195,7 @@ struct NeedsTests {
             #expect(depend(ledger, 4, after: [2]) == .done)
             end(ledger, 1, .done)
             end(ledger, 2, .failed)
-            for id in 1...2 { ledger.recordDisposal(of: id, source: "/archive/\(id)") {} }
+            for id in 1...2 { ledger.recordDisposal(of: [(id, "/archive/\(id)")]) {} }
             ledger.forget(allBut: 100, endedBefore: 1e12) { #expect($0 == [.done: 1, .failed: 1]) }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.neighbours(of: 3).after.count == 0)

@@ -1,9 +1,5 @@
-import Dispatch
-import Glibc
 import PipelineControl
 import PipelineModel
-import Synchronization
-import SystemCalls
 
 extension Supervisor {
     /// Brings back jobs that failed or were cancelled, under the recipe as it is now; those that wait for their next try don't wait any
@@ -17,9 +13,10 @@ extension Supervisor {
         let early = named.filter { $0.state == .waiting && $0.hold == .retry }.map(\.id)
         let records = named.filter { !early.contains($0.id) }
         for record in records {
-            guard record.state == .failed || record.state == .cancelled, !retrying.contains(record.id) else {
+            guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
+                let state = record.returns == nil ? shown(record).state : "being brought back already"
                 throw .refused(
-                    "job \(record.id) is \(shown(record).state); only what failed, was cancelled, or waits "
+                    "job \(record.id) is \(state); only what failed, was cancelled, or waits "
                         + "for its next try can be tried again")
             }
             guard !record.isList else {
@@ -49,7 +46,7 @@ extension Supervisor {
         var lost: [String] = []
         var lostCount = 0
 
-        mutating func lose(_ job: Int, _ why: any Error) {
+        mutating func lose(_ job: Int, _ why: Any) {
             lostCount += 1
             if lost.count < 3 { lost.append("job \(job): \(why)") }
         }
@@ -81,122 +78,30 @@ extension Supervisor {
             return done(retried)
         }
         guard let next = rows.last?.id, id < last else { return done(retried) }
-        retry(rows.filter { $0.id <= last && !$0.isList && !retrying.contains($0.id) }, retried) { [self] in
+        retry(rows.filter { $0.id <= last && !$0.isList }, retried, isNamed: false) { [self] in
             retryAll(states, after: next, upTo: last, $0, done: done)
         }
     }
 
     private func retry(
-        _ records: [JobRecord], _ soFar: Retried, done: @escaping @Sendable (Retried) -> Void
+        _ records: [JobRecord], _ soFar: Retried, isNamed: Bool = true, done: @escaping @Sendable (Retried) -> Void
     ) {
         var retried = soFar
-        var found: [String: [(id: Int, order: WorkOrder)]] = [:]
+        var wanted: [Wanted] = []
         for record in records {
             do {
-                found[record.order.inbox, default: []].append((record.id, try orderNow(record)))
+                wanted.append(Wanted(job: record, order: try orderNow(record)))
             } catch {
                 retried.lose(record.id, error)
             }
         }
-        let ids = found.values.joined().map(\.id)
-        retrying.formUnion(ids)
-        let result = Mutex((brought: [JobRecord](), retried: retried))
-        let group = DispatchGroup()
-        for (inbox, wanted) in found {
-            group.enter()
-            // Behind the moves that are under way: an original is brought back from where it has arrived.
-            whenOpened(Set(wanted.map(\.order.inbox)), on: disposal(of: inbox)) { [self] in
-                defer { group.leave() }
-                // The moves just made are to be read.
-                _ = ledger.flush(seconds: 10)
-                for (id, order) in wanted {
-                    let record = Result { try bringBack(id, order) }
-                    result.withLock { result in
-                        switch record {
-                        case .success(let record): result.brought.append(record)
-                        case .failure(let error): result.retried.lose(id, error)
-                        }
-                    }
-                }
-            }
+        bringBack(wanted) { [retried] returned in
+            var retried = retried
+            retried.ids += returned.brought.map(\.id)
+            for (job, why) in returned.lost { retried.lose(job, why) }
+            // Of all that have failed, those are left that nobody else brings back.
+            if isNamed { for job in returned.others { retried.lose(job, "somebody else has brought it back") } }
+            done(retried)
         }
-        group.notify(queue: queue) { [self] in
-            let brought = result.withLock { $0.brought }.sorted { $0.id < $1.id }
-            requeue(brought) { [self] in
-                retrying.subtract(ids)
-                var retried = result.withLock { $0.retried }
-                retried.ids += brought.map(\.id)
-                done(retried)
-            }
-        }
-    }
-
-    /// At the start an inbox takes in what it finds claimed and the ledger does not know: what is brought back comes behind that.
-    private func whenOpened(
-        _ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void
-    ) {
-        let opened = DispatchGroup()
-        for inbox in inboxes where folders.contains(inbox.folder) {
-            opened.enter()
-            inbox.afterwards { opened.leave() }
-        }
-        opened.notify(queue: line, execute: body)
-    }
-
-    private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
-        let group = DispatchGroup()
-        for var record in records {
-            record.position = nextPosition
-            nextPosition += 1
-            counts[record.state, default: 0] -= 1
-            counts[.queued, default: 0] += 1
-            group.enter()
-            ledger.requeue(record) { group.leave() }
-        }
-        group.notify(queue: queue) { [self] in
-            fill()
-            done()
-        }
-    }
-
-    private func orderNow(_ record: JobRecord) throws(ControlError) -> WorkOrder {
-        if record.order.adHoc { return record.order }
-        guard let recipe = current.recipe(record.order.recipe) else {
-            throw .noSuchRecipe(record.order.recipe, known: current.configuration.recipes.map(\.name))
-        }
-        return current.order(for: recipe, places)
-    }
-
-    /// From `failed/` or `cancelled/` back to where work begins.
-    private func bringBack(_ id: Int, _ order: WorkOrder) throws -> JobRecord {
-        guard var record = try ledger.job(id) else { throw ControlError.noSuchJob(id) }
-        if record.needsDownload {
-            try? FileSystem.remove(Disposal.explanationPath(Disposal.absentPath(record, places)))
-            record.source = downloadPath()
-            record.order = order
-            return record
-        }
-        let old = record.source
-        guard try FileSystem.exists(old) else { throw SystemError("open", old, code: ENOENT) }
-        let there: FileStatus?
-        switch record.origin {
-        case .kept: there = try FileSystem.status(old)
-        case .claimed:
-            let claims = try claims.open(order.inbox)
-            record.source = try claims.take(Spot(old), as: record.path, isInWork: knows)
-            there = try claims.status(record.source)
-        case .spooled:
-            record.source = try Moving.move(
-                Spot(old), into: "\(places.spool)/\(Spool.folder(bringingBack: id))",
-                as: FileSystem.name(of: record.path))
-            try FileSystem.sync(FileSystem.folder(of: record.source))
-            there = try FileSystem.status(record.source)
-        }
-        if let identity = there?.identity { record.file = identity }
-        try? FileSystem.remove(Disposal.explanationPath(old))
-        // Another priority than the recipe's was somebody's wish.
-        if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
-        record.order = order
-        return record
     }
 }

@@ -141,10 +141,12 @@ extension Supervisor {
 extension JobRecord {
     func shown(state: JobState, reason: String?) -> Control.Job {
         let isOver = state.isFinal
+        let reason = state == .waiting && hold == .retry ? reason.map(sayingWhen) : reason
         var milliseconds: Double?
         if isOver, let started, let finished { milliseconds = ((finished - started) * 10_000).rounded() / 10 }
         return Control.Job(
-            id: id, batch: batch, recipe: order.recipe, input: path, url: url, state: state.rawValue, reason: reason,
+            id: id, batch: batch, recipe: order.recipe, input: path, url: url.map(WebAddress.shown),
+            state: state.rawValue, reason: reason,
             outputs: isOver ? outputs : [], error: isOver ? error : nil, created: Timestamp.text(created),
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
             after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
@@ -161,12 +163,20 @@ extension [Control.Waiting] {
     }
 }
 
+extension JobRecord {
+    /// When it is tried again may have become another time, or another day, since it was written down.
+    private func sayingWhen(_ reason: String) -> String {
+        guard let due, let rest = reason.firstRange(of: " (") else { return reason }
+        return "retry at \(Timestamp.local(due))\(reason[rest.lowerBound...])"
+    }
+}
+
 extension Ledger.Waiting {
     var shown: Control.Waiting {
         let words = reason ?? (hold == .after ? "the end of other jobs" : "no reason is recorded")
         guard hold == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
         let first = count > 1 ? ", the first" : ""
-        return Control.Waiting(reason: "retry\(first) at \(Timestamp.clock(due)): \(words)", jobs: count)
+        return Control.Waiting(reason: "retry\(first) at \(Timestamp.local(due)): \(words)", jobs: count)
     }
 }
 

@@ -33,6 +33,10 @@ extension ControlService {
                 endings.end()
                 connection.pump()
             },
+            heldUp: { reason in
+                endings.tell(reason)
+                connection.pump()
+            },
             isWanted: { endings.isWanted })
         supervisor.queue.async {
             if call.ids.isEmpty { return supervisor.waitForAll(waiter) }
@@ -91,6 +95,8 @@ private final class Endings: Sendable {
         var ended: [(id: Int, state: JobState)] = []
         var isOver = false
         var isWanted = true
+        var heldUp: String?
+        var isHeldUpTold = true
     }
 
     /// Jobs in one reply.
@@ -100,6 +106,9 @@ private final class Endings: Sendable {
     var isWanted: Bool { state.withLock { $0.isWanted } }
 
     func append(_ record: JobRecord) { state.withLock { $0.ended.append((record.id, record.state)) } }
+
+    /// What holds up the rest.
+    func tell(_ heldUp: String?) { state.withLock { ($0.heldUp, $0.isHeldUpTold) = (heldUp, false) } }
 
     func end() { state.withLock { $0.isOver = true } }
 
@@ -111,12 +120,17 @@ private final class Endings: Sendable {
     }
 
     func next(_ ledger: Ledger) -> ControlConnection.Step {
-        let (page, isOver) = state.withLock { state in
-            defer { state.ended.removeFirst(min(Self.page, state.ended.count)) }
-            return (Array(state.ended.prefix(Self.page)), state.isOver)
+        let (page, isOver, heldUp, isNews) = state.withLock { state in
+            defer {
+                state.ended.removeFirst(min(Self.page, state.ended.count))
+                state.isHeldUpTold = true
+            }
+            return (Array(state.ended.prefix(Self.page)), state.isOver, state.heldUp, !state.isHeldUpTold)
         }
         guard !page.isEmpty else {
-            return isOver ? .last(ControlRequest.frame(JobsReply(jobs: []), continues: false)) : .nothing
+            if isOver { return .last(ControlRequest.frame(Call.Wait.Reply(jobs: []), continues: false)) }
+            return isNews
+                ? .frame(ControlRequest.frame(Call.Wait.Reply(jobs: [], waitsFor: heldUp), continues: true)) : .nothing
         }
         let records: [Int: JobRecord]
         do throws(ControlError) {
@@ -129,7 +143,7 @@ private final class Endings: Sendable {
         let jobs = page.compactMap { ending in
             records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
         }
-        return .frame(ControlRequest.frame(JobsReply(jobs: jobs), continues: true))
+        return .frame(ControlRequest.frame(Call.Wait.Reply(jobs: jobs, waitsFor: heldUp), continues: true))
     }
 }
 

@@ -35,18 +35,24 @@ struct ClaimFolder: Sendable {
         return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
     }
 
-    /// The same for a file that lies elsewhere, and comes back as `path`. `attempting` is told where it may lie from now on.
-    func take(
+    private func take(
         _ file: Spot, as path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
         for number in 0... {
-            let target = "\(root)/\(number)/\(path)"
-            let place = "\(self.path)/\(target)"
+            let place = place(number, of: path)
             if try isInWork(place) { continue }
             attempting(place)
-            if try move(file, to: target) { return place }
+            if try take(file, to: place) { return place }
         }
         throw SystemError("rename", path, code: EEXIST)
+    }
+
+    /// Where a file of this path can lie claimed.
+    func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
+
+    /// Takes a file that may lie elsewhere to one of those places; false when that is taken.
+    func take(_ file: Spot, to place: String) throws -> Bool {
+        try move(file, to: FileSystem.relative(place, to: path))
     }
 
     /// False when the name is taken.

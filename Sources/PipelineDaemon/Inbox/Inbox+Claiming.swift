@@ -168,12 +168,16 @@ extension Inbox {
     /// Files that were claimed when the daemon died, before their jobs were recorded.
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
+        var unknown = 0
         for (source, path) in try claims.left() {
             if try sink.knows(source: source) { continue }
             try claims.finish(source, as: path)
             guard let status = try claims.status(source) else { continue }
+            if try sink.isOriginal(source, as: path, status.identity) { continue }
             add(Claim(path: path, source: source, origin: .claimed, file: status.identity, cancelled: false))
+            unknown += 1
         }
+        if unknown > 0 { Log.notice("inbox \(folder): \(unknown) claimed, and in no job; taken in", of: subject) }
         handOver()
         for (root, count) in try claims.others() {
             tell(

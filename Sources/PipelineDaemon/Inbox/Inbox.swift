@@ -65,7 +65,7 @@ final class Inbox: @unchecked Sendable {
         queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
     }
 
-    private var subject: LogSubject { LogSubject(recipe: recipe.name) }
+    var subject: LogSubject { LogSubject(recipe: recipe.name) }
 
     var report: InboxReport { shared.withLock { $0 } }
 

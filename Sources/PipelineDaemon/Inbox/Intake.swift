@@ -21,6 +21,8 @@ protocol IntakeSink: AnyObject, Sendable {
     func knows(source: String) throws -> Bool
     /// Whether a job still needs what was claimed in an inbox.
     func needsClaims(in folder: String) throws -> Bool
+    /// Whether a claimed file that is in no row is the original of a job that has lost it. That job has it again then.
+    func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// What lies in the folder and is not to be taken again.
     func kept(in folder: String) throws -> KeptFiles
     /// Something of the inbox's report has changed.

@@ -81,9 +81,14 @@ struct JobRecord: Sendable {
     var staged: [Staged] = []
     /// It runs even if what it comes after has failed or been cancelled.
     var anyway = false
+    /// Where its original is being brought back to, until it is queued again.
+    var returns: String?
 }
 
 extension JobRecord {
+    /// Nothing of it is left to do: it has ended, and its original lies where it belongs.
+    var isOver: Bool { state.isFinal && disposed && returns == nil }
+
     /// Nothing of it is there yet.
     var needsDownload: Bool { url != nil && file == .none }
 

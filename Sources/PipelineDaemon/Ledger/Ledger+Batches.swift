@@ -29,7 +29,7 @@ enum BatchNews: String, Sendable {
     case arrived
     /// Whoever was still to come has arrived at a barrier that the others have passed.
     case joined
-    /// Every job of it has ended.
+    /// Every job of it is over.
     case ended
 }
 
@@ -105,11 +105,15 @@ extension Ledger {
         var news: [(Int, BatchNews)] = []
         try database.rows(
             """
-            SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived
+            SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived,
+                EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_of_batch_undisposed WHERE jobs.batch = batches.id
+                    AND batch IS NOT NULL AND disposed = 0 AND state IN ('done', 'failed', 'cancelled'))
             FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(onWay) ORDER BY id
             """, values
         ) { row in
             let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
+            // Originals are still on their way.
+            if atBarrier == nil, row.integer(3) != 0 { return }
             news.append((row.integer(0), atBarrier ?? .ended))
         }
         return news

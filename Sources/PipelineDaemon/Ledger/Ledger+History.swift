@@ -69,7 +69,7 @@ extension Ledger {
                 try database.rows(
                     """
                     DELETE FROM jobs WHERE id IN (
-                        SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND disposed = 1 AND origin <> 'kept'
+                        SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled') AND disposed = 1 AND origin <> 'kept' AND returns IS NULL
                             AND (finished < ?1 OR id <= (
                                 SELECT id FROM jobs WHERE state IN ('done', 'failed', 'cancelled')
                                 ORDER BY id DESC LIMIT 1 OFFSET ?2))

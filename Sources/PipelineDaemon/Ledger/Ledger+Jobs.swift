@@ -89,13 +89,22 @@ extension Ledger {
             }, done: done, refused: refused)
     }
 
-    /// The original has been brought to where it belongs now.
-    func recordDisposal(of job: Int, source: String, done: @escaping @Sendable () -> Void) {
+    /// The originals lie where they belong now: these jobs are over. For one that is done that is told in the same transaction.
+    func recordDisposal(of jobs: [(id: Int, source: String)], done: @escaping @Sendable () -> Void) {
         write(
+            wanted: .soon,
             { database, _ in
-                try database.run(
-                    "UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ?",
-                    [.text(source), .integer(job)])
+                for (id, source) in jobs {
+                    let state = try database.first(
+                        """
+                        UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ? AND disposed = 0 AND returns IS NULL
+                            AND state IN ('done', 'failed', 'cancelled') RETURNING state
+                        """, [.text(source), .integer(id)]
+                    ) { $0.text(0) }
+                    if state == JobState.done.rawValue {
+                        try Self.event(database, LoggedEvent(kind: "picture", job: id, state: .done))
+                    }
+                }
             }, done: done)
     }
 
@@ -104,6 +113,19 @@ extension Ledger {
         write { database, _ in
             try database.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)])
         }
+    }
+
+    /// Whether the original of a job that has ended is on its way, or is being brought back.
+    func movesOriginals() throws -> Bool {
+        try read { database in
+            try database.first(
+                """
+                SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_undisposed
+                        WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled'))
+                    OR EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_returning WHERE returns IS NOT NULL)
+                """
+            ) { $0.integer(0) != 0 }
+        } ?? false
     }
 
     /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
@@ -162,7 +184,7 @@ extension Ledger {
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
                         advice = NULL, intent = CASE WHEN disposed THEN NULL ELSE intent END, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
-                        segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL
+                        segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
                     WHERE id = ?
                     """,
                     [
@@ -186,7 +208,7 @@ extension Ledger {
         j.id, j.position, j.batch, o.body, j.path, j.origin, j.source, j.device, j.inode, j.size, j.modified, j.state,
         CASE j.hold WHEN 'after' THEN \(needsText) ELSE j.reason END, j.error, j.advice, j.intent, j.outputs, j.story, j.tries, j.disposed, j.created, j.started,
         j.finished, j.url, j.priority, j.hold, j.due, j.setbacks, j.segment, j.staged, j.anyway,
-        j.crashes, j.failure, j.partial, j.host
+        j.crashes, j.failure, j.partial, j.host, j.returns
         """
 
     static func job(_ row: Database.Row, _ cache: inout OrderCache) throws -> JobRecord {
@@ -209,7 +231,7 @@ extension Ledger {
             due: row.optionalReal(26), setbacks: row.integer(27), crashes: row.integer(31),
             failure: row.optionalText(32).flatMap(FailureClass.init), segment: row.integer(28),
             staged: try row.optionalText(29).map { try JSONText.decode([JobRecord.Staged].self, $0) } ?? [],
-            anyway: row.integer(30) != 0)
+            anyway: row.integer(30) != 0, returns: row.optionalText(35))
     }
 
     /// By this index, where there is one for it: without statistics SQLite would take another, and look at far more rows.
@@ -309,7 +331,7 @@ extension Ledger {
         try jobs(
             by: "jobs_undisposed",
             """
-            WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.id > ?
+            WHERE j.disposed = 0 AND j.state IN ('done', 'failed', 'cancelled') AND j.returns IS NULL AND j.id > ?
                 AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
             """,
             [.integer(id), .text(inbox), .integer(limit)])
@@ -322,7 +344,7 @@ extension Ledger {
             try database.rows(
                 """
                 SELECT id, finished FROM jobs WHERE id IN (SELECT value FROM json_each(?))
-                    AND disposed = 0 AND state IN ('done', 'failed', 'cancelled')
+                    AND disposed = 0 AND returns IS NULL AND state IN ('done', 'failed', 'cancelled')
                 """, [.text(try JSONText.encode(ids))]
             ) { left[$0.integer(0)] = $0.real(1) }
         }
@@ -406,12 +428,15 @@ extension Ledger {
         } ?? false
     }
 
-    /// Whether the ledger knows of an original at `source` that is still to be worked on or moved.
+    /// Whether the ledger knows of an original at `source` that is still to be worked on or moved, or is being brought back there.
     func knows(source: String) throws -> Bool {
         try read { database in
-            try database.first("SELECT 1 FROM jobs WHERE source = ? AND disposed = 0 LIMIT 1", [.text(source)]) { _ in
-                true
-            }
+            try database.first(
+                """
+                SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
+                UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
+                """, [.text(source)]
+            ) { _ in true }
         } ?? false
     }
 }

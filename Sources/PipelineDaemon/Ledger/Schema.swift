@@ -199,5 +199,24 @@ enum Schema {
         CREATE INDEX jobs_by_host ON jobs(priority, host, position)
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
+
+        // Where the original of a job goes that is being brought back. What an earlier version has lost on the way is looked for once more.
+        """
+        ALTER TABLE jobs ADD COLUMN returns TEXT;
+        CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;
+
+        UPDATE jobs SET disposed = 0 WHERE disposed = 1 AND state <> 'done' AND origin <> 'kept' AND inode <> 0
+            AND (instr(source, '/.pipelined/') > 0 OR instr(source, '/spool/') > 0)
+        """,
+
+        // A batch has ended when the originals of all its jobs lie where they belong.
+        """
+        CREATE INDEX jobs_of_batch_undisposed ON jobs(batch)
+            WHERE batch IS NOT NULL AND disposed = 0 AND state IN ('done', 'failed', 'cancelled');
+
+        DROP TRIGGER job_of_batch_moved;
+        CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold, disposed ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
+        """,
     ]
 }

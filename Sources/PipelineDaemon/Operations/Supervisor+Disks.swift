@@ -1,5 +1,6 @@
 import Dispatch
 import PipelineModel
+import Synchronization
 import SystemCalls
 
 /// Disks that are gone, and disks that do not answer.
@@ -48,7 +49,8 @@ extension Supervisor {
         queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
             watchingForHangs = false
             lookForHangs()
-            if window.all.contains(where: { $0.record.state != .queued }) { watchForHangs() }
+            let movesSome = !moving.withLock { $0.isEmpty }
+            if movesSome || window.all.contains(where: { $0.record.state != .queued }) { watchForHangs() }
         }
     }
 
@@ -63,6 +65,7 @@ extension Supervisor {
                 setAside(job, operation, queue, touch.path)
             }
         }
+        lookForHangingMoves(since: latest)
     }
 
     /// The operation can't be stopped; its place in the queue is given to another, and nothing more of the kind is begun.

@@ -10,6 +10,12 @@ struct StuckOriginal: Sendable {
     var reason: String
 }
 
+/// An original that is on its way.
+struct Move: Sendable {
+    var job: JobRecord
+    var since: DispatchTime
+}
+
 /// The originals of an inbox are moved one after the other, behind everything else. One that can't be moved stays, says so, and is
 /// tried again.
 extension Supervisor {
@@ -55,6 +61,7 @@ extension Supervisor {
 
     /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
     func disposeBacklog() {
+        watchForHangs()
         do {
             for inbox in try ledger.undisposedInboxes() {
                 disposal(of: inbox).async { [self] in
@@ -66,7 +73,7 @@ extension Supervisor {
         }
     }
 
-    private func disposeBacklog(of inbox: String) throws {
+    func disposeBacklog(of inbox: String) throws {
         var last = 0
         var left: Set<Int> = []
         while case let jobs = try ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
@@ -84,6 +91,7 @@ extension Supervisor {
     private func disposeOnce(_ records: [JobRecord]) -> [Int] {
         // All of them are of one inbox.
         let inbox = records.first?.order.inbox ?? ""
+        defer { moving.withLock { $0[inbox] = nil } }
         let disposal = Disposal(places: places, claims: Result { try claims.open(inbox) })
         var gone: [(job: JobRecord, source: String)] = []
         var left: [Int] = []
@@ -93,29 +101,37 @@ extension Supervisor {
             left.append(record.id)
         }
         for record in records where moved.withLock({ $0.insert(record.id).inserted }) {
+            moving.withLock { $0[record.order.inbox] = Move(job: record, since: .now()) }
             do {
                 // Made before a barrier, and of use to nobody any more.
                 for file in record.staged { try FileSystem.remove(file.path) }
                 // Nothing is published of one that is not done.
                 if let intent = record.intent { try publisher.takeBack(intent) }
-                gone.append((record, try disposal.dispose(record)))
+                let source = try disposal.dispose(record)
+                if source == nil {
+                    Log.failure(
+                        "job \(record.id): its original is gone: it is not at \(record.source) any more",
+                        of: LogSubject(record))
+                }
+                gone.append((record, source ?? record.source))
             } catch {
                 stay(record, error)
             }
         }
         let failures = disposal.settle(gone)
-        for (record, source) in gone {
-            if let error = failures[FileSystem.folder(of: source)] {
-                stay(record, error)
-                continue
-            }
-            ledger.recordDisposal(of: record.id, source: source) { [self] in
-                for step in record.intent?.steps ?? [] { Litter.remove(step.staging) }
-                moved.withLock { _ = $0.remove(record.id) }
-            }
-            if stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
-                tell(record, "its original could be moved now, to \(source)")
-            }
+        gone.removeAll { record, source in
+            guard let error = failures[FileSystem.folder(of: source)] else { return false }
+            stay(record, error)
+            return true
+        }
+        let over = gone.map(\.job)
+        ledger.recordDisposal(of: gone.map { ($0.job.id, $0.source) }) { [self] in
+            for step in over.flatMap({ $0.intent?.steps ?? [] }) { Litter.remove(step.staging) }
+            moved.withLock { $0.subtract(over.map(\.id)) }
+            queue.async { self.ended(over) }
+        }
+        for (record, source) in gone where stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
+            tell(record, "its original could be moved now, to \(source)")
         }
         return left
     }
@@ -134,6 +150,44 @@ extension Supervisor {
             tell(record, reason)
         }
         if isFirst { disposeLater() }
+        queue.async { self.checkWaiters() }
+    }
+
+    /// Of these jobs, or of all.
+    func stuckText(among ids: Set<Int>? = nil) -> String? {
+        let stays = stuck.withLock { $0 }.filter { ids?.contains($0.key) != false }
+        guard let first = stays.min(by: { $0.key < $1.key }) else { return nil }
+        return "job \(first.key): \(first.value.reason)\(stays.count > 1 ? " (and \(stays.count - 1) more)" : "")"
+    }
+
+    /// The same of those whose disk does not answer.
+    func hangText(among ids: Set<Int>? = nil) -> String? {
+        let moves = moving.withLock { $0.values.map(\.job) }
+        hanging = hanging.filter { job, _ in moves.contains { $0.id == job } }
+        // Those behind it in its inbox wait as well.
+        let first = moves.filter { hanging[$0.id] != nil && (ids == nil || waitsBehind($0, ids ?? [])) }
+            .min { $0.id < $1.id }
+        return first.flatMap { job in hanging[job.id].map { "job \(job.id): \($0)" } }
+    }
+
+    private func waitsBehind(_ job: JobRecord, _ ids: Set<Int>) -> Bool {
+        if ids.contains(job.id) { return true }
+        return records(of: Array(ids.sorted().prefix(50))).contains {
+            $0.state.isFinal && $0.order.inbox == job.order.inbox
+        }
+    }
+
+    /// An original that is moved since before `latest` is told of, once.
+    func lookForHangingMoves(since latest: DispatchTime) {
+        for move in moving.withLock({ Array($0.values) }) where move.since < latest && hanging[move.job.id] == nil {
+            let (job, source) = (move.job, move.job.source)
+            let target = Disposal.goal(of: job, places)
+            let reason = "its original is being moved from \(source) to \(target), and the disk does not answer"
+            hanging[job.id] = reason
+            Log.failure("job \(job.id): \(reason)", of: LogSubject(job))
+            tell(job, reason)
+            checkWaiters()
+        }
     }
 
     private func disposeLater() {

@@ -12,7 +12,6 @@ extension Supervisor {
                 "\(Self.said(consequences.failed)) failed: what it comes after did, or was cancelled; `pipectl show` says more",
                 of: LogSubject(jobs: consequences.failed))
             disposeBacklog()
-            ended(failed: consequences.failed)
             forgetOld(ended: consequences.failed.count)
         }
         if let released = consequences.released { fill(arrived: released) }
@@ -21,18 +20,6 @@ extension Supervisor {
 
     private static func said(_ ids: [Int]) -> String {
         ids.count == 1 ? "job \(ids[0])" : "job \(ids[0]), and \(ids.count - 1) more:"
-    }
-
-    /// Many may have failed at once: only those whose end somebody waits for are read.
-    private func ended(failed ids: [Int]) {
-        var wanted: Set<Int> = []
-        for waiter in waiters {
-            switch waiter.kind {
-            case .everything: wanted = Set(ids)
-            case .these(let left): wanted.formUnion(left.intersection(ids))
-            }
-        }
-        if !wanted.isEmpty { tellWaiters(of: wanted) }
     }
 
     /// A job that is in the window, and has not begun, is a row again; false when it has begun.

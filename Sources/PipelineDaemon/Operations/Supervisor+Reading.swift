@@ -42,7 +42,7 @@ extension Supervisor {
     func tellWaiters(of ids: Set<Int>) {
         let rows = ids.filter { window[$0] == nil }
         do {
-            ended(try ledger.jobs(rows.sorted()).filter(\.state.isFinal))
+            ended(try ledger.jobs(rows.sorted()).filter(\.isOver))
         } catch {
             unasked.ended.formUnion(rows)
             readLater()

@@ -22,7 +22,7 @@ extension Supervisor {
             ledger.record(job)
         }
         ledger.followAll {}
-        for id in announcing { ledger.append(LoggedEvent(kind: "picture", job: id, state: .done)) }
+        for id in announcing { ledger.append(LoggedEvent(kind: "published", job: id, state: .done)) }
         try sweepStaging()
         try sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
@@ -91,21 +91,53 @@ extension Supervisor {
         for outbox in outboxes.sorted() { staging.sweep(outbox, except: kept) }
     }
 
-    /// Copies whose job was never recorded: the caller was not told that they are safe. One that was being brought back goes where it
-    /// came from.
+    /// Copies whose job was never recorded: the caller was not told that they are safe. One that was brought back is the only copy there is.
     private func sweepSpool() throws {
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
             for file in (try? FileSystem.names(in: folder).compactMap(\.self)) ?? [] {
                 let path = FileSystem.join(folder, file)
                 guard try !knows(source: path) else { continue }
-                if let job = try Spool.job(broughtBackTo: name).flatMap(ledger.job) {
-                    try? FileSystem.renameWithoutReplacing(path, job.source)
-                } else {
+                if let job = Spool.job(broughtBackTo: name) {
+                    if try !putRight(job, source: path) {
+                        Log.failure("\(path) stays there: it was brought back for job \(job), which does not want it")
+                    }
+                } else if let there = try FileSystem.status(path), try !isOriginal(path, as: file, there.identity) {
                     try? FileSystem.remove(path)
                 }
             }
             FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
         }
+    }
+
+    /// Whether a file that lies where no row says is the original of a job that has none any more. The row is put right then.
+    func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
+        let jobs = try ledger.candidates(forPath: path, file)
+        // One that had left is somebody's own since: it may have been put into the inbox once more.
+        return try jobs.filter(isAtWork).contains { try putRight($0.id, source: source) }
+    }
+
+    /// Its original lies, says its row, where originals lie before their job is over.
+    private func isAtWork(_ job: JobRecord) -> Bool {
+        let claims = FileSystem.join(job.order.inbox, ClaimFolder.name)
+        return FileSystem.lies(job.source, within: job.origin == .spooled ? places.spool : claims)
+    }
+
+    /// False when the job has its original, or has been given it back by somebody.
+    private func putRight(_ id: Int, source: String) throws -> Bool {
+        guard let job = try ledger.job(id), job.returns == nil, try FileSystem.status(job.source) == nil else {
+            return false
+        }
+        Log.notice(
+            "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
+            of: LogSubject(job))
+        // Where it belongs, unless that is where work is done.
+        if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
+            return true
+        }
+        ledger.putRight(id, source: source) { [self] in
+            queue.async { if job.state.isFinal { self.disposeBacklog() } }
+        }
+        return true
     }
 }

@@ -240,11 +240,7 @@ extension Supervisor {
         for (_, shortage) in shortages.sorted(by: { $0.key < $1.key }) {
             problems.append("\(shortage.reason); its work goes on when \(shortage.hope)")
         }
-        let stays = stuck.withLock { $0 }
-        if let first = stays.min(by: { $0.key < $1.key }) {
-            let more = stays.count > 1 ? " (and \(stays.count - 1) more)" : ""
-            problems.append("job \(first.key): \(first.value.reason)\(more)")
-        }
+        problems += [stuckText(), hangText()].compactMap(\.self)
         if let first = reloadProblems.first {
             let more = reloadProblems.count > 1 ? " (and \(reloadProblems.count - 1) more)" : ""
             problems.append("the configuration is the one from before the reload: \(first)\(more)")

@@ -13,16 +13,19 @@ struct Waiter {
     var kind = Kind.everything
     var each: @Sendable (JobRecord) -> Void
     var done: @Sendable () -> Void
+    /// Told what holds up the rest, and nil when nothing does any more.
+    var heldUp: @Sendable (String?) -> Void = { _ in }
+    var toldHeldUp: String?
     /// False once nobody is there any more to be told.
     var isWanted: @Sendable () -> Bool = { true }
 }
 
 extension Supervisor {
-    /// Reports each of the jobs as it ends, and `done` after the last. Those that have ended already are reported at once.
+    /// Reports each of the jobs as it is over, and `done` after the last. Those that are already are reported at once.
     func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
         do {
-            for record in try ledger.jobs(ids) where window[record.id] == nil && record.state.isFinal {
+            for record in try ledger.jobs(ids) where window[record.id] == nil && record.isOver {
                 left.remove(record.id)
                 waiter.each(record)
             }
@@ -35,7 +38,7 @@ extension Supervisor {
         checkWaiters()
     }
 
-    /// Reports every job that ends, until nothing settles, waits or runs.
+    /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
     func waitForAll(_ waiter: Waiter) {
         catchUp(cancelling: false, inboxes) { [self] in
             waiters.append(waiter)
@@ -43,8 +46,9 @@ extension Supervisor {
         }
     }
 
-    /// Jobs have ended.
+    /// Jobs are over: they have ended, and their originals lie where they belong.
     func ended(_ records: [JobRecord]) {
+        tellHoldUps()
         for index in waiters.indices {
             for record in records {
                 switch waiters[index].kind {
@@ -77,11 +81,29 @@ extension Supervisor {
             let isOver =
                 switch waiter.kind {
                 case .these(let left): left.isEmpty
-                case .everything: idle
+                case .everything: idle && (try? ledger.movesOriginals()) == false
                 }
             if isOver { over.append(waiter) }
             return isOver
         }
         for waiter in over { waiter.done() }
+        tellHoldUps()
+    }
+
+    private func tellHoldUps() {
+        for (index, waiter) in waiters.enumerated() {
+            let holdUp = holdUp(of: waiter.kind)
+            guard holdUp != waiter.toldHeldUp else { continue }
+            waiters[index].toldHeldUp = holdUp
+            waiter.heldUp(holdUp)
+        }
+    }
+
+    /// What holds up the originals of those that somebody waits for. What rows wait for is told by `WhyWaiting`.
+    private func holdUp(of kind: Waiter.Kind) -> String? {
+        var ids: Set<Int>?
+        if case .these(let left) = kind { ids = left }
+        let reasons = [stuckText(among: ids), hangText(among: ids)].compactMap(\.self)
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
 }

@@ -25,6 +25,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let moved = Mutex<Set<Int>>([])
     /// Jobs whose original can't be moved.
     let stuck = Mutex<[Int: StuckOriginal]>([:])
+    /// The original that is being moved out of an inbox, and since when.
+    let moving = Mutex<[String: Move]>([:])
+    /// Those of them that take too long, by their job, and what was said of them.
+    var hanging: [Int: String] = [:]
     let places: Places
     let ledger: Ledger
     let pool: WorkerPool
@@ -75,9 +79,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Originals with which a filter has crashed or hung, since it last did not.
     var strikes: [String: Set<String>] = [:]
     /// For what has grown too old to be remembered.
-    private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] in forgetOld(ended: 0) }
+    private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] _ in forgetOld(ended: 0) }
     /// For the job that is the first to be tried again.
-    private(set) lazy var retries = Appointment(on: queue) { [unowned self] in retryDue() }
+    private(set) lazy var retries = Appointment(on: queue) { [unowned self] in retryDue(setBack: $0) }
     var knownPlaces: [String: KnownPlace] = [:]
     var watchingForHangs = false
     /// While rows are being changed in bulk, none is taken.
@@ -107,8 +111,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var tellChange: @Sendable () -> Void = {}
     /// Batches of which something is being announced.
     var announcing: Set<Int> = []
-    /// Jobs that are being brought back.
-    var retrying: Set<Int> = []
     /// What the ledger could not tell.
     var unasked = Unasked()
 
@@ -170,9 +172,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                         + "`pipectl resume \(name)` lets it go on")
             }
             applyLimits()
-            disposeBacklog()
             retryDue()
             openInboxes(adopting: true)
+            endReturns()
             try MountTable.watch { [self] in queue.async { self.mountsChanged() } }
             fill()
             forgetOld(ended: 0)
@@ -284,7 +286,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
         let announce = AnnounceOperation { [ledger] done in
             // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
-            ledger.append(LoggedEvent(kind: "picture", job: id, state: .done))
+            ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
             done()
         }
         publish.follow(render)
@@ -486,7 +488,6 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 fill(arrived: nil)
                 if state.isFinal {
                     dispose(record)
-                    ended([record])
                     forgetOld(ended: 1)
                 }
                 checkDrained()

@@ -38,36 +38,38 @@ struct Disposal: Sendable {
         }
     }
 
-    /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone.
-    func dispose(_ job: JobRecord) throws -> String {
+    /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone: nil.
+    func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
         guard let (spot, there) = try there(job) else {
             let moved = try movedBefore(job)
             if let moved, job.state == .failed { try explain(job, beside: moved) }
-            return moved ?? job.source
+            return moved ?? (Self.isRemoved(job) ? job.source : nil)
         }
         // The size may change with a writer that had it open; the inode's number with a reboot, or on some file systems with a rename.
         guard there.identity.inode == job.file.inode || hasBytes(of: job, there) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
-        switch (job.state, job.origin) {
-        // A copy, of what stays with whoever added it; a download has no other place.
-        case (.done, .spooled) where job.url == nil || job.order.original == .delete:
+        if Self.isRemoved(job) {
             try spot.remove()
             return job.source
-        case (.done, .claimed) where job.order.original == .delete:
-            try spot.remove()
-            return job.source
-        case (.done, _):
+        }
+        switch job.state {
+        case .done:
             return try move(spot, of: job, into: places.archive)
-        case (.cancelled, _):
+        case .cancelled:
             return try move(spot, of: job, into: places.cancelled)
         default:
             let target = try move(spot, of: job, into: places.failed)
             try explain(job, beside: target)
             return target
         }
+    }
+
+    /// Nothing is kept of a copy of what stays with whoever added it; a download has no other place.
+    private static func isRemoved(_ job: JobRecord) -> Bool {
+        job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 
     /// It was not downloaded: a failed one has its text all the same.
@@ -92,6 +94,15 @@ struct Disposal: Sendable {
         // Beside a name of 255 bytes there is no room for a longer one.
         while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
         return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
+    }
+
+    /// The folder that its original goes to.
+    static func goal(of job: JobRecord, _ places: Places) -> String {
+        switch job.state {
+        case .done: isRemoved(job) ? "nowhere" : folder(job, places.archive)
+        case .cancelled: folder(job, places.cancelled)
+        default: folder(job, places.failed)
+        }
     }
 
     private func move(_ spot: Spot, of job: JobRecord, into place: String) throws -> String {
@@ -126,7 +137,7 @@ struct Disposal: Sendable {
 
     private func explanation(_ job: JobRecord, _ target: String) -> String {
         let name = FileSystem.name(of: job.path).printable
-        let origin = job.url.map { "\n            It came from:     \($0.printable)" } ?? ""
+        let origin = job.url.map { "\n            It came from:     \(WebAddress.shown($0).printable)" } ?? ""
         let lies = job.needsDownload ? "nowhere: it was not downloaded" : target.printable
         let chains = job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                  ")
         return """

@@ -6,25 +6,34 @@ enum Moving {
     /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as soon as the folder
     /// does. One that a crash has interrupted is finished by the next.
     static func move(_ from: Spot, into folder: String, as name: String) throws -> String {
-        try FileSystem.makeFolders(folder, durable: true)
         let wanted = FileSystem.join(folder, name)
         for number in 0... {
             let target = number == 0 ? wanted : ResultName.numbered(wanted, number)
-            do {
-                try FileSystem.renameWithoutReplacing(from.name, in: from.folder, target)
-                return target
-            } catch {
-                if error.isTaken {
-                    guard try FileSystem.isPlaceholder(target) else { continue }
-                    // Left by a crash of an earlier move.
-                    try FileSystem.remove(target)
-                    return try move(from, into: folder, as: name)
-                }
-                guard error.code == EXDEV else { throw error }
-            }
-            if try copy(from, to: target) { return target }
+            if try move(from, to: target) { return target }
         }
         throw SystemError("rename", wanted, code: EEXIST)
+    }
+
+    /// The same to this very place; false when the name is taken.
+    static func move(_ from: Spot, to target: String) throws -> Bool {
+        for attempt in 0... {
+            try FileSystem.makeFolders(FileSystem.folder(of: target), durable: true)
+            do {
+                try FileSystem.renameWithoutReplacing(from.name, in: from.folder, target)
+                return true
+            } catch {
+                if error.isTaken {
+                    guard try FileSystem.isPlaceholder(target) else { return false }
+                    // Left by a crash of an earlier move.
+                    try FileSystem.remove(target)
+                    continue
+                }
+                if error.code == EXDEV { return try copy(from, to: target) }
+                // The folder may be removed as empty between the two.
+                guard error.isMissing, attempt < 3, try from.status() != nil else { throw error }
+            }
+        }
+        return false
     }
 
     /// Across mounts: copy, fsync, rename, unlink. False when the name is taken.

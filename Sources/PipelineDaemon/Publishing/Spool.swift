@@ -3,9 +3,10 @@ enum Spool {
     /// For a new one.
     static func folder() -> String { UUIDName.make() }
 
-    /// For one that `pipectl retry` brings back: told by its name, because a crash may come before that is recorded, and there is no
-    /// other copy.
-    static func folder(bringingBack job: Int) -> String { "\(prefix)\(job)" }
+    /// For one that `pipectl retry` brings back: told by its folder's name, because there is no other copy.
+    static func place(bringingBack job: Int, as name: String, in spool: String) -> String {
+        "\(spool)/\(prefix)\(job)/\(name)"
+    }
 
     /// The job whose original is brought back to this folder; nil for a new one's.
     static func job(broughtBackTo folder: String) -> Int? {

@@ -11,6 +11,9 @@ extension Verb {
         summary: "wait for jobs, printing each as it ends",
         usage: "[ID…|--all]",
         discussion: [
+            "A job is printed when nothing of it is left to do: its results are in the outbox, and its original",
+            "lies in archive/, failed/ or cancelled/. What keeps it from that, as a disk that is full or does not",
+            "answer, is told on standard error.",
             "On a terminal what is not done yet is shown below, as `pipectl watch` does.",
             "What they wait for is told when none has ended for a while. Ctrl-C ends the waiting and not the jobs, and",
             "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",

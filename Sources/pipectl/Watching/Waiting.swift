@@ -19,6 +19,8 @@ struct Waiting {
     private var screen: LiveScreen?
     private let progress: ControlClient?
     private var passing: [Text] = []
+    /// What holds up the rest.
+    private var heldUp: String?
     private var latest: Call.Progress.Reply?
     private var stall: Stall
     private let interrupts: Interrupts
@@ -59,6 +61,7 @@ struct Waiting {
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
                     try take(replies.flatMap(\.jobs))
+                    if let last = replies.last { try tell(last) }
                     if isOver { return }
                 }
                 if which.contains(1), try stall.receive(again: Moment.now() + Self.pause) { try tell(some) }
@@ -84,6 +87,13 @@ struct Waiting {
     }
 
     // MARK: - Why it takes so long
+
+    /// What holds up originals that are to be moved.
+    private mutating func tell(_ reply: Call.Wait.Reply) throws {
+        defer { heldUp = reply.waitsFor }
+        guard screen == nil, let reason = reply.waitsFor, reason != heldUp else { return }
+        Program.say(reply, "waits: \(reason)", json: context.json)
+    }
 
     /// Off a terminal it is said once, on standard error, and only when nothing of it goes on at all.
     private mutating func tell(_ some: [Int]) throws {
@@ -122,7 +132,7 @@ struct Waiting {
             let jobs = latest.jobs.filter { wanted.contains($0.job.id) }
             page = ProgressPage(groups: [ProgressPage.Group(progress: progress(of: jobs, latest), jobs: jobs)])
         }
-        page.notes = stall.reasons.lines.map { Text($0, .held) }
+        page.notes = stall.reasons.lines.map { Text($0, .held) } + (heldUp.map { [Text("waits: \($0)", .held)] } ?? [])
         try screen.draw(above: passing, page.lines(width: screen.width, height: screen.height))
         self.screen = screen
         passing = []

@@ -162,7 +162,7 @@ extension Control.Event {
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
-        case "picture": false
+        case "published", "picture": false
         default: true
         }
     }

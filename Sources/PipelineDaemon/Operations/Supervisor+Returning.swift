@@ -1,0 +1,247 @@
+import Dispatch
+import Glibc
+import PipelineControl
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Bringing back jobs that have failed or were cancelled. Originals of an inbox leave and come back on one serial line, and a row says
+/// where its original goes before that is moved: nobody else touches a job meanwhile, and a start takes back what a crash has broken off.
+extension Supervisor {
+    /// A job that is wanted back, and what it is to go through.
+    struct Wanted: Sendable {
+        var job: JobRecord
+        var order: WorkOrder
+    }
+
+    /// What has become of jobs that were wanted back.
+    struct Returned: Sendable {
+        var brought: [JobRecord] = []
+        /// Those that somebody else has brought back, or is bringing.
+        var others: [Int] = []
+        var lost: [(job: Int, why: any Error)] = []
+    }
+
+    /// Moves the originals to where work begins, and queues the jobs; `done`, on the supervisor's queue, when that is durable.
+    func bringBack(_ wanted: [Wanted], done: @escaping @Sendable (Returned) -> Void) {
+        let result = Mutex(Returned())
+        let group = DispatchGroup()
+        for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
+            group.enter()
+            // Behind the moves that are under way: an original is brought back from where it has arrived.
+            whenOpened(Set(some.map(\.order.inbox)), on: disposal(of: inbox)) { [self] in
+                let returned = takeBack(some)
+                result.withLock { result in
+                    result.brought += returned.brought
+                    result.others += returned.others
+                    result.lost += returned.lost
+                }
+                group.leave()
+            }
+        }
+        group.notify(queue: queue) { [self] in
+            var returned = result.withLock { $0 }
+            returned.brought.sort { $0.id < $1.id }
+            requeue(returned.brought) { [returned] in done(returned) }
+        }
+    }
+
+    /// What was being brought back at a crash, and not queued yet, is as it was before: nobody has been told otherwise.
+    func endReturns() {
+        let broken = Dictionary(grouping: (try? ledger.returning()) ?? [], by: \.order.inbox)
+        for inbox in Set(broken.keys).union((try? ledger.undisposedInboxes()) ?? []) {
+            // What the inbox has found claimed, and is the original of a job that has ended, is moved as well.
+            whenOpened([inbox], on: disposal(of: inbox)) { [self] in
+                for job in broken[inbox] ?? [] { endReturn(of: job) }
+                _ = ledger.flush(seconds: 10)
+                do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
+            }
+        }
+    }
+
+    /// What a job goes through when it is tried again.
+    func orderNow(_ record: JobRecord) throws(ControlError) -> WorkOrder {
+        if record.order.adHoc { return record.order }
+        guard let recipe = current.recipe(record.order.recipe) else {
+            throw .noSuchRecipe(record.order.recipe, known: current.configuration.recipes.map(\.name))
+        }
+        return current.order(for: recipe, places)
+    }
+
+    /// At the start an inbox takes in what it finds claimed and the ledger does not know: what is brought back comes behind that.
+    private func whenOpened(
+        _ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void
+    ) {
+        let opened = DispatchGroup()
+        for inbox in inboxes where folders.contains(inbox.folder) {
+            opened.enter()
+            inbox.afterwards { opened.leave() }
+        }
+        opened.notify(queue: line, execute: body)
+    }
+
+    // MARK: - On the line of an inbox
+
+    private func takeBack(_ wanted: [Wanted]) -> Returned {
+        var returned = Returned()
+        // The moves just made are to be read.
+        _ = ledger.flush(seconds: 10)
+        var places: [Int: String] = [:]
+        var jobs: [(record: JobRecord, order: WorkOrder)] = []
+        for one in wanted {
+            do {
+                guard let record = try ledger.job(one.job.id) else { throw ControlError.noSuchJob(one.job.id) }
+                guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
+                    returned.others.append(record.id)
+                    continue
+                }
+                guard try record.needsDownload || spot(record.source, of: record)?.status() != nil else {
+                    throw SystemError("open", record.source, code: ENOENT)
+                }
+                places[record.id] = try place(of: record, for: one.order, except: Set(places.values))
+                jobs.append((record, one.order))
+            } catch {
+                returned.lost.append((one.job.id, error))
+            }
+        }
+        let begun = ledger.begin(places.map { Ledger.Return(job: $0.key, place: $0.value) })
+        for (record, order) in jobs {
+            guard begun.contains(record.id), let place = places[record.id] else {
+                returned.others.append(record.id)
+                continue
+            }
+            take(record, order, from: record.source, to: place, &returned)
+        }
+        settle(&returned)
+        return returned
+    }
+
+    private func endReturn(of job: JobRecord) {
+        do {
+            guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
+                try original(of: job, at: [place, job.source]) == place
+            else { return ledger.abandonReturn(of: job.id) {} }
+            Log.notice(
+                "job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
+            ledger.putRight(job.id, source: place) {}
+        } catch {
+            Log.failure("job \(job.id): its original, which was being brought back, can't be found: \(error)")
+        }
+    }
+
+    /// Of the places where an original may lie, the one where it does: the same file, or, when it was copied to another disk, an equal one.
+    private func original(of record: JobRecord, at places: [String]) throws -> String? {
+        let found = try places.compactMap { path in
+            try spot(path, of: record)?.status().map { (path, $0.identity) }
+        }
+        let same = found.first { $0.1.inode == record.file.inode }
+        return (same ?? found.first { ($0.1.size, $0.1.modified) == (record.file.size, record.file.modified) })?.0
+    }
+
+    /// Nil when the folder that it would lie in is not there.
+    private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
+        guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
+        do {
+            return try claims.open(record.order.inbox).spot(path)
+        } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
+            return nil
+        }
+    }
+
+    private func take(_ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned) {
+        var (record, place) = (record, to)
+        do {
+            if !record.needsDownload, from != place {
+                guard let original = try spot(from, of: record) else { throw SystemError("open", from, code: ENOENT) }
+                while try !move(original, of: record, order, to: place) {
+                    place = try self.place(of: record, for: order, except: [place])
+                    ledger.change(Ledger.Return(job: record.id, place: place))
+                }
+            }
+            let old = record.needsDownload ? Disposal.absentPath(record, places) : record.source
+            try? FileSystem.remove(Disposal.explanationPath(old))
+            record.source = place
+            // Another priority than the recipe's was somebody's wish.
+            if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
+            record.order = order
+            if !record.needsDownload, let there = try spot(place, of: record)?.status() { record.file = there.identity }
+            returned.brought.append(record)
+        } catch {
+            lose(record, error, &returned)
+        }
+    }
+
+    private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws -> Bool {
+        guard record.origin == .claimed else { return try Moving.move(original, to: place) }
+        return try claims.open(order.inbox).take(original, to: place)
+    }
+
+    /// What has been moved survives a power cut before it is recorded.
+    private func settle(_ returned: inout Returned) {
+        var failed: [String: any Error] = [:]
+        let moved = returned.brought.filter { $0.origin != .kept && !$0.needsDownload }
+        for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
+            do {
+                try FileSystem.sync(folder)
+            } catch {
+                failed[folder] = error
+            }
+        }
+        guard !failed.isEmpty else { return }
+        // Where they are is not certain: the next start sees.
+        returned.brought.removeAll { record in
+            guard let error = failed[FileSystem.folder(of: record.source)] else { return false }
+            returned.lost.append((record.id, error))
+            return true
+        }
+    }
+
+    private func lose(_ record: JobRecord, _ why: any Error, _ returned: inout Returned) {
+        returned.lost.append((record.id, why))
+        ledger.abandonReturn(of: record.id) {}
+    }
+
+    /// Where an original has to lie for a job of this order to begin.
+    private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
+        switch record.origin {
+        case .kept: true
+        case .claimed: FileSystem.lies(place, within: FileSystem.join(order.inbox, ClaimFolder.name))
+        case .spooled: FileSystem.lies(place, within: places.spool)
+        }
+    }
+
+    /// A free one of those. An original that lies there already, because it has never been moved, stays.
+    private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws -> String {
+        if record.needsDownload { return downloadPath() }
+        if fits(record.source, record, order) { return record.source }
+        let claims = record.origin == .claimed ? try claims.open(order.inbox) : nil
+        for number in 0... {
+            let spooled = Spool.place(bringingBack: record.id, as: FileSystem.name(of: record.path), in: places.spool)
+            let place =
+                claims?.place(number, of: record.path)
+                ?? (number == 0 ? spooled : ResultName.numbered(spooled, number))
+            if taken.contains(place) { continue }
+            if try !knows(source: place) && (claims?.status(place) ?? FileSystem.status(place)) == nil {
+                return place
+            }
+        }
+        throw SystemError("rename", record.path, code: EEXIST)
+    }
+
+    private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
+        let group = DispatchGroup()
+        for var record in records {
+            record.position = nextPosition
+            nextPosition += 1
+            counts[record.state, default: 0] -= 1
+            counts[.queued, default: 0] += 1
+            stuck.withLock { _ = $0.removeValue(forKey: record.id) }
+            group.enter()
+            ledger.requeue(record) { group.leave() }
+        }
+        group.notify(queue: queue) { [self] in
+            fill()
+            done()
+        }
+    }
+}

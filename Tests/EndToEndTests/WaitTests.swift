@@ -1,0 +1,123 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("What is waited for is over")
+struct WaitTests {
+    @Test("when wait returns, each original lies where it belongs, and the text of each failure beside it")
+    func over() async throws {
+        try await DaemonFixture.with { daemon in
+            for round in 1...5 {
+                for number in 1...4 { try daemon.drop(as: "\(round)-\(number).png") }
+                try daemon.drop(Data("no picture".utf8), as: "\(round)-bad.png")
+                try await daemon.waitForAll()
+                #expect(daemon.files(in: "archive").count == round * 4)
+                #expect(daemon.files(in: "failed").count { $0.contains("bad") } == round * 2)
+                try daemon.write("no picture", to: "added.png")
+                let added = try await daemon.pipectl("add", daemon.path("added.png"), "--wait", "--chain", "noir")
+                #expect(added.status == 1)
+                #expect(daemon.files(in: "failed").count { $0.contains("added") } == round * 2)
+                for file in daemon.files(in: "failed") where file.contains("added") && !file.hasSuffix(".txt") {
+                    #expect(daemon.exists("failed/\(file).error.txt"))
+                }
+            }
+        }
+    }
+
+    @Test("the event of a picture, the end of a batch and the hook mean the same moment; another event comes before")
+    func moment() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let hook = daemon.path("hook")
+            try daemon.write("#!/bin/sh\nls -A \(daemon.path("archive/noir")) > \(daemon.path("seen"))\n", to: "hook")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
+            try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
+            // A file where the folder should be.
+            try daemon.write("in the way", to: "archive/noir")
+            try await daemon.start()
+            try daemon.drop(as: "one.png")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            #expect(try daemon.list().map(\.state) == ["done"])
+            #expect(!daemon.exists("seen"))
+            try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
+            let events = try await daemon.events(since: 0) { $0.kind == "picture" }
+            #expect(daemon.files(in: "archive") == ["noir/one.png"])
+            #expect(
+                events.filter { ["published", "picture"].contains($0.kind) }.map(\.kind) == ["published", "picture"])
+            var seen = ""
+            while seen.isEmpty {
+                seen = (try? daemon.text("seen")) ?? ""
+                await Task.yield()
+            }
+            #expect(seen == "one.png\n")
+        }
+    }
+
+    @Test("killed between the end of a job and the move of its original, it tells of the picture once")
+    func killed() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write("in the way", to: "archive/noir")
+            try daemon.drop(as: "one.png")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            await daemon.stop(SIGKILL)
+            try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
+            for _ in 1...2 {
+                try await daemon.start()
+                try await daemon.waitForAll()
+                #expect(daemon.files(in: "archive") == ["noir/one.png"])
+                let last = try daemon.status().cursor
+                let events = try await daemon.events(since: 0) { $0.cursor >= last }
+                #expect(events.count { $0.kind == "picture" } == 1)
+                await daemon.stop()
+            }
+        }
+    }
+
+    @Test("an original that can't be moved is what wait says that it waits for, until it can be")
+    func stuck() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write("in the way", to: "archive/noir")
+            try daemon.drop(as: "one.png")
+            let id = try await daemon.job("one.png", becomes: "done")
+            let client = try daemon.client()
+            var told: [String?] = []
+            try client.stream(Call.Wait(ids: [id])) { reply in
+                if reply.jobs.isEmpty { told.append(reply.waitsFor) }
+                if reply.waitsFor != nil { try FileManager.default.removeItem(atPath: daemon.path("archive/noir")) }
+                return true
+            }
+            #expect(
+                told.first??.hasPrefix("job \(id): its original stays at \(daemon.path("inbox"))") == true, "\(told)")
+            #expect(daemon.files(in: "archive") == ["noir/one.png"])
+        }
+    }
+
+    @Test(
+        "a disk that does not answer is what wait says that it waits for, and others are over meanwhile",
+        .enabled(if: Mount.isPermitted, "only root may mount"))
+    func hanging() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Daemon]\nHangTimeout=1s\n",
+            "etc/recipes.d/other.recipe": "[Recipe]\nInbox=other\n[Output]\nChain=noir\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            let server = try HangingMount(daemon.path("archive/noir"))
+            defer { server.end() }
+            try daemon.drop(as: "one.png")
+            let id = try await daemon.job("one.png", becomes: "done")
+            var told: String?
+            try daemon.client().stream(Call.Wait(ids: [id])) { reply in
+                told = reply.waitsFor
+                return told == nil
+            }
+            #expect(told?.contains("its original is being moved") == true && told?.contains("does not answer") == true)
+            #expect(try daemon.status().problems.contains { $0.contains("does not answer") })
+            try daemon.drop(as: "two.png", inbox: "inbox/other")
+            try await daemon.wait([try await daemon.job("two.png", becomes: "done")])
+            #expect(daemon.files(in: "archive/other") == ["two.png"])
+            server.end()
+            try await daemon.wait([id])
+            #expect(daemon.files(in: "archive/noir") == ["one.png"])
+        }
+    }
+}
