@@ -172,7 +172,7 @@ extension Supervisor {
 
     private func waitsBehind(_ job: JobRecord, _ ids: Set<Int>) -> Bool {
         if ids.contains(job.id) { return true }
-        return records(of: Array(ids.sorted().prefix(50))).contains {
+        return ((try? records(of: Array(ids.sorted().prefix(50)))) ?? []).contains {
             $0.state.isFinal && $0.order.inbox == job.order.inbox
         }
     }
