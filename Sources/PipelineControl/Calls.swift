@@ -410,7 +410,12 @@ public enum Call {
 
         public struct Reply: Codable, Sendable {
             public var problems: [Control.Problem]
-            public init(problems: [Control.Problem]) { self.problems = problems }
+            public var skipped: [Control.SkippedPlugin]
+
+            public init(problems: [Control.Problem], skipped: [Control.SkippedPlugin] = []) {
+                self.problems = problems
+                self.skipped = skipped
+            }
         }
     }
 }

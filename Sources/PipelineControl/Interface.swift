@@ -229,8 +229,8 @@ public enum ControlInterface {
         method Plugins() -> (stages: []Stage, skipped: []SkippedPlugin)
         method Settings() -> (settings: []Setting)
 
-        # Reads configuration and plugins again. With problems, nothing has changed.
-        method Reload() -> (problems: []Problem)
+        # Reads configuration and plugins again. With problems, nothing has changed. Without, it is in force, but for the plugins in `skipped`.
+        method Reload() -> (problems: []Problem, skipped: []SkippedPlugin)
 
         error NoSuchJob (id: int)
         error NoSuchQueue (queue: string, queues: []string)

@@ -18,11 +18,18 @@ enum Check {
         guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")
-        print("The configuration is right: \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
+        let leftOut =
+            switch hello.skipped.count {
+            case 0: ""
+            case 1: ", but for the plugin that is left out"
+            case let count: ", but for the \(count) plugins that are left out"
+            }
+        print("The configuration is right\(leftOut): \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
         for recipe in recipes {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
-        return ExitStatus.done.rawValue
+        // A start would do without; who asks whether all is well is told that it is not.
+        return hello.skipped.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
     }
 }

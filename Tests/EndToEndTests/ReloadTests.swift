@@ -26,9 +26,33 @@ struct ReloadTests {
         try daemon.call(Call.Plugins()).stages.first { $0.name == "paint" }?.version
     }
 
-    private static func reload(_ daemon: DaemonFixture) async throws {
+    private static func reload(_ daemon: DaemonFixture, leavingOut reason: String? = nil) async throws {
         let outcome = try await daemon.pipectl("reload")
-        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == "configuration and plugins have been read again\n")
+        #expect(outcome.status == (reason == nil ? 0 : 1), "\(outcome.errors)")
+        if let reason { #expect(outcome.errors.contains(reason), "\(outcome.errors)") }
+    }
+
+    @Test("a reload that leaves a plugin out says which and why, and so does --check; all else counts")
+    func leftOut() async throws {
+        try await DaemonFixture.with { daemon in
+            try Self.makeFolder(daemon)
+            let plugin = daemon.path("plugins/paint.so")
+            try daemon.write("text", to: "plugins/paint.so")
+            try daemon.write("[Output]\nChain=noir\n", to: "etc/recipes.d/late.recipe")
+            let reply = try daemon.call(Call.Reload())
+            #expect(reply.problems.isEmpty && reply.skipped.map(\.file) == [plugin], "\(reply)")
+            #expect(reply.skipped.first?.reason.contains("can't be loaded") == true)
+            #expect(try daemon.call(Call.Recipes()).recipes.contains { $0.name == "late" })
+            try await Self.reload(daemon, leavingOut: "1 plugin was left out:\n\(plugin): it can't be loaded")
+            let check = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(check.status == 78 && check.errors.contains("plugin \(plugin) is left out: "), "\(check)")
+            #expect(
+                check.output.hasPrefix("The configuration is right, but for the plugin that is left out: 2 recipes"))
+            try FileManager.default.removeItem(atPath: plugin)
+            try await Self.reload(daemon)
+            #expect(try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"]).status == 0)
+        }
     }
 
     @Test(
@@ -108,7 +132,7 @@ struct ReloadTests {
                     await daemon.stop()
                     try await daemon.start()
                 }
-                try await Self.reload(daemon)
+                try await Self.reload(daemon, leavingOut: reason)
                 let stage = try #require(try daemon.call(Call.Plugins()).stages.first { $0.name == "paint" })
                 #expect(stage.version == "1" && stage.state == "older" && stage.reason?.contains(reason) == true)
                 let skipped = try daemon.call(Call.Plugins()).skipped

@@ -71,7 +71,7 @@ struct InterfaceTests {
         try check(Call.Recipes(), .init(recipes: [Sample.recipe]))
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
-        try check(Call.Reload(), .init(problems: [Sample.problem]))
+        try check(Call.Reload(), .init(problems: [Sample.problem], skipped: [Sample.skipped]))
         #expect(described.methods.count == 26)
     }
 

@@ -198,6 +198,14 @@ struct VerbTests {
         let document = try await Pipectl.run("reload", "--json", at: daemon)
         #expect(document.status == 1)
         #expect(try (document.document()["problems"] as? [Any])?.count == 1)
+        daemon.answer(Call.Reload.self, .init(problems: [], skipped: [Sample.skipped]))
+        let partial = try await Pipectl.run("reload", at: daemon)
+        #expect(partial.status == 1)
+        #expect(partial.output == "configuration and plugins have been read again\n")
+        #expect(partial.errors == "pipectl: 1 plugin was left out:\n/plugins/old.so: it has ABI version 0\n")
+        let skipped = try await Pipectl.run("reload", "--json", at: daemon)
+        #expect(skipped.status == 1)
+        #expect(try (skipped.document()["skipped"] as? [[String: Any]])?.first?["file"] as? String == "/plugins/old.so")
     }
 
     @Test("version needs no daemon, but names its version when there is one")

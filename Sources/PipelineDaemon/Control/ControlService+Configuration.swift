@@ -14,20 +14,26 @@ extension ControlService {
             request.reply(
                 Call.Plugins.Reply(
                     stages: current.catalog.stages.map(supervisor.shown),
-                    skipped: current.skipped.map { Control.SkippedPlugin(file: $0.file, reason: $0.reason) }))
+                    skipped: current.skipped.map(\.shown)))
         }
         onSupervisor(Call.Settings.self) { [supervisor] _, request in
             request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
         }
         onSupervisor(Call.Reload.self) { [supervisor] _, request in
             Log.notice("reload asked for by \(request.connection.peer)")
-            supervisor.reload { problems in
+            supervisor.reload { reloaded in
                 request.reply(
                     Call.Reload.Reply(
-                        problems: problems.map { Control.Problem(file: $0.file, line: $0.line, message: $0.message) }))
+                        problems: reloaded.problems.map {
+                            Control.Problem(file: $0.file, line: $0.line, message: $0.message)
+                        }, skipped: reloaded.skipped.map(\.shown)))
             }
         }
     }
+}
+
+extension SkippedPlugin {
+    fileprivate var shown: Control.SkippedPlugin { Control.SkippedPlugin(file: file, reason: reason) }
 }
 
 extension Supervisor {

@@ -3,10 +3,18 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
+/// What a reload came to.
+struct Reloaded: Sendable {
+    /// With any, nothing has changed.
+    var problems: [Problem] = []
+    /// What was left out of the plugins now in use.
+    var skipped: [SkippedPlugin] = []
+}
+
 /// Configuration and plugins are read again: all of it counts, or, with problems, none.
 extension Supervisor {
     /// One after the other; those who ask while one is under way share the next.
-    func reload(_ done: @escaping @Sendable ([Problem]) -> Void) {
+    func reload(_ done: @escaping @Sendable (Reloaded) -> Void) {
         reloads.append(done)
         if !isReloading { reloadNext() }
     }
@@ -17,16 +25,16 @@ extension Supervisor {
         isReloading = !asked.isEmpty
         guard isReloading else { return }
         if isReady { ServiceManager.tellReloading() }
-        reloadNow { [self] problems in
+        reloadNow { [self] reloaded in
             queue.async { [self] in
                 if isReady { ServiceManager.tell("READY=1") }
-                for done in asked { done(problems) }
+                for done in asked { done(reloaded) }
                 reloadNext()
             }
         }
     }
 
-    private func reloadNow(_ done: @escaping @Sendable ([Problem]) -> Void) {
+    private func reloadNow(_ done: @escaping @Sendable (Reloaded) -> Void) {
         tryPlugins { [self] result in
             guard case .success(let (hello, accept)) = result else {
                 if case .failure(let error) = result {
@@ -40,19 +48,19 @@ extension Supervisor {
             queue.async { [self] in
                 reloadProblems = []
                 adopt(loaded)
-                done([])
+                done(Reloaded(skipped: loaded.skipped))
             }
         }
     }
 
     /// What was in force stays so, and that is said until a reload succeeds.
-    private func refuse(_ problems: [Problem], _ done: @escaping @Sendable ([Problem]) -> Void) {
+    private func refuse(_ problems: [Problem], _ done: @escaping @Sendable (Reloaded) -> Void) {
         for problem in problems { Log.failure("\(problem)") }
         Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
         queue.async { [self] in
             reloadProblems = problems
             tellChange()
-            done(problems)
+            done(Reloaded(problems: problems))
         }
     }
 

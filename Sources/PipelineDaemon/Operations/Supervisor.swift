@@ -100,7 +100,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Plugins are being tried.
     var isReloading = false
     /// Who has asked for a reload since that began.
-    var reloads: [@Sendable ([Problem]) -> Void] = []
+    var reloads: [@Sendable (Reloaded) -> Void] = []
     /// Why the latest reload has changed nothing.
     var reloadProblems: [Problem] = []
     /// All inboxes have been watched, or were given up on.
