@@ -159,6 +159,8 @@ typedef struct PipelineHost {
     /* The path of the filter's own folder, which it may read: the folder of its name in the first plugin folder that has one
      * (`watermark/` for watermark), as it was when the filter was loaded. NULL if there is none. */
     const char *PIPELINE_NULLABLE resources;
+    /* Where that folder is, or would have to be made: for a message. A folder that is new is found by `pipectl reload`. */
+    const char *own_folder;
 } PipelineHost;
 
 typedef struct PipelineFilter {
@@ -180,6 +182,10 @@ typedef struct PipelineFilter {
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
     /* What comes from here on may be left out. */
     const char *PIPELINE_NULLABLE author;
+    /* Names of parameters, ended by NULL: the host refuses a chain that gives none of them. Given is what differs from its default. */
+    const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_least_one_of;
+    /* Likewise: the host refuses a chain that gives more than one of them. */
+    const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_most_one_of;
 } PipelineFilter;
 
 /* The first three fields of a PipelineFilter, in its initialiser. */

@@ -138,9 +138,10 @@ public enum ControlInterface {
           choices: []string, unit: ?string, help: string
         )
 
+        # A chain gives at least one of the parameters in `atLeastOneOf`, if there are any, and at most one of those in `atMostOneOf`.
         type Stage (
           name: string, summary: string, version: ?string, author: ?string, file: ?string, state: string, reason: ?string,
-          traits: []string, parameters: []Parameter
+          traits: []string, parameters: []Parameter, atLeastOneOf: []string, atMostOneOf: []string
         )
 
         type SkippedPlugin (file: string, reason: string)

@@ -450,10 +450,14 @@ extension Control {
         @Nullable public var reason: String?
         public var traits: [String]
         public var parameters: [Parameter]
+        /// Names of parameters: a chain gives at least one of the first, at most one of the second.
+        public var atLeastOneOf: [String]
+        public var atMostOneOf: [String]
 
         public init(
             name: String, summary: String, version: String?, author: String?, file: String?, state: String,
-            reason: String?, traits: [String], parameters: [Parameter]
+            reason: String?, traits: [String], parameters: [Parameter], atLeastOneOf: [String] = [],
+            atMostOneOf: [String] = []
         ) {
             self.name = name
             self.summary = summary
@@ -461,6 +465,8 @@ extension Control {
             self.reason = reason
             self.traits = traits
             self.parameters = parameters
+            self.atLeastOneOf = atLeastOneOf
+            self.atMostOneOf = atMostOneOf
             self.version = version
             self.author = author
             self.file = file

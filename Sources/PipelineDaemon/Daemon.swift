@@ -52,7 +52,7 @@ final class Daemon: @unchecked Sendable {
         let (pool, hello, accept) = try Self.startPool(
             with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout)
         self.pool = pool
-        let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
+        let (loaded, problems) = LoadedConfiguration.load(places, hello: hello, starting: true)
         guard problems.isEmpty else {
             Comeback.end(places)
             throw StartError(status: .configuration, description: problems.map(\.description).joined(separator: "\n"))

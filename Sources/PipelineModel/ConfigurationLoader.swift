@@ -56,7 +56,11 @@ struct ConfigurationLoader {
         var recipes = files.map(\.recipe).filter { $0.name != standard.name && !broken.contains($0.file ?? "") }
         recipes.append(standard)
         recipes.sort { $0.name < $1.name }
-        return (Configuration(settings: settings, recipes: recipes, defaultRecipe: standard), problems)
+        let places = files.map { ($0.recipe.name, $0.outboxPlace) }
+        let configuration = Configuration(
+            settings: settings, recipes: recipes, defaultRecipe: standard,
+            outboxPlaces: Dictionary(places) { first, _ in first }.compactMapValues(\.self))
+        return (configuration, problems)
     }
 
     /// The recipe that `DefaultRecipe=` names, or else the built-in one.

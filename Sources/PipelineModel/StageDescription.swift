@@ -9,10 +9,15 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var file: String?
     public var parameters: [ParameterDescription]
     public var traits: Set<StageTrait>
+    /// Parameters of which a chain gives one at least, if there are any.
+    public var atLeastOneOf: [String]
+    /// Parameters of which a chain gives one at most.
+    public var atMostOneOf: [String]
 
     public init(
         name: String, summary: String, version: String? = nil, author: String? = nil, file: String? = nil,
-        parameters: [ParameterDescription], traits: Set<StageTrait> = []
+        parameters: [ParameterDescription], traits: Set<StageTrait> = [], atLeastOneOf: [String] = [],
+        atMostOneOf: [String] = []
     ) {
         self.name = name
         self.summary = summary
@@ -21,6 +26,8 @@ public struct StageDescription: Codable, Sendable, Hashable {
         self.file = file
         self.parameters = parameters
         self.traits = traits
+        self.atLeastOneOf = atLeastOneOf
+        self.atMostOneOf = atMostOneOf
     }
 }
 

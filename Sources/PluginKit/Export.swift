@@ -18,7 +18,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
             parameter_size: UInt32(MemoryLayout<PipelineParameter>.stride), traits: type.traits.rawValue,
             name: lasting(type.name), version: lasting(type.version), summary: lasting(type.summary),
             parameter_count: parameters.count, parameters: lasting(parameters),
-            apply: { Exports.apply($0, $1, $2, $3) }, author: type.author.map(lasting)))
+            apply: { Exports.apply($0, $1, $2, $3) }, author: type.author.map(lasting),
+            at_least_one_of: lasting(type.atLeastOneOf), at_most_one_of: lasting(type.atMostOneOf)))
     return UnsafePointer(filter)
 }
 
@@ -55,13 +56,18 @@ extension ParameterDescription {
         PipelineParameter(
             name: lasting(name), type: PipelineParameterType(rawValue: type), minimum: minimum, maximum: maximum,
             default_value: defaultValue.map(lasting),
-            choices: choices.isEmpty ? nil : lasting(choices.map { UnsafePointer(lasting($0)) } + [nil]),
+            choices: lasting(choices),
             unit: unit.map(lasting), help: lasting(help))
     }
 }
 
 /// Valid for the life of the process, as the contract asks.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
+
+/// Ended by a null; none without any.
+private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
+    words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
+}
 
 private func lasting<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
     let place = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))

@@ -27,6 +27,10 @@ public protocol Filter: Sendable {
     static var summary: String { get }
     static var author: String? { get }
     static var traits: Traits { get }
+    /// Names of parameters, as in a chain: the host refuses one that gives none of them. Given is what differs from its default.
+    static var atLeastOneOf: [String] { get }
+    /// Likewise: more than one of them is refused.
+    static var atMostOneOf: [String] { get }
 
     func apply(to image: Image) throws -> Image
 }
@@ -36,6 +40,8 @@ extension Filter {
     public static var version: String { "1.0.0" }
     public static var author: String? { nil }
     public static var traits: Traits { [] }
+    public static var atLeastOneOf: [String] { [] }
+    public static var atMostOneOf: [String] { [] }
 }
 
 /// Promises that let the host choose a faster way to the same result, and what a filter asks for: `PipelineTrait`.

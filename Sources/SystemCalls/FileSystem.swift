@@ -233,6 +233,15 @@ public enum FileSystem {
         return names
     }
 
+    /// Where a symbolic link leads, as an absolute path; nil of what is none.
+    public static func target(of link: String) throws(SystemError) -> String? {
+        guard try status(link)?.kind == .link else { return nil }
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &room, room.count)
+        guard count >= 0 else { throw SystemError("readlink", link) }
+        return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
     /// The path with links resolved; of a path that is not there, the part that is there resolved.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {

@@ -3,7 +3,7 @@ import Glibc
 
 /// What is mounted. The kernel tells of it without asking any of the file systems, so that one that hangs is no matter.
 public enum MountTable {
-    private static let path = "/proc/self/mountinfo"
+    static let path = "/proc/self/mountinfo"
 
     /// How many mounts a folder lies under. Less than before: one of them is gone, and what is there now is what it had covered.
     public static func depth(of folder: String) throws(SystemError) -> Int {
@@ -40,7 +40,7 @@ public enum MountTable {
     }
 
     /// Spaces and the like are written as `\040`.
-    private static func unescaped(_ word: Substring) -> String {
+    static func unescaped(_ word: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = word.utf8[...]
         while let byte = rest.popFirst() {

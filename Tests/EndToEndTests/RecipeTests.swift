@@ -120,6 +120,84 @@ struct RecipeTests {
         }
     }
 
+    @Test(
+        "an outbox that can't be, and a filter without what it needs, are refused at reload and --check, with the place"
+    )
+    func impossible() async throws {
+        func recipe(_ name: String, _ outbox: String, _ chain: String = "noir") -> String {
+            "[Recipe]\nInbox=\(name)\n  Outbox = \(outbox)\n[Output]\nChain=\(chain)\n"
+        }
+        try await DaemonFixture.with(["file": "in the way", "inbox/web/x/y": ""]) { daemon in
+            try FileManager.default.createSymbolicLink(
+                atPath: daemon.path("link"), withDestinationPath: daemon.path("gone"))
+            let wrong = [
+                ("file", daemon.path("file/below"), "\(daemon.path("file")) is no folder; move it away"),
+                ("kernel", "/proc/results", "/proc is the kernel's /proc, which takes no files"),
+                ("long", String(repeating: "x", count: 256), "File name too long; name another folder"),
+                ("link", daemon.path("link"), "is a link to \(daemon.path("gone")), which is not there"),
+                ("own", daemon.path("inbox/own/results"), "lies in the inbox \(daemon.path("inbox/own"))"),
+                ("other", daemon.path("inbox/web/results"), "lies in the inbox \(daemon.path("inbox/web"))"),
+            ]
+            try daemon.write(recipe("web", "web"), to: "etc/recipes.d/web.recipe")
+            for (name, outbox, _) in wrong {
+                try daemon.write(recipe(name, outbox), to: "etc/recipes.d/\(name).recipe")
+            }
+            try daemon.write(recipe("home", "~/results"), to: "etc/recipes.d/home.recipe")
+            try daemon.write(recipe("mark", "mark", "noir | watermark"), to: "etc/recipes.d/mark.recipe")
+            let problems = try daemon.call(Call.Reload()).problems
+            let check = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(check.status == 78)
+            for (name, _, reason) in wrong {
+                let file = daemon.path("etc/recipes.d/\(name).recipe")
+                let problem = try #require(
+                    problems.first { $0.file == file && $0.message.contains(reason) }, "\(problems)")
+                #expect(problem.line == 3 && problem.message.hasPrefix("Outbox= at column 12: "), "\(problem)")
+                #expect(check.errors.contains("\(file):3: \(problem.message)"))
+            }
+            for said in [
+                "home.recipe:3: Outbox=~/results begins with '~', which only a shell knows; write the whole path",
+                "mark.recipe:5: 'watermark' without 'text' or 'picture', one of which it needs at column 14; write ",
+            ] { #expect(check.errors.contains(said), "\(check.errors)") }
+            #expect(try daemon.call(Call.Recipes()).recipes.map(\.name) == ["noir"])
+            let added = try await daemon.pipectl("add", "--chain", "watermark", daemon.path("file"))
+            #expect(added.status == 2 && added.errors.contains("'watermark' without 'text' or 'picture'"), "\(added)")
+        }
+    }
+
+    @Test(
+        "an outbox that its user can't make is refused at reload, but below a mount that is away, and at a start, it waits",
+        .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
+    func unmade() async throws {
+        let recipe = "[Recipe]\nInbox=web\nOutbox=OUTBOX\n[Output]\nChain=noir | save format=png\n"
+        try await DaemonFixture.with(["closed/keep": ""], started: false) { daemon in
+            let closed = daemon.path("closed")
+            _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
+            func use(_ outbox: String) throws {
+                try daemon.write(
+                    recipe.replacingOccurrences(of: "OUTBOX", with: outbox), to: "etc/recipes.d/web.recipe")
+            }
+            #expect(chmod(closed, 0o555) == 0)
+            try use(closed + "/out")
+            try await daemon.start(under: Nobody.wrapper)
+            try daemon.drop(as: "a.png", inbox: "inbox/web")
+            let event = try await daemon.event { $0.job?.input == "a.png" && $0.job?.state == "waiting" }
+            #expect(event.job?.failure == "configuration", "\(event)")
+            let problem = try #require(try daemon.call(Call.Reload()).problems.first)
+            #expect(
+                problem.line == 3
+                    && problem.message.hasPrefix("Outbox= at column 8: the outbox \(closed)/out can't be made"))
+            #expect(problem.message.contains("\(closed) can't be written: Permission denied; give \(closed) to the"))
+            // Nobody may make anything there, and a disk may come.
+            try use("/mnt/pipelined-test-\(UUID().uuidString)/out")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try use(closed + "/out")
+            #expect(chmod(closed, 0o755) == 0)
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try await daemon.waitForAll()
+            #expect(daemon.exists("closed/out/a.png"))
+        }
+    }
+
     @Test("reload takes new recipes up, and with a mistake changes nothing and says what is wrong")
     func reload() async throws {
         try await DaemonFixture.with { daemon in

@@ -18,6 +18,26 @@ struct MountTableTests {
         #expect(MountTable.depth(of: folder, in: Self.text) == expected)
     }
 
+    @Test(
+        "what is not there may come where something is to be mounted, and is not",
+        arguments: [
+            ("/srv/nas/out", true), ("/srv/my-disk/out", true), ("/srv/photo shop/out", false), ("/srv/out", false),
+            ("/mnt/nas/out", true), ("/mnt", false), ("/media/ada/stick", true), ("/mnt/here/out", false),
+            ("/srv/nasty", false),
+        ])
+    func mayCome(folder: String, expected: Bool) {
+        let fstab = """
+            # a comment /srv/comment
+            UUID=1 / ext4 defaults 0 1
+            nas:/x\t/srv/nas nfs4 _netdev 0 0
+            UUID=2 /srv/photo\\040shop ext4 defaults
+            UUID=3 none swap sw 0 0
+            """
+        let mounted = Self.text + "\n40 22 8:9 / /mnt/here rw - ext4 /dev/sdd1 rw"
+        let units = [#"srv-my\x2ddisk.mount"#, "multi-user.target.wants"]
+        #expect(MountTable.mayCome(with: folder, fstab: fstab, units: units, mounted: mounted) == expected)
+    }
+
     @Test("every folder of this machine lies under something")
     func real() throws {
         #expect(try MountTable.depth(of: "/") >= 1)

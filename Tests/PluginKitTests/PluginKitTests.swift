@@ -13,6 +13,7 @@ private struct EveryKind: Filter {
     static let author: String? = "somebody"
     static let version = "2.1"
     static let traits: Traits = [.pointwise, .changesSize]
+    static let atLeastOneOf = ["caption", "count"]
 
     @Parameter("a number", range: 0.5...2.5, unit: "px") var blurWidth = 1.25
     @Parameter("a whole one", range: -3...7) var count = 4
@@ -44,6 +45,8 @@ struct PluginKitTests {
         #expect(String(cString: filter.summary) == "a test")
         #expect(filter.author.map { String(cString: $0) } == "somebody")
         #expect(filter.traits == PIPELINE_POINTWISE.rawValue | PIPELINE_CHANGES_SIZE.rawValue)
+        #expect((0..<2).map { filter.at_least_one_of?[$0].map { String(cString: $0) } } == ["caption", "count"])
+        #expect(filter.at_least_one_of?[2] == nil && filter.at_most_one_of == nil)
         let parameters = (0..<filter.parameter_count).compactMap { filter.parameters?[$0] }
         #expect(
             parameters.map { String(cString: $0.name) }
@@ -145,9 +148,12 @@ private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePoin
 /// A filter as the host calls it.
 private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws -> Image {
     complaint = ""
+    let folder = strdup("/nowhere")
+    defer { free(folder) }
+    guard let folder else { throw FilterError("there is no memory") }
     var host = PipelineHost(
         size: MemoryLayout<PipelineHost>.size, fail: complain, log: { _, _, _ in }, cancelled: { _ in 0 },
-        resources: nil)
+        resources: nil, own_folder: folder)
     var result: UnsafeMutablePointer<VipsImage>?
     let status = filter.pointee.apply(&host, values, try Image.black(width: 1, height: 1).pointer, &result)
     guard status == 0, let result else { throw FilterError(complaint) }

@@ -29,7 +29,9 @@ struct PluginLayoutTests {
     @Test("An older one, whose description ends before the author, is read as far as it goes")
     func older() throws {
         let header = try header {
-            $0.replacingOccurrences(of: "    const char *PIPELINE_NULLABLE author;\n", with: "")
+            let (start, end) = ("    const char *PIPELINE_NULLABLE author;\n", "} PipelineFilter;")
+            guard let from = $0.range(of: start)?.lowerBound, let to = $0.range(of: end)?.lowerBound else { return $0 }
+            return $0.replacingCharacters(in: from..<to, with: "")
         }
         // What lies behind its end is not its author.
         let worker = try hello(Plugin(name: "odd", body: Self.body, changes: Self.pair), header)
@@ -42,7 +44,7 @@ struct PluginLayoutTests {
     @Test("A newer one, with more fields in both structs, works as far as this host knows them")
     func newer() throws {
         let header = try header {
-            $0.replacingOccurrences(of: "author;\n", with: "author;\n    double more[9];\n")
+            $0.replacingOccurrences(of: "} PipelineFilter;", with: "    double more[9];\n} PipelineFilter;")
                 .replacingOccurrences(
                     of: "    const char *help;\n", with: "    const char *help;\n    void *more[3];\n")
         }
@@ -79,7 +81,7 @@ struct PluginLayoutTests {
                 {"amount", PIPELINE_NUMBER, 0, 1, "0.5", NULL, "px", "how much"}};
             static const PipelineFilter filter = {
                 PIPELINE_FILTER_LAYOUT, PIPELINE_POINTWISE | PIPELINE_CURVE, "odd", "1", "a test", 1, parameters, apply,
-                "nobody"};
+                "nobody", NULL, NULL};
             const PipelineFilter *pipeline_filter(void) { return &filter; }
             """
         let folder = try TemporaryFolder()

@@ -72,6 +72,11 @@ struct PluginTests {
             (".parameters = ODD(.name = \"A\"), .parameter_count = 1", "can't be a parameter's name"),
             (".parameters = ODD(.help = NULL), .parameter_count = 1", "help of 'amount' is missing"),
             (".parameters = ODD(.type = PIPELINE_BOOLEAN), .parameter_count = 1", "is neither yes nor no"),
+            (
+                ".parameters = good, .parameter_count = 1, .at_least_one_of = (const char *const[]) {\"amount\", \"b\", 0}",
+                "its at_least_one_of names 'b', which is none of its parameters"
+            ),
+            (".at_most_one_of = (const char *const[65]) {[0 ... 64] = \"a\"}", "more names than 64"),
         ])
     func nonsense(change: String, reason: String) throws {
         let folder = try TemporaryFolder()

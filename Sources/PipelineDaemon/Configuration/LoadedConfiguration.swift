@@ -11,8 +11,10 @@ struct LoadedConfiguration: Sendable {
     /// What is missing of the workers' confinement, and why.
     var missing: [String]
 
-    /// Reads the files, and says all that is wrong with them.
-    static func load(_ places: Places, hello: Hello) -> (LoadedConfiguration, [Problem]) {
+    /// Reads the files, and says all that is wrong with them; at a start not what may be mended while the recipe waits.
+    static func load(
+        _ places: Places, hello: Hello, starting: Bool = false
+    ) -> (LoadedConfiguration, [Problem]) {
         var problems: [Problem] = []
         let catalog = StageCatalog(filters: hello.filters)
         let main = places.mainConfiguration
@@ -23,7 +25,7 @@ struct LoadedConfiguration: Sendable {
             catalog: catalog)
         let loaded = LoadedConfiguration(
             configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
-        return (loaded, problems + found + loaded.misplaced(places) + loaded.unconfined(main))
+        return (loaded, problems + found + loaded.misplaced(places, starting: starting) + loaded.unconfined(main))
     }
 
     /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there are.
@@ -128,49 +130,5 @@ struct LoadedConfiguration: Sendable {
         WorkOrder(
             recipe: Self.adHocName, adHoc: true, outputs: [RecipeOutput(name: nil, chain: chain)], original: .archive,
             conflict: .number, outbox: adHocOutbox(places), inbox: places.inbox)
-    }
-
-    /// A folder that the daemon writes to must not lie in an inbox, nor an inbox in one of those: it would eat its own output.
-    private func misplaced(_ places: Places) -> [Problem] {
-        let inboxes = configuration.recipes.map { (recipe: $0, folder: FileSystem.resolved(inbox(of: $0, places))) }
-        let written =
-            configuration.recipes.map { ("the outbox of recipe '\($0.name)'", outbox(of: $0, places)) }
-            + places.own.map { ("the daemon's own folder", $0) }
-        var problems: [Problem] = []
-        if let reserved = recipe(Self.adHocName) {
-            problems.append(
-                Problem(
-                    file: reserved.file ?? Self.adHocName, line: nil,
-                    message: "'\(Self.adHocName)' stands for `pipectl add --chain`; give the recipe's file another name"
-                ))
-        }
-        for (index, (recipe, folder)) in inboxes.enumerated() {
-            if let other = inboxes[..<index].first(where: { $0.folder == folder }) {
-                problems.append(
-                    Problem(
-                        file: recipe.file ?? other.recipe.file ?? recipe.name, line: nil,
-                        message:
-                            "the inbox \(folder) is also that of recipe '\(other.recipe.name)'; give one of them another Inbox="
-                    ))
-            }
-            for (what, raw) in written {
-                let other = FileSystem.resolved(raw)
-                let file = recipe.file ?? "built-in recipe \(recipe.name)"
-                if FileSystem.lies(other, within: folder) {
-                    problems.append(
-                        Problem(
-                            file: file, line: nil,
-                            message: "\(what), \(other), lies in the inbox \(folder): results would be taken in again; "
-                                + "put one of them elsewhere"))
-                } else if FileSystem.lies(folder, within: other) {
-                    problems.append(
-                        Problem(
-                            file: file, line: nil,
-                            message: "the inbox \(folder) lies in \(what), \(other): results would be taken in again; "
-                                + "put one of them elsewhere"))
-                }
-            }
-        }
-        return problems
     }
 }

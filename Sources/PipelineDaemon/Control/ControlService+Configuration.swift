@@ -78,6 +78,6 @@ extension Supervisor {
                     name: $0.name, type: $0.type.rawValue, minimum: $0.minimum, maximum: $0.maximum,
                     default: $0.defaultValue, required: $0.isRequired, choices: $0.choices, unit: $0.unit, help: $0.help
                 )
-            })
+            }, atLeastOneOf: stage.atLeastOneOf, atMostOneOf: stage.atMostOneOf)
     }
 }

@@ -31,11 +31,33 @@ extension StageCatalog {
             }
             stage.arguments[parameter.name] = try value(text, of: parameter, column: element.column)
         }
+        try checkGiven(stage, description, columns, column: element.column)
         if let violation = builtIn?.violation(stage) {
             let column = violation.parameter.flatMap { columns[$0] } ?? element.column
             throw ChainProblem(violation.complaint, column: column, advice: violation.advice)
         }
         return stage
+    }
+
+    /// What a filter says of its parameters together. What is written as it would be anyway is not given.
+    private func checkGiven(
+        _ stage: Stage, _ description: StageDescription, _ columns: [String: Int], column: Int
+    ) throws(ChainProblem) {
+        let given = description.parameters.filter { parameter in
+            stage.arguments[parameter.name] != parameter.defaultValue.flatMap { try? parameter.value($0) }
+        }.map(\.name)
+        let needed = description.atLeastOneOf
+        if !needed.isEmpty, !given.contains(where: needed.contains) {
+            let names = needed.map { "'\($0)'" }.alternatives
+            throw ChainProblem(
+                "'\(stage.name)' without \(names)\(needed.count > 1 ? ", one of which it needs" : ", which it needs")",
+                column: column, advice: "write \(stage.name) \(needed.map { "\($0)=…" }.alternatives)")
+        }
+        let rivals = given.filter(description.atMostOneOf.contains)
+        guard rivals.count > 1 else { return }
+        throw ChainProblem(
+            "\(rivals.map { "'\($0)'" }.enumeration) of \(stage.name) together", column: columns[rivals[1]] ?? column,
+            advice: "keep one")
     }
 
     private func parameter(

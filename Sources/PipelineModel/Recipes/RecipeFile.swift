@@ -6,6 +6,7 @@ struct RecipeFile {
     let problems: [Problem]
     /// The line that says which inbox it is.
     let inboxLine: Int?
+    let outboxPlace: SettingPlace?
 
     init(_ file: ConfigurationText, settings: Settings, catalog: StageCatalog) {
         var reader = RecipeReader(file, intake: settings.intake, catalog: catalog)
@@ -20,6 +21,7 @@ struct RecipeFile {
             outputs: reader.outputs)
         problems = reader.problems
         inboxLine = reader.inboxLine
+        outboxPlace = reader.outboxPlace
     }
 
     /// The file's base name without `.recipe`.

@@ -11,6 +11,7 @@ struct RecipeReader {
     private(set) var outputs: [RecipeOutput] = []
     private(set) var problems: [Problem] = []
     private(set) var inboxLine: Int?
+    private(set) var outboxPlace: SettingPlace?
     /// All that have a section, those with a broken chain, too.
     private var outputNames: [String?] = []
 
@@ -80,6 +81,7 @@ struct RecipeReader {
                 try RecipeDraft.table.assign(
                     assignment.value.text, to: assignment.key, in: name, of: &draft, base: inherited)
                 if assignment.key == "Inbox" { inboxLine = assignment.line }
+                if assignment.key == "Outbox" { outboxPlace = SettingPlace(assignment.value) }
             } catch {
                 report(assignment.line, error.sentence)
             }

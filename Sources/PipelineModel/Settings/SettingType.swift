@@ -114,6 +114,9 @@ extension SettingType<String?> {
         guard !parts.contains("..") else {
             throw Refusal("has '..' in it", advice: "name a folder below, or an absolute one")
         }
+        guard parts.first?.first != "~" else {
+            throw Refusal("begins with '~', which only a shell knows", advice: "write the whole path")
+        }
         return (text.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
     } write: {
         $0 ?? ""

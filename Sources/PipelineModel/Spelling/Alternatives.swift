@@ -1,6 +1,11 @@
 extension [String] {
     /// "archive, delete or keep".
-    var alternatives: String {
-        count > 1 ? "\(dropLast().joined(separator: ", ")) or \(self[count - 1])" : joined()
+    var alternatives: String { joined(by: "or") }
+
+    /// "archive, delete and keep".
+    var enumeration: String { joined(by: "and") }
+
+    private func joined(by word: String) -> String {
+        count > 1 ? "\(dropLast().joined(separator: ", ")) \(word) \(self[count - 1])" : joined()
     }
 }

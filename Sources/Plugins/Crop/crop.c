@@ -38,13 +38,11 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "the part that stays: where the eye goes first, where most is to see, the middle, a side or a corner"},
 };
 
-/* The size that is asked for, if it is. */
+/* The size that is asked for. */
 static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
     const char *ratio = values[RATIO].text;
     double across = values[WIDTH].number, down = values[HEIGHT].number;
     int end = 0;
-    if (*ratio == 0 && across == 0 && down == 0)
-        return pipeline_refuse(host, "how large? write ratio=3:2, or width and height in pixels");
     *width = across > 0 ? (int)VIPS_MIN(across, input->Xsize) : input->Xsize;
     *height = down > 0 ? (int)VIPS_MIN(down, input->Ysize) : input->Ysize;
     if (*ratio == 0)
@@ -73,6 +71,8 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     return vips_crop(input, output, left, top, width, height, NULL);
 }
 
+static const char *const sizes[] = {"ratio", "width", "height", NULL};
+
 static const PipelineFilter crop = {
     PIPELINE_FILTER_LAYOUT,
     .name = "crop",
@@ -81,6 +81,7 @@ static const PipelineFilter crop = {
     .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
+    .at_least_one_of = sizes,
     .apply = apply,
 };
 

@@ -105,7 +105,8 @@ static int read_picture(const PipelineHost *host, const PipelineValue *values, i
     const char *name = values[PICTURE].text;
     if (host->resources == NULL)
         return pipeline_refuse(
-            host, "there is no folder to find '%s' in; make one named watermark in the plugin folder", name);
+            host, "there is no folder to find '%s' in; make %s, put it there, then `pipectl reload`", name,
+            host->own_folder);
     if (strchr(name, '/'))
         return pipeline_refuse(host, "'%s' is no name of a file in %s; write it without a folder", name, host->resources);
     char *path = g_build_filename(host->resources, name, NULL);
@@ -175,9 +176,6 @@ static int stamp(const PipelineValue *values, VipsImage *input, const Mark *mark
 
 static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
     gboolean is_text = *values[TEXT].text != 0;
-    if (is_text == (*values[PICTURE].text != 0))
-        return is_text ? pipeline_refuse(host, "a text and a picture are given; keep one of them")
-                       : pipeline_refuse(host, "with what? write text=\"© Name\" or picture=logo.png");
     int margin = (int)lround(pipeline_length(values[MARGIN].number, "%", input));
     int across = VIPS_MAX(1, input->Xsize - 2 * margin), down = VIPS_MAX(1, input->Ysize - 2 * margin);
     int width = VIPS_CLIP(1, (int)lround(values[SIZE].number / 100 * input->Xsize), across);
@@ -194,6 +192,8 @@ static int apply(const PipelineHost *host, const PipelineValue *values, VipsImag
     return failed;
 }
 
+static const char *const marks[] = {"text", "picture", NULL};
+
 static const PipelineFilter watermark = {
     PIPELINE_FILTER_LAYOUT,
     .name = "watermark",
@@ -202,6 +202,8 @@ static const PipelineFilter watermark = {
     .traits = PIPELINE_DRAWS_TEXT,
     .parameter_count = PARAMETER_COUNT,
     .parameters = parameters,
+    .at_least_one_of = marks,
+    .at_most_one_of = marks,
     .apply = apply,
 };
 

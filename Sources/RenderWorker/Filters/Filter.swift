@@ -13,11 +13,12 @@ struct Filter {
     /// Its own folder, which it may read.
     let resources: String?
 
-    init(_ filter: PipelineFilter, description: StageDescription, resources: String?) {
+    /// `ownFolder` is where its folder is, or would be.
+    init(_ filter: PipelineFilter, description: StageDescription, resources: String?, ownFolder: String) {
         self.filter = filter
         self.description = description
         self.resources = resources
-        host = FilterHost.table(of: description.name, resources: resources)
+        host = FilterHost.table(of: description.name, resources: resources, ownFolder: ownFolder)
     }
 
     /// An address in its code.

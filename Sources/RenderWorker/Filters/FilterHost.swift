@@ -20,7 +20,7 @@ enum FilterHost {
     private static let state = Mutex(State())
     private static let longestLine = 400
 
-    static func table(of filter: String, resources: String?) -> UnsafePointer<PipelineHost> {
+    static func table(of filter: String, resources: String?, ownFolder: String) -> UnsafePointer<PipelineHost> {
         let table = UnsafeMutablePointer<PipelineHost>.allocate(capacity: 1)
         table.initialize(
             to: PipelineHost(
@@ -30,7 +30,8 @@ enum FilterHost {
                     FilterHost.log(host, isWarning: level == PIPELINE_LOG_WARNING, FilterHost.line(message))
                 },
                 cancelled: { _ in FilterHost.isCancelled ? 1 : 0 },
-                resources: resources.flatMap { strdup($0) }.map { UnsafePointer($0) }))
+                resources: resources.flatMap { strdup($0) }.map { UnsafePointer($0) },
+                own_folder: UnsafePointer(strdup(ownFolder))))
         state.withLock { $0.names[UInt(bitPattern: table)] = filter }
         return UnsafePointer(table)
     }

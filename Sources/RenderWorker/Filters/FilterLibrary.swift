@@ -85,9 +85,11 @@ struct FilterLibrary {
             guard room >= 0 else {
                 throw PluginError("all filters together say too much of themselves; shorten its help")
             }
+            let folders = resources.map { FileSystem.join($0, name) }
+            let own = folders.first(where: FileSystem.isFolder)
             filters[name] = Filter(
-                plugin.filter, description: plugin.description,
-                resources: resources.map { FileSystem.join($0, name) }.first(where: FileSystem.isFolder))
+                plugin.filter, description: plugin.description, resources: own,
+                ownFolder: own ?? folders.first ?? name)
         } catch {
             skipped.append(SkippedPlugin(file: file, reason: "\(error)"))
         }

@@ -7,7 +7,7 @@ struct PluginDescription {
     private let file: String
 
     private static let longestText = 400
-    private static let mostChoices = 64
+    private static let mostWords = 64
 
     init(_ layout: PluginLayout, file: String) {
         self.layout = layout
@@ -34,7 +34,34 @@ struct PluginDescription {
             name: name, summary: try Self.text(filter.summary, "summary"),
             version: try Self.text(filter.version, "version"),
             author: try filter.author.map { author throws(PluginError) in try Self.text(author, "author") },
-            file: file, parameters: parameters, traits: try traits())
+            file: file, parameters: parameters, traits: try traits(),
+            atLeastOneOf: try names(filter.at_least_one_of, among: parameters, "at_least_one_of"),
+            atMostOneOf: try names(filter.at_most_one_of, among: parameters, "at_most_one_of"))
+    }
+
+    private func names(
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, among parameters: [ParameterDescription], _ what: String
+    ) throws(PluginError) -> [String] {
+        let names = try Self.words(list, "name in \(what)", "its \(what) has more names")
+        for name in names where !parameters.contains(where: { $0.name == name }) {
+            throw PluginError("its \(what) names '\(name)', which is none of its parameters")
+        }
+        return names
+    }
+
+    private static func words(
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ what: String, _ tooMany: String
+    ) throws(PluginError) -> [String] {
+        guard var place = list else { return [] }
+        var words: [String] = []
+        while let text = place.pointee {
+            guard words.count < mostWords else {
+                throw PluginError("\(tooMany) than \(mostWords); end them with NULL")
+            }
+            words.append(try Self.text(text, what))
+            place += 1
+        }
+        return words
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -91,17 +118,7 @@ struct PluginDescription {
     }
 
     private func choices(_ raw: PipelineParameter, of name: String) throws(PluginError) -> [String] {
-        var choices: [String] = []
-        if var choice = raw.choices {
-            while let text = choice.pointee {
-                guard choices.count < Self.mostChoices else {
-                    throw PluginError(
-                        "its parameter '\(name)' has more than \(Self.mostChoices) choices; end them with NULL")
-                }
-                choices.append(try Self.text(text, "choice of '\(name)'"))
-                choice += 1
-            }
-        }
+        let choices = try Self.words(raw.choices, "choice of '\(name)'", "its parameter '\(name)' has more choices")
         guard !choices.isEmpty else { throw PluginError("its parameter '\(name)' has no choices") }
         return choices
     }

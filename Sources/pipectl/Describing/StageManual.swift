@@ -13,6 +13,9 @@ struct StageManual {
         if !stage.traits.isEmpty { lines.append(Text("traits: \(stage.traits.joined(separator: ", "))", .faint)) }
         let words = stage.parameters.map { $0.required ? "\($0.name)=…" : "[\($0.name)=…]" }
         lines += ["", "in a chain: \(([stage.name] + words).joined(separator: " "))"]
+        let (least, most) = (stage.atLeastOneOf.joined(separator: ", "), stage.atMostOneOf.joined(separator: ", "))
+        if !least.isEmpty { lines.append(Text("at least one of: \(least)")) }
+        if !most.isEmpty { lines.append(Text("at most one of: \(most)")) }
         guard !stage.parameters.isEmpty else { return lines }
         var table = Table([
             .init(title: "PARAMETER"), .init(title: "VALUE"), .init(title: "DEFAULT"), .init(title: ""),

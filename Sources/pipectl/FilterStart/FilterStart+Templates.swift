@@ -117,7 +117,7 @@ extension FilterStart {
             PIPELINE_FILTER_LAYOUT,
             /* Each band of the result depends on the same band alone: several such filters in a row cost as much as one. */
             PIPELINE_POINTWISE | PIPELINE_CURVE,
-            "WARM_NAME", "1.0.0", "as if the sun were low", 1, &amount, apply, nullptr};
+            "WARM_NAME", "1.0.0", "as if the sun were low", 1, &amount, apply, nullptr, nullptr, nullptr};
 
         const PipelineFilter *pipeline_filter(void) {
             return &filter;

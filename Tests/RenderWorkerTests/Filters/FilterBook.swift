@@ -57,10 +57,19 @@ enum FilterBook {
             |---|---|
             | ![\(before)](\(picture(example.after))) | ![\(filter.name)](\(picture(filter.name))) |
 
-            | parameter | may be | if left out | |
+            \(needs(filter))| parameter | may be | if left out | |
             |---|---|---|---|
             \(filter.parameters.map(row).joined(separator: "\n"))
             """
+    }
+
+    private static func needs(_ filter: StageDescription) -> String {
+        let groups = [("at least", filter.atLeastOneOf), ("at most", filter.atMostOneOf)].filter { !$0.1.isEmpty }
+        guard !groups.isEmpty else { return "" }
+        let sentences = groups.map { amount, names in
+            "\(amount) one of \(names.map { "`\($0)`" }.joined(separator: ", "))"
+        }
+        return "A chain gives \(sentences.joined(separator: ", and ")).\n\n"
     }
 
     private static func row(_ parameter: ParameterDescription) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import PipelineModel
 import Testing
 import WorkerProtocol
 
@@ -41,13 +42,27 @@ struct PlaceFilterTests {
     @Test(
         "crop says what is missing",
         arguments: [
-            ("crop", "how large?"), ("crop ratio=wide", "'wide' is no ratio; write it as 3:2"),
+            ("crop ratio=wide", "'wide' is no ratio; write it as 3:2"),
             ("crop ratio=3:0", "no ratio"), ("crop ratio=3:2x", "no ratio"),
-            ("watermark", "write text="), ("watermark text=a picture=b.png", "keep one of them"),
         ])
     func complaints(chain: String, message: String) throws {
         let failure = try WorkerProcess().failure(Self.source.file(.png), chain)
         #expect(failure.message.contains(message), "\(failure)")
+    }
+
+    @Test(
+        "what says nothing, or too much, is refused before any picture, with the place",
+        arguments: [
+            ("noir | watermark", "'watermark' without 'text' or 'picture', one of which it needs at column 8"),
+            ("watermark text=\"\" colour=#ffffff", "write watermark text=… or picture=…"),
+            ("watermark text=a picture=b.png", "'text' and 'picture' of watermark together at column 18; keep one"),
+            ("crop position=left", "'crop' without 'ratio', 'width' or 'height', one of which it needs at column 1"),
+            ("crop width=0", "write crop ratio=…, width=… or height=…"),
+        ])
+    func needs(chain: String, message: String) throws {
+        let catalog = StageCatalog(filters: try WorkerProcess().hello.filters)
+        let problem = #expect(throws: ChainProblem.self) { try Chain(parsing: chain, catalog: catalog) }
+        #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
     }
 
     @Test("border frames in its colour, opaquely, and a grey picture stays grey with a grey one")
@@ -130,12 +145,12 @@ struct PlaceFilterTests {
     func missing() throws {
         let folder = try TemporaryFolder()
         let source = try Self.source.file(.png)
+        let own = folder.path + "/watermark"
         func failure(_ name: String) throws -> WorkerFailure {
             try WorkerProcess(plugins: [WorkerProcess.programs.path], "--resources", folder.path)
                 .failure(source, "watermark picture=\(name)")
         }
-        #expect(try failure("logo.png").message.contains("make one named watermark in the plugin folder"))
-        let own = folder.path + "/watermark"
+        #expect(try failure("logo.png").message.contains("make \(own), put it there, then `pipectl reload`"))
         try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
         #expect(try failure("logo.png").message.contains("there is no picture 'logo.png' in \(own)"))
         #expect(try failure("../logo.png").message.contains("write it without a folder"))

@@ -1,0 +1,7 @@
+/// Where a setting's value stands in its file, both counted from 1.
+public struct SettingPlace: Sendable, Hashable {
+    public let line: Int
+    public let column: Int
+
+    init(_ value: PlacedText) { (line, column) = value.place(at: 0) }
+}

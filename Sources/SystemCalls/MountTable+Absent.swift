@@ -1,0 +1,47 @@
+import Foundation
+
+/// What is not mounted now, and may be at another time.
+extension MountTable {
+    /// Where people mount what comes and goes.
+    private static let places = ["/mnt", "/media", "/run/media"]
+    private static let units = "/etc/systemd/system"
+
+    /// Whether a folder that is not there may come when something is mounted that is expected: below a mount point that `/etc/fstab` or a unit
+    /// of systemd names, or below `/mnt`, `/media` or `/run/media` where nothing is mounted.
+    public static func mayCome(with folder: String) -> Bool {
+        func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
+        let names = (try? FileSystem.names(in: units)) ?? []
+        return mayCome(
+            with: folder, fstab: text("/etc/fstab"), units: names.compactMap(\.self), mounted: text(path))
+    }
+
+    static func mayCome(with folder: String, fstab: String, units: [String], mounted: String) -> Bool {
+        let mounts = points(in: mounted, word: 4)
+        let expected = points(in: fstab, word: 1) + units.compactMap(point)
+        let isAbsent = expected.contains {
+            $0 != "/" && FileSystem.lies(folder, within: $0) && !mounts.contains($0)
+        }
+        return isAbsent
+            || places.contains { place in
+                place != folder && FileSystem.lies(folder, within: place)
+                    && !mounts.contains {
+                        $0 != place && FileSystem.lies($0, within: place) && FileSystem.lies(folder, within: $0)
+                    }
+            }
+    }
+
+    private static func points(in text: String, word: Int) -> [String] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.split { $0 == " " || $0 == "\t" }
+            guard words.count > word, words[0].first != "#", words[word].first == "/" else { return nil }
+            return unescaped(words[word])
+        }
+    }
+
+    /// The mount point that a unit is named for: `srv-my\x2dnas.mount` for /srv/my-nas.
+    private static func point(_ unit: String) -> String? {
+        guard let suffix = [".mount", ".automount"].first(where: unit.hasSuffix) else { return nil }
+        let slashes = unit.dropLast(suffix.count).replacing("-", with: "/")
+        return "/" + slashes.replacing(#"\x2d"#, with: "-")
+    }
+}
