@@ -128,9 +128,66 @@ struct ControlTests {
             #expect(held.recipe == "noir")
             #expect(held.job?.reason == "paused: lunch")
             #expect(held.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
-            let raw = try daemon.call(Call.Explain(file: daemon.path("inbox/DSC.NEF"))).explanation
-            #expect(raw.why.contains("RAW"))
+            try daemon.drop(as: "DSC.NEF")
+            #expect(symlink(daemon.path("inbox/DSC.NEF"), daemon.path("inbox/link.png")) == 0)
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/album"), withIntermediateDirectories: true)
+            for (name, why) in [
+                ("DSC.NEF", "RAW"), ("link.png", "a symbolic link is not followed"), ("album", "it is a folder"),
+            ] {
+                let left = try daemon.call(Call.Explain(file: daemon.path("inbox/\(name)"))).explanation
+                #expect(left.why.contains(why) && left.recipe == nil, "\(left)")
+                #expect(left.operations.isEmpty && left.chains.isEmpty && left.job == nil, "\(left)")
+            }
             #expect(throws: ControlError.self) { try daemon.call(Call.Explain(chain: "noir |")) }
+        }
+    }
+
+    @Test("explain of a file that is not there is an error, in JSON, too; one that was put aside is told with its job")
+    func explainEnded() async throws {
+        try await DaemonFixture.with { daemon in
+            for path in ["inbox/nosuch.jpg", "nosuch.jpg"] {
+                for arguments in [[], ["--json"]] {
+                    let outcome = try await Programs.run(
+                        "pipectl", ["--root", daemon.root.path, "explain", daemon.path(path)] + arguments)
+                    #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome)")
+                    #expect(outcome.errors.contains("there is no file \(daemon.path(path)), as far as"), "\(outcome)")
+                    #expect(outcome.errors.hasPrefix("{") == !arguments.isEmpty)
+                }
+            }
+            for id in 1...2 {
+                try daemon.drop(Data("no picture".utf8), as: "a/bad.png")
+                try await daemon.waitForAll()
+                #expect(try daemon.list(["failed"]).count == id)
+            }
+            try daemon.drop(as: "a/good.png")
+            try await daemon.waitForAll()
+            for (path, id, state) in [
+                ("failed/noir/a/bad.png", 1, "failed"), ("failed/noir/a/bad-1.png", 2, "failed"),
+                ("failed/noir/a/bad.png.error.txt", 1, "failed"), ("archive/noir/a/good.png", 3, "done"),
+                ("inbox/a/good.png", 3, "done"),
+            ] {
+                if !path.hasPrefix("inbox") { try await daemon.has(path) }
+                let told = try daemon.call(Call.Explain(file: daemon.path(path))).explanation
+                #expect(told.job?.id == id && told.recipe == "noir" && told.operations.isEmpty, "\(path): \(told)")
+                #expect(told.why.contains("job \(id), which is \(state)"), "\(told.why)")
+            }
+        }
+    }
+
+    @Test("an animation is told to become its first frame: in its story, and when it is explained")
+    func frames() async throws {
+        let start = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let frame: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+        let animation = Data(start + frame + frame + frame + [0x3b])
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(animation, as: "move.gif")
+            let id = try await daemon.job("move.gif", becomes: "done")
+            let header = try #require(try daemon.call(Call.Show(id: id)).story.header)
+            #expect(header.hasSuffix(", the first of its 3 frames"), "\(header)")
+            try daemon.write(animation, to: "still.gif")
+            let explained = try await daemon.pipectl("explain", daemon.path("still.gif"))
+            #expect(explained.output.contains("picture: \(header)\n"), "\(explained)")
         }
     }
 
@@ -147,6 +204,7 @@ struct ControlTests {
             try Data().write(to: URL(fileURLWithPath: empty))
             let refused = try await daemon.pipectl("explain", empty)
             #expect(refused.output.contains("its header is not known: the file is empty"))
+            #expect(!refused.output.contains("RenderOperation"), "\(refused)")
             #expect(try daemon.list(["failed"]) == [])
         }
     }

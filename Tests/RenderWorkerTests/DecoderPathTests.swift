@@ -158,7 +158,9 @@ struct DecoderPathTests {
         let options = ["--tile", "--pyramid", "--tile-width", "64", "--tile-height", "64"]
         let source = try VipsTool.run("tiffsave", pixels.file(.png), options + (subdirectories ? ["--subifd"] : []))
         let chain = "resize width=200 | sharpen"
-        #expect(try worker.open(source, chain).decoderPaths == ["tiff, 1/4 (resize makes 200 × 120)"])
+        let header = try worker.open(source, chain)
+        // Copies of the one picture are no pictures of their own.
+        #expect(header.decoderPaths == ["tiff, 1/4 (resize makes 200 × 120)"] && header.pages == 1)
         let small = try Pixels(worker.render(source, chain + " | save format=png"))
         let plain = try Pixels(worker.render(source, "resize width=200 kernel=lanczos3 | sharpen | save format=png"))
         #expect(small.likeness(plain) > 34)

@@ -9,12 +9,14 @@ extension ControlService {
         onPassing(Call.Explain.self) { [supervisor] call, passed, request in
             // A file is looked for where a mount may hang.
             supervisor.files.async {
-                let isPresent = call.file.map(FileSystem.mayExist) ?? false
+                let there = call.file.flatMap { try? FileSystem.status($0) }
+                // A disk's error does not say that there is none.
+                let mayExist = call.file.map(FileSystem.mayExist) ?? false
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
                 }
                 supervisor.queue.async {
-                    supervisor.explain(call, isPresent: isPresent, opened: file) { result in
+                    supervisor.explain(call, there, mayExist: mayExist, opened: file) { result in
                         switch result {
                         case .success(let explanation): request.reply(Call.Explain.Reply(explanation: explanation))
                         case .failure(let error): request.fail(error)
@@ -30,14 +32,14 @@ extension Supervisor {
     /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
     private static let patience = Duration.seconds(3)
 
-    /// What is known without the picture, and how it would be read, if the caller has opened it.
+    /// What is known without the picture, and how it would be read, if the caller has opened it. `there` is what lies at the path.
     fileprivate func explain(
-        _ call: Call.Explain, isPresent: Bool, opened file: Descriptor?,
+        _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
     ) {
         let known: Known
         do throws(ControlError) {
-            known = try explain(call, isPresent: isPresent)
+            known = try explain(call, there, mayExist: mayExist || file != nil)
         } catch {
             return done(.failure(error))
         }
@@ -54,6 +56,8 @@ extension Supervisor {
                 }
             case .failure(let problem):
                 explanation.problem = problem.words
+                // What can't be read does not go through them.
+                if problem.isLasting { explanation.operations = [] }
             }
             done(.success(explanation))
         }
@@ -71,9 +75,11 @@ extension Supervisor {
         ) { result in
             switch result {
             case .success(let header): done(.success(header))
-            case .failure(.cancelled): done(.failure(Unread(words: "all workers are busy; ask again")))
             case .failure(let failure):
-                done(.failure(Unread(words: JobFailure(failure, atTry: 1)?.message ?? "it can't be read")))
+                guard let failure = JobFailure(failure, atTry: 1) else {
+                    return done(.failure(Unread(words: "all workers are busy; ask again", isLasting: false)))
+                }
+                done(.failure(Unread(words: failure.message, isLasting: failure.class == .input)))
             }
         }
         pool.run(task)
@@ -81,7 +87,106 @@ extension Supervisor {
     }
 
     /// Why a picture's header is not known.
-    private struct Unread: Error { var words: String }
+    private struct Unread: Error {
+        var words: String
+        /// A job of it would fail.
+        var isLasting: Bool
+    }
+
+    private func explain(
+        _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool
+    ) throws(ControlError) -> Known {
+        if let text = call.chain {
+            let order = current.order(for: try parse(text), places)
+            return planned(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
+        }
+        guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
+        if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
+            .max(by: { $0.folder.count < $1.folder.count })
+        {
+            return try explain(file, in: inbox, there, mayExist: mayExist)
+        }
+        if let ended = try job(ofEnded: file, there) { return linked(ended, "it is the original of") }
+        guard mayExist else { throw .noFile(file) }
+        if there?.kind == .folder { return untouched("it is a folder, which lies in no inbox; name a file in it") }
+        return try explain(outside: file, there)
+    }
+
+    /// Which recipe would take a file, what would be done, and why it is not being done.
+    private func explain(
+        _ file: String, in inbox: Inbox, _ there: FileStatus?, mayExist: Bool
+    ) throws(ControlError) -> Known {
+        let (name, path) = (FileSystem.name(of: file), FileSystem.relative(file, to: inbox.folder))
+        let record = try ledger.answer { try $0.newest(path: path) { $0.order.inbox == inbox.folder } }
+        guard let there else {
+            if let record { return linked(record, "it is") }
+            guard mayExist else { throw .noFile(file) }
+            return untouched("its disk does not say what it is; ask again")
+        }
+        if let record, record.origin == .kept, record.file.onAnyDevice == there.identity.onAnyDevice {
+            return linked(record, "it is")
+        }
+        let reason = inbox.reason(for: file)
+        switch there.kind {
+        case .folder: return untouched("it is a folder; the files in it go through '\(inbox.recipe.name)'")
+        case .link, .other: return untouched(reason ?? Inbox.reasonForLeaving(there.kind))
+        case .file: break
+        }
+        if FileNames.isPartial(name) {
+            return untouched("hidden and partial files are left alone until they are renamed")
+        }
+        guard inbox.recipe.matches(name) else {
+            return untouched(reason ?? FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name))
+        }
+        let settle = inbox.recipe.intake.settle.text
+        return planned(
+            inbox.recipe, current.order(for: inbox.recipe, places),
+            reason ?? inbox.report.whyNothing.map { "its inbox waits: \($0)" }
+                ?? "it is settling: it is taken when it has been quiet for \(settle)", nil)
+    }
+
+    private func explain(outside file: String, _ there: FileStatus?) throws(ControlError) -> Known {
+        let name = FileSystem.name(of: file)
+        // What was added has left nothing but its name and its size.
+        let added = try ledger.answer { try $0.newest(path: name) { $0.origin == .spooled && $0.url == nil } }
+        if let record = added, let there, Int64(record.file.size) == there.size {
+            return linked(record, "a file of this name and size is")
+        }
+        let recipe = current.configuration.defaultRecipe
+        guard recipe.matches(name) else {
+            return untouched("it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name))
+        }
+        let why =
+            "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through "
+            + "'\(recipe.name)'"
+        return planned(recipe, current.order(for: recipe, places), why, nil)
+    }
+
+    /// Whose original lies among those that have ended, or the text beside it.
+    private func job(ofEnded file: String, _ there: FileStatus?) throws(ControlError) -> JobRecord? {
+        let text = ".error.txt"
+        let original = file.hasSuffix(text) ? String(file.dropLast(text.count)) : file
+        guard
+            let place = [places.failed, places.archive, places.cancelled].first(where: {
+                FileSystem.lies(file, within: $0)
+            })
+        else { return nil }
+        let path = FileSystem.relative(original, to: place).split(separator: "/").dropFirst().joined(separator: "/")
+        let places = places
+        for path in [path, ResultName.unnumbered(path)] {
+            let record = try ledger.answer { ledger in
+                try ledger.newest(path: path) {
+                    // It is moved before that is recorded.
+                    $0.source == original || $0.file.inode == there?.identity.inode
+                        || $0.needsDownload && Disposal.absentPath($0, places) == original
+                }
+            }
+            if let record { return record }
+        }
+        return nil
+    }
+
+    // MARK: - What is said of it
 
     private struct Known {
         var explanation: Control.Explanation
@@ -90,53 +195,24 @@ extension Supervisor {
         var pictures: [PlannedPicture]
     }
 
-    /// Which recipe would take a file, what would be done, and why it is not being done.
-    private func explain(
-        _ call: Call.Explain, isPresent present: Bool
-    ) throws(ControlError) -> Known {
-        if let text = call.chain {
-            let order = current.order(for: try parse(text), places)
-            return explanation(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
-        }
-        guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
-        let name = FileSystem.name(of: file)
-        if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
-            .max(by: { $0.folder.count < $1.folder.count })
-        {
-            let path = FileSystem.relative(file, to: inbox.folder)
-            let order = current.order(for: inbox.recipe, places)
-            let record = try ledger.answer { try $0.newest(path: path) }
-            if FileNames.isPartial(name) {
-                return explanation(nil, order, "hidden and partial files are left alone until they are renamed", nil)
-            }
-            if !inbox.recipe.matches(name) {
-                let byName = FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name)
-                return explanation(nil, order, inbox.reason(for: file) ?? byName, nil)
-            }
-            if let reason = inbox.reason(for: file) { return explanation(inbox.recipe, order, reason, nil) }
-            let why =
-                if let problem = inbox.report.whyNothing { "its inbox waits: \(problem)" } else if present {
-                    "it is settling: it is taken when it has been quiet for \(inbox.recipe.intake.settle.text)"
-                } else if let record { "it is job \(record.id), which is \(shown(record).state)" } else {
-                    "it would be taken when it is put there"
-                }
-            return explanation(inbox.recipe, order, why, present ? nil : record.map(shown))
-        }
-        if let record = try ledger.answer({ try $0.newest(path: name) }) {
-            return explanation(
-                current.recipe(record.order.recipe), record.order,
-                "it is job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),
-                shown(record))
-        }
-        let recipe = current.configuration.defaultRecipe
-        let why =
-            recipe.matches(name)
-            ? "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through '\(recipe.name)'"
-            : "it lies in no inbox; " + FileNames.reasonForIgnoring(name, recipe: recipe.name)
-        return explanation(recipe, current.order(for: recipe, places), why, nil)
+    /// It is a job, with what is before it unless it has ended.
+    private func linked(_ record: JobRecord, _ what: String) -> Known {
+        var known = planned(
+            current.recipe(record.order.recipe), record.order,
+            "\(what) job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),
+            shown(record))
+        if record.state.isFinal { known.explanation.operations = [] }
+        return known
     }
 
-    private func explanation(
+    /// Nothing is done with it.
+    private func untouched(_ why: String) -> Known {
+        let order = current.order(for: current.configuration.defaultRecipe, places)
+        let explanation = Control.Explanation(recipe: nil, why: why, chains: [:], operations: [], job: nil)
+        return Known(explanation: explanation, order: order, pictures: [])
+    }
+
+    private func planned(
         _ recipe: Recipe?, _ order: WorkOrder, _ why: String, _ job: Control.Job?
     ) -> Known {
         let plan = Planner.plan(outputs: order.outputs, inBatch: job.map { $0.batch != nil } ?? true)
@@ -146,5 +222,12 @@ extension Supervisor {
                 Control.PlannedOperation(kind: $0.kind, queue: $0.queue, does: $0.does(current.catalog))
             }, job: job)
         return Known(explanation: explanation, order: order, pictures: plan.segments.first ?? [])
+    }
+}
+
+extension ControlError {
+    fileprivate static func noFile(_ path: String) -> ControlError {
+        .refused(
+            "there is no file \(path), as far as you and the daemon may look, and no job is known that was made of one")
     }
 }

@@ -69,6 +69,8 @@ final class Inbox: @unchecked Sendable {
 
     var report: InboxReport { shared.withLock { $0 } }
 
+    static func reasonForLeaving(_ kind: FileStatus.Kind) -> String { "a \(kind.rawValue) is not followed" }
+
     /// Why a file in it is left alone.
     func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
 
@@ -377,7 +379,7 @@ final class Inbox: @unchecked Sendable {
         switch status.kind {
         case .folder: return .folder
         case .link, .other:
-            ignore(path, "a \(status.kind.rawValue) is not followed")
+            ignore(path, Self.reasonForLeaving(status.kind))
             return nil
         case .file: break
         }

@@ -21,8 +21,9 @@ extension Ledger {
         } ?? 0
     }
 
-    func newest(path: String) throws -> JobRecord? {
-        try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 1", [.text(path)]).first
+    /// The latest job of this path that is `wanted`: a name comes again and again, in several inboxes.
+    func newest(path: String, where wanted: (JobRecord) -> Bool = { _ in true }) throws -> JobRecord? {
+        try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 100", [.text(path)]).first(where: wanted)
     }
 
     func counts() throws -> [JobState: Int] {

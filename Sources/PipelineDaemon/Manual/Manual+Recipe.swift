@@ -35,6 +35,10 @@ extension Manual {
                             + "| save format=jpeg`. Behind its name a stage has parameters, `name=value`; a value that has spaces "
                             + "is put between quotes. One that may be left out stands below with its default."),
                     .paragraph(
+                        "A result is one picture: an animation becomes its first frame, a file of several pages its first page, and "
+                            + "a HEIC or AVIF of several pictures its main one. `pipectl show` and `pipectl explain` say of how many."
+                    ),
+                    .paragraph(
                         "`pipectl explain` tells what a chain comes to, `pipectl plugins` which stages the running daemon "
                             + "has."),
                     .section("STAGES"), .paragraph("These are built in."),

@@ -122,7 +122,17 @@ extension PictureHeader {
         if orientation != 1 { parts.append("orientation \(orientation)") }
         if let profile { parts.append("profile \(profile)") }
         if progressive { parts.append("progressive") }
-        if pages > 1 { parts.append("\(pages) pages") }
+        if let others { parts.append(others) }
         return parts.joined(separator: ", ")
+    }
+
+    /// A result holds one picture.
+    private var others: String? {
+        guard pages > 1 else { return nil }
+        return switch format {
+        case "gif", "webp": "the first of its \(pages) frames"
+        case "heif", "avif": "the main one of its \(pages) pictures"
+        default: "the first of its \(pages) pages"
+        }
     }
 }

@@ -28,6 +28,13 @@ struct ResultName {
         return FileSystem.join(FileSystem.folder(of: path), shortened(stem, toFit: ending) + ending)
     }
 
+    /// `a/b-1.jpg` → `a/b.jpg`; any other name stays.
+    static func unnumbered(_ path: String) -> String {
+        let (stem, suffix) = split(FileSystem.name(of: path))
+        guard let dash = stem.lastIndex(of: "-"), Int(stem[stem.index(after: dash)...]) != nil else { return path }
+        return FileSystem.join(FileSystem.subfolder(of: path), stem[..<dash] + suffix)
+    }
+
     private static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
         return (String(name[..<dot]), String(name[dot...]))

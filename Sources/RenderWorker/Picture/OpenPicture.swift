@@ -64,7 +64,7 @@ struct OpenPicture {
             bytesPerPixel: estimate.bytesPerPixel(of:))
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
-            bitsPerSample: picture.bytesPerSample * 8, pages: picture.integer("n-pages") ?? 1,
+            bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: picture.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words,
             // One is decoded after the other.

@@ -52,6 +52,9 @@ struct SourceFile {
         }
     }
 
+    /// How many pictures its pages hold: a smaller copy of the first is none of its own.
+    func pictures(among pages: Int) -> Int { format == .tiff ? pages - pyramid.pages : pages }
+
     /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
     func picture(shrink: Int = 1) throws -> Picture {
         guard let source = SourceReader.source(descriptor, of: words) else { throw VipsError.take() }

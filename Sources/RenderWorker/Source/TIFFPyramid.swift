@@ -12,6 +12,11 @@ struct TIFFPyramid {
     /// Which parts of the picture's size there are, the smallest first.
     var shrinks: [Int] { places.keys.sorted(by: >) }
 
+    /// How many of them are pages.
+    var pages: Int {
+        places.values.count { if case .page = $0 { true } else { false } }
+    }
+
     init(_ first: TIFFDirectory?) {
         guard let first else {
             places = [:]
