@@ -25,8 +25,8 @@
  *     const PipelineFilter *pipeline_filter(void) { return &filter; }
  *
  *     cc -shared -fPIC -o glow.so glow.c $(pkg-config --cflags --libs vips)
- *     pipelined-render --try glow.so amount=2 in.jpg out.jpg     one picture, in a worker as it is in service
- *     pipelined-render --conform glow.so                         does it keep what is said here?
+ *     pipectl plugins try glow.so amount=2 in.jpg out.jpg     one picture, in a worker as it is in service
+ *     pipectl plugins check glow.so                           does it keep what is said here?
  *
  * Put it into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ of `pipelined --root`), and `pipectl reload`.
  *

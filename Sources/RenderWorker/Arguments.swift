@@ -33,5 +33,5 @@ struct Arguments {
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ complaint: String) { description = "\(complaint); `pipelined-render --help` shows what is" }
+    init(_ complaint: String) { description = "\(complaint); `pipectl help plugins` shows what is" }
 }

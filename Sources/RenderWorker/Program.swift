@@ -7,6 +7,7 @@ import WorkerProtocol
 /// What happens from the start of the process to the first message.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
+        let inJSON = words.contains("--json")
         do {
             let arguments = try Arguments(words)
             switch arguments.task {
@@ -22,10 +23,11 @@ enum Program {
             }
             return EX_OK
         } catch let error as UsageError {
-            complain(error.description)
-            return EX_USAGE
+            try? complain("Usage", error.description, inJSON)
+            // As pipectl says it, which these are verbs of.
+            return 2
         } catch {
-            complain("\(error)")
+            try? complain("Failed", "\(error)", inJSON)
             return EXIT_FAILURE
         }
     }
@@ -33,7 +35,7 @@ enum Program {
     private static func work(_ arguments: Arguments) throws -> Int32 {
         guard let channel = WorkerChannel.inherited() else {
             print(help)
-            return EX_USAGE
+            return 2
         }
         try startVips()
         let filters = FilterLibrary(arguments.words, resources: arguments.resources, joins: arguments.joins) {
@@ -50,8 +52,10 @@ enum Program {
         guard Vips.start() else { throw VipsError.take() }
     }
 
-    private static func complain(_ message: String) {
-        FileHandle.standardError.write(Data("pipelined-render: \(message)\n".utf8))
+    private static func complain(_ error: String, _ message: String, _ inJSON: Bool) throws {
+        let line =
+            inJSON ? try JSONEncoder().encode(["error": error, "message": message]) : Data("pipectl: \(message)".utf8)
+        FileHandle.standardError.write(line + Data("\n".utf8))
     }
 
     private static let help = """
@@ -60,7 +64,7 @@ enum Program {
         pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
-        descriptor 3; alone, it is of use to who writes a filter. Plugins are files, or folders of them, the first
+        descriptor 3; `pipectl plugins try` and `pipectl plugins check` are its --try and --conform. Plugins are files, or folders of them, the first
         filter of a name wins. Then it confines itself (Landlock, seccomp): from there on it opens no file but
         those of its filters' own folders, and reaches no network.
 
@@ -71,7 +75,7 @@ enum Program {
           --version           the version
           --help              this text
 
-        Exit codes: 0 all is well; 1 it is not; 64 wrong usage. To render pictures start the daemon:
+        Exit codes: 0 all is well; 1 it is not; 2 wrong usage. To render pictures start the daemon:
         pipelined --root FOLDER
         """
 }

@@ -22,8 +22,13 @@ struct Argument: Sendable {
     let count: ClosedRange<Int>
     /// What it may be.
     let kinds: [WordKind]
+    /// First words of the command that only this one, and no other argument, comes behind.
+    let behind: [String]
 
-    init(_ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], _ help: String) {
+    init(
+        _ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], behind: [String] = [], _ help: String
+    ) {
+        self.behind = behind
         self.name = name
         self.kinds = kinds
         self.count = count

@@ -61,6 +61,24 @@ struct FilterGuideTests {
                 _ = try await Programs.run(
                     path: "/bin/cp", ["\(folder)/warm/\(product)", daemon.path("plugins/warm.so")])
 
+                // As the guide has it: what is on PATH alone, and no daemon.
+                let path = ["PATH": "\(prefix)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")"]
+                try daemon.write(Picture.png(width: 90, height: 60), to: "beach.png")
+                let tried = try await Programs.run(
+                    path: "/usr/bin/env",
+                    [
+                        "-C", "\(folder)/warm", "pipectl", "plugins", "try", product, "amount=0.8",
+                        daemon.path("beach.png"), "w.png",
+                    ],
+                    environment: path)
+                #expect(tried.status == 0 && tried.output.contains("w.png: 90 × 60, png, "), "\(tried)")
+                if language == "c" {
+                    let checked = try await Programs.run(
+                        path: "/usr/bin/env", ["-C", "\(folder)/warm", "make", "check"],
+                        environment: environment.merging(path) { $1 })
+                    #expect(checked.status == 0 && checked.output.contains("warm conforms."), "\(checked)")
+                }
+
                 let check = try await Programs.run(
                     path: "\(prefix)/bin/pipelined", ["--root", daemon.root.path, "--check"])
                 #expect(check.status == 0 && check.output.contains("noir"), "\(check.output) \(check.errors)")
@@ -92,6 +110,11 @@ struct FilterGuideTests {
             (["new", "glow", "--language", "rust"], "one of swift, c, c++, not 'rust'"),
             (["new", "glow", "--language", "swift"], "install pipelined (./run install --prefix P)"),
             (["noir", "--language", "c"], "--language is for a new filter"),
+            (["try"], "try wants a filter's file"), (["try", "/bin/true", "a.jpg"], "try wants a picture, and a file"),
+            (["try", "/bin/true", "strength", "a.jpg", "b.png"], "'strength' is no NAME=VALUE"),
+            (["check", "/bin/true", "strength"], "'strength' is no NAME=VALUE"),
+            (["check", "glow.so"], "there is no file glow.so"),
+            (["check", "/bin/true"], "/bin/true is no filter"), (["show", "noir", "mono"], "unexpected 'mono'"),
         ])
     func refused(words: [String], reason: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(

@@ -73,6 +73,7 @@ struct CompletionTests {
         #expect(words("concurrency", "") == ["publish", "render", "auto"])
         #expect(words("concurrency", "render", "") == ["auto"])
         #expect(words("plugins", "show", "") == ["noir"])
+        #expect(words("plugins", "try", "") == [":files"] && words("plugins", "check", "a.so", "") == [":files"])
         #expect(words("add", "x") == [":files"])
         #expect(words("--root", "x") == [":folders"])
         #expect(words("--root=x") == [":folders"])

@@ -36,7 +36,7 @@ an_example_is_built_against_the_dev_package_and_is_used_after_a_reload() {
     sed 's/\.name = "sepia"/.name = "tea"/' /usr/share/pipelined/examples/sepia.c > "$scratch/tea.c"
     # shellcheck disable=SC2046 # They are words.
     cc -shared -fPIC -O2 $(pkg-config --cflags pipelined) "$scratch/tea.c" -o $plugins/tea.so $(pkg-config --libs vips) -lm
-    /usr/libexec/pipelined/pipelined-render --conform $plugins/tea.so
+    pipectl plugins check $plugins/tea.so
     systemctl start "$unit"
     recipe tea 'Inbox=tea' '[Output]' 'Chain=tea | save format=jpeg'
     systemctl reload "$unit"

@@ -74,14 +74,8 @@ struct Places: Sendable, Hashable {
     /// The same, when it is installed.
     private static var installedPlugins: String { "\(FileSystem.folder(of: programFolder))/lib/pipelined/plugins" }
 
-    /// The folder of this very program.
-    static var programFolder: String { FileSystem.folder(of: FileSystem.resolved("/proc/self/exe")) }
+    static var programFolder: String { InstalledProgram.folder }
 
-    static var renderWorker: String? { worker("pipelined-render") }
-    static var fetchWorker: String? { worker("pipelined-fetch") }
-
-    /// Beside this program, or where a package puts it.
-    private static func worker(_ name: String) -> String? {
-        ["\(programFolder)/\(name)", "\(programFolder)/../libexec/pipelined/\(name)"].first(where: FileSystem.mayExist)
-    }
+    static var renderWorker: String? { InstalledProgram.worker("pipelined-render") }
+    static var fetchWorker: String? { InstalledProgram.worker("pipelined-fetch") }
 }

@@ -35,15 +35,39 @@ enum Trying {
             picture, name: source, stages, into: Descriptor.open(made, O_RDWR | O_CREAT | O_EXCL))
         let time = ContinuousClock.now - begun
         try FileSystem.rename(made, result)
-        for line in process.lines { print("\(line.filter ?? process.filter.name) says: \(line.text)") }
-        let (header, output) = (outcome.header, outcome.output)
+        let report = Report(
+            source: .init(
+                width: outcome.header.width, height: outcome.header.height, read: outcome.header.decoderPaths.joined()),
+            result: outcome.output, milliseconds: Int(time / .milliseconds(1)), memory: process.memory.most,
+            said: process.lines.map { "\($0.filter ?? process.filter.name) says: \($0.text)" })
+        guard !arguments.json else {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(report), as: UTF8.self))
+            return EX_OK
+        }
+        for line in report.said { print(line) }
         print(
             """
-            \(source): \(header.width) × \(header.height), read as \(header.decoderPaths.joined())
-            \(result): \(output.width) × \(output.height), \(output.format), \(output.bytes) bytes
-            \(process.filter.name) \(process.filter.version ?? ""): \(Int(time / .milliseconds(1))) ms with reading and \
-            writing, at most \(process.memory.most >> 20) MB of memory
+            \(source): \(report.source.width) × \(report.source.height), read as \(report.source.read)
+            \(result): \(report.result.width) × \(report.result.height), \(report.result.format), \(report.result.bytes) bytes
+            \(process.filter.name) \(process.filter.version ?? ""): \(report.milliseconds) ms with reading and \
+            writing, at most \(report.memory >> 20) MB of memory
             """)
         return EX_OK
+    }
+
+    private struct Report: Encodable {
+        struct Source: Encodable {
+            var width: Int
+            var height: Int
+            var read: String
+        }
+
+        var source: Source
+        var result: RenderedOutput
+        var milliseconds: Int
+        var memory: Int
+        var said: [String]
     }
 }

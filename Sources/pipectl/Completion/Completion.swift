@@ -30,7 +30,7 @@ struct Completion {
         guard let verb = draft.verb else { return candidates(.verb, draft.word) }
         let more = draft.half.map { values($0, draft.word) } ?? []
         return more
-            + verb.arguments(at: draft.arguments.count).flatMap(\.kinds)
+            + verb.arguments(at: draft.arguments.count, behind: draft.arguments.first).flatMap(\.kinds)
             .flatMap { candidates($0, draft.word) }
             .filter { candidate in !draft.arguments.contains(candidate.word) && !more.contains(candidate) }
     }
@@ -77,9 +77,11 @@ extension WordKind {
 
 extension Verb {
     /// The arguments that a word may be which so many others stand before.
-    fileprivate func arguments(at position: Int) -> [Argument] {
+    fileprivate func arguments(at position: Int, behind first: String?) -> [Argument] {
         var (least, most) = (0, 0)
-        return arguments.filter { argument in
+        let claiming = arguments.filter { argument in first.map(argument.behind.contains) ?? false }
+        let offered = claiming.isEmpty ? arguments.filter(\.behind.isEmpty) : claiming
+        return offered.filter { argument in
             defer { least += argument.count.lowerBound }
             most += min(argument.count.upperBound, Int.max - most)
             return (least..<most).contains(position)

@@ -82,6 +82,10 @@ extension FilterStart {
         WARM_NAME.so: WARM_NAME.c
         	$(CC) -std=c11 -O2 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined)
 
+        .PHONY: check
+        check: WARM_NAME.so
+        	pipectl plugins check ./WARM_NAME.so
+
         """
 
     static let cpp = """
@@ -128,6 +132,10 @@ extension FilterStart {
     static let makefileOfCPP = """
         WARM_NAME.so: WARM_NAME.cpp
         	$(CXX) -std=c++17 -O2 -Wall -Wextra -Wpedantic -fPIC -shared -o $@ $< $$(pkg-config --cflags --libs pipelined vips-cpp)
+
+        .PHONY: check
+        check: WARM_NAME.so
+        	pipectl plugins check ./WARM_NAME.so
 
         """
 }

@@ -9,26 +9,39 @@ extension Option {
 extension Verb {
     static let plugins = Verb(
         name: "plugins",
-        summary: "the stages a chain can have, and the manual of each",
-        usage: "[[show] NAME] | new NAME --language swift|c|c++",
+        summary: "the stages a chain can have, and the manual of each; filters of one's own",
+        usage:
+            "[[show] NAME] | new NAME --language swift|c|c++ | try FILE [NAME=VALUE]… PICTURE RESULT | check FILE [NAME=VALUE]…",
         discussion: [
             "Lists plugins that were skipped, too, with the reason.",
             "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
+            "`try` makes one picture with the filter in FILE, and says what it took. `check` puts it through what pictures are",
+            "like, and through what it promises, and prints a report; what it can't do without follows the file. Both run it in",
+            "a worker as the daemon has it, and need no daemon.",
         ],
         arguments: [
             Argument(
-                "show|new", count: 0...1, kinds: [.oneOf(["show", "new"])],
-                "print a manual, which is the default, or begin a filter"),
+                "show|new|try|check", count: 0...1, kinds: [.oneOf(["show", "new", "try", "check"])],
+                "print a manual, which is the default; begin a filter; try or check one"),
             Argument("NAME", count: 0...1, kinds: [.stage], "of the stage, or of the filter to begin"),
+            Argument(
+                "FILE…", count: 0...Int.max, kinds: [.file], behind: ["try", "check"],
+                "the filter, values of its parameters; of try, a picture and a file for the result"),
         ],
         options: [.language],
         examples: [
             Example("pipectl plugins", "all stages"),
             Example("pipectl plugins show noir", "one, with its parameters"),
             Example("pipectl plugins new glow --language swift", "begin a filter of your own"),
+            Example("pipectl plugins try ./glow.so amount=0.8 beach.jpg glow.png", "one picture, as in service"),
+            Example("pipectl plugins check ./glow.so", "does it keep what it promises?"),
         ],
         run: { context in
-            if context.invocation.arguments.first == "new" {
+            let words = context.invocation.arguments
+            if let trial = words.first.flatMap(FilterTrial.init) {
+                try trial.run(words.dropFirst(), json: context.json)
+            }
+            if words.first == "new" {
                 try begin(context)
                 return .done
             }
@@ -36,7 +49,7 @@ extension Verb {
                 throw Failure.usage("--language is for a new filter: pipectl plugins new NAME --language swift|c|c++")
             }
             let reply = try context.call(Call.Plugins())
-            guard let name = try wanted(context.invocation.arguments) else {
+            guard let name = try wanted(words) else {
                 try list(reply, context)
                 return .done
             }
@@ -54,9 +67,11 @@ extension Verb {
         })
 
     private static func wanted(_ words: [String]) throws(Failure) -> String? {
-        guard words.count == 2 else { return words.first }
-        guard words[0] == "show" else { throw .usage("unexpected '\(words[1])'\n\(plugins.usageLine)") }
-        return words[1]
+        let names = words.first == "show" && words.count > 1 ? words.dropFirst() : words[...]
+        guard names.count < 2 else {
+            throw .usage("unexpected '\(names.dropFirst().joined(separator: " "))'\n\(plugins.usageLine)")
+        }
+        return names.first
     }
 
     /// Begins a filter; no daemon is needed.
@@ -73,6 +88,8 @@ extension Verb {
             """
 
             Build it:  cd \(name) && \(start.build)
+            Try it:    pipectl plugins try \(name)/\(start.product) PICTURE RESULT.png
+            Check it:  pipectl plugins check \(name)/\(start.product)
             Use it:    copy \(name)/\(start.product) to a plugin folder, then `pipectl reload`
             """)
     }

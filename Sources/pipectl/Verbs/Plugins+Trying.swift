@@ -1,0 +1,44 @@
+import Glibc
+import SystemCalls
+
+/// `plugins try` and `plugins check`: the worker program, which runs a filter as it is in service. No daemon is needed.
+enum FilterTrial: String {
+    case `try`, check
+
+    /// Becomes that program, so that its output, its end and Ctrl-C are its own.
+    func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
+        guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
+        let (values, pictures) =
+            self == .try ? (words.dropFirst().dropLast(2), words.dropFirst().suffix(2)) : (words.dropFirst(), [])
+        guard self == .check || pictures.count == 2 else {
+            throw Failure.usage("try wants a picture, and a file for the result: \(usage)")
+        }
+        if let word = values.first(where: { !$0.contains("=") }) {
+            throw Failure.usage("'\(word)' is no NAME=VALUE: \(usage)")
+        }
+        guard FileSystem.mayExist(file) else {
+            throw Failure("CannotRead", "there is no file \(file); `pipectl plugins new` begins a filter", .failed)
+        }
+        guard let program = InstalledProgram.worker("pipelined-render") else {
+            throw Failure(
+                "NotInstalled",
+                "pipelined-render is not beside pipectl in \(InstalledProgram.folder); build or install it",
+                .failed)
+        }
+        let task = self == .try ? "--try" : "--conform"
+        // A name without a slash would be looked for where the system's libraries are.
+        let plugin = file.contains("/") ? file : "./\(file)"
+        let command = [program] + (json ? ["--json"] : []) + [task, plugin] + values + pictures
+        var arguments = command.map { strdup($0) } + [nil]
+        fflush(nil)
+        execv(program, &arguments)
+        throw SystemError("start", program)
+    }
+
+    private var usage: String {
+        switch self {
+        case .try: "pipectl plugins try FILE [NAME=VALUE]… PICTURE RESULT"
+        case .check: "pipectl plugins check FILE [NAME=VALUE]…"
+        }
+    }
+}
