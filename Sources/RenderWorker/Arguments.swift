@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// What the command line asks for.
 struct Arguments {
     enum Task { case work, `try`, conform, help, version }
@@ -8,6 +10,8 @@ struct Arguments {
     /// Folders in which filters have folders of their own.
     var resources: [String] = []
     var joins = true
+    /// What filters promise, or ask for, and is not heeded.
+    var withdrawn: Set<StageTrait> = []
     var json = false
 
     init(_ words: some Sequence<String>) throws(UsageError) {
@@ -18,6 +22,11 @@ struct Arguments {
                 guard let folder = words.next(), !folder.isEmpty else { throw UsageError("--resources takes a folder") }
                 resources.append(folder)
             case "--apart": joins = false
+            case "--withdraw":
+                guard let trait = words.next().flatMap(StageTrait.init) else {
+                    throw UsageError("--withdraw takes a trait, as 'luma only'")
+                }
+                withdrawn.insert(trait)
             case "--json": json = true
             case "--try": task = .try
             case "--conform": task = .conform

@@ -38,7 +38,9 @@ enum Program {
             return 2
         }
         try startVips()
-        let filters = FilterLibrary(arguments.words, resources: arguments.resources, joins: arguments.joins) {
+        let filters = FilterLibrary(
+            arguments.words, resources: arguments.resources, joins: arguments.joins, withdrawn: arguments.withdrawn
+        ) {
             try? channel.send(WorkerMessage.loading($0))
         }
         CrashNotes.prepare(filters)
@@ -59,8 +61,8 @@ enum Program {
     }
 
     private static let help = """
-        pipelined-render [--resources FOLDER]… [--apart] PLUGIN…
-        pipelined-render --try PLUGIN [NAME=VALUE]… IN OUT
+        pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… PLUGIN…
+        pipelined-render --try [--json] PLUGIN [NAME=VALUE]… IN OUT
         pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
         Reads, renders and writes pictures for pipelined, one at a time. The daemon starts it, with a socket as
@@ -70,6 +72,7 @@ enum Program {
 
           --resources FOLDER  where filters have folders of their names; those of PLUGIN count, too
           --apart             each filter for itself, without joining several into one table
+          --withdraw TRAIT    filters that have this trait are handled as if they had not
           --try               one filter on one picture, in a worker as the daemon has it
           --conform           puts a filter through a suite of tests, and prints a report; --json for programs
           --version           the version

@@ -15,8 +15,12 @@ extension Conformance {
         Check(name: "again and again") { try $0.again() },
         Check(name: "a huge picture") { try $0.huge() },
         Check(name: "cancelled in the middle") { try $0.cancelled() },
+        Check(name: "luma only, as it says") { try $0.lumaOnly() },
         Check(name: "pointwise, as it says") { try $0.pointwise() },
         Check(name: "a curve, as it says") { try $0.curve() },
+        Check(name: "changes size, as it says") { try $0.changesSize() },
+        Check(name: "draws text, as it says") { try $0.drawsText() },
+        Check(name: "whole picture, as asked") { try $0.wholePicture() },
     ]
 
     private func sizes(_ sizes: [(Int, Int)]) throws -> String {
@@ -143,46 +147,11 @@ extension Conformance {
         _ = try render(Specimen(64, 48).file(), in: process)
         return "after \(times[0]) ms in apply, after \(times[1]) ms behind it"
     }
-
-    // MARK: - Traits
-
-    private func pointwise() throws -> String {
-        guard filter.traits.contains(.pointwise) else { throw LeftOut(reason: "it does not say so") }
-        let process = try processApart()
-        for bands in 1...4 {
-            let specimen = Specimen(96, 64, bands: bands)
-            let straight = try render(specimen.file(), in: process)
-            let shuffled = try render(specimen.shuffled.file(), in: process)
-            guard straight.shuffled == shuffled else {
-                throw FilterTrouble(
-                    "pixels of \(bands) bands become others in other places, or beside others: it is not pointwise")
-            }
-        }
-        return "wherever pixels lie"
-    }
-
-    private func curve() throws -> String {
-        guard filter.traits.contains(.curve) else { throw LeftOut(reason: "it does not say so") }
-        for is16Bit in [false, true] {
-            for bands in 1...4 {
-                let source = try Specimen(256, 64, bands: bands, is16Bit: is16Bit).file()
-                let table = try render(source)
-                let direct = try render(source, in: processApart())
-                guard let difference = table.difference(direct), difference <= 1 else {
-                    throw FilterTrouble(
-                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes "
-                            + "\(table.difference(direct).map { "\($0) levels else" } ?? "another form") "
-                            + "as a table than by itself: it is no curve")
-                }
-            }
-        }
-        return "the same as a table"
-    }
 }
 
 extension ParameterDescription {
     /// The values at which mistakes hide.
-    fileprivate var ends: [String] {
+    var ends: [String] {
         switch type {
         case .number, .integer: [minimum, maximum].compactMap(\.self).map { type == .integer ? "\(Int($0))" : "\($0)" }
         case .boolean: ["no", "yes"]

@@ -19,6 +19,7 @@ final class Conformance {
     let arguments: Arguments
     private var joining: FilterProcess?
     private var apart: FilterProcess?
+    private var withdrawn: [StageTrait: FilterProcess] = [:]
     private(set) lazy var specimen = Specimen(500, 400)
     /// 6000 × 4000.
     private(set) lazy var hugePicture = Result { try specimen.file(across: 12, down: 10) }
@@ -55,6 +56,15 @@ final class Conformance {
         return new
     }
 
+    /// A worker that does not heed a trait.
+    func process(without trait: StageTrait) throws -> FilterProcess {
+        if let process = withdrawn[trait], process.isAlive { return process }
+        // What a table is of, luma or each band, is a matter of that trait.
+        let new = try FilterProcess(plugin, arguments, joins: trait != .lumaOnly, without: trait)
+        withdrawn[trait] = new
+        return new
+    }
+
     /// What becomes of a picture.
     func render(
         _ source: Descriptor, _ changes: [String: String] = [:], times: Int = 1, in process: FilterProcess? = nil
@@ -65,9 +75,11 @@ final class Conformance {
     }
 
     /// The file that becomes of it.
-    func bytes(_ source: Descriptor, in process: FilterProcess) throws -> [UInt8] {
+    func bytes(
+        _ source: Descriptor, _ changes: [String: String] = [:], in process: FilterProcess
+    ) throws -> [UInt8] {
         let target = try Descriptor.memory([])
-        _ = try process.render(source, try chain.stages(), into: target)
+        _ = try process.render(source, try chain.stages(changes), into: target)
         return try SourceFile(target, name: "result").bytes()
     }
 }

@@ -30,7 +30,13 @@ struct FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }
             .map { "\($0.name)=\($0.example)" }
-        return FilterChain(filter: filter, assignments: assignments + examples)
+        let needed = filter.atLeastOneOf.contains { name in given.contains(name[...]) } ? [] : filter.atLeastOneOf
+        let first = needed.lazy.compactMap { name in
+            filter.parameters.first { $0.name == name && !$0.isRequired }.flatMap { parameter in
+                ([parameter.example] + parameter.ends).first { $0 != parameter.defaultValue }.map { "\(name)=\($0)" }
+            }
+        }.first
+        return FilterChain(filter: filter, assignments: assignments + examples + [first].compactMap(\.self))
     }
 
     private static func word(_ name: String, _ value: String) -> String {

@@ -20,8 +20,11 @@ final class FilterProcess {
     /// For one picture, or for loading.
     private static let patience = Duration.seconds(60)
 
-    init(_ plugin: String, _ arguments: Arguments, joins: Bool = true) throws {
-        let options = arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
+    /// Unless it `joins`, it knows no tables; what the filter says `without` this trait is all that it says.
+    init(_ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil) throws {
+        let options =
+            arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
+            + (trait.map { ["--withdraw", $0.rawValue] } ?? [])
         (process, channel) = try Self.start(options + [plugin])
         do {
             let (hello, trail) = try Self.hello(channel)

@@ -14,14 +14,18 @@ struct FilterLibrary {
     private let resources: [String]
     /// Whether filters are joined into tables.
     private let joins: Bool
+    /// Traits that are not heeded.
+    private let withdrawn: Set<StageTrait>
     /// What all descriptions together may take of the message in which the daemon learns them.
     private var room = WorkerChannel.longestMessage * 3 / 4
 
     /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own. Unless it `joins`, each
     /// filter is applied for itself, to the picture itself. `loading` hears of each file before it is loaded.
     init(
-        _ paths: [String], resources: [String] = [], joins: Bool = true, loading: (String) -> Void = { _ in }
+        _ paths: [String], resources: [String] = [], joins: Bool = true, withdrawn: Set<StageTrait> = [],
+        loading: (String) -> Void = { _ in }
     ) {
+        self.withdrawn = withdrawn
         self.resources = resources + paths.map { FileSystem.isFolder($0) ? $0 : FileSystem.folder(of: $0) }
         self.joins = joins
         let own = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
@@ -77,18 +81,20 @@ struct FilterLibrary {
                 if !quietlyWithoutSymbol { throw PluginError("it has no symbol 'pipeline_filter'") }
                 return
             }
-            let name = plugin.description.name
+            var description = plugin.description
+            description.traits.subtract(withdrawn)
+            let name = description.name
             if let first = filters[name] {
                 throw PluginError("the filter '\(name)' is in \(first.description.file ?? "another file") already")
             }
-            room -= (try? JSONEncoder().encode(plugin.description).count) ?? 0
+            room -= (try? JSONEncoder().encode(description).count) ?? 0
             guard room >= 0 else {
                 throw PluginError("all filters together say too much of themselves; shorten its help")
             }
             let folders = resources.map { FileSystem.join($0, name) }
             let own = folders.first(where: FileSystem.isFolder)
             filters[name] = Filter(
-                plugin.filter, description: plugin.description, resources: own,
+                plugin.filter, description: description, resources: own,
                 ownFolder: own ?? folders.first ?? name)
         } catch {
             skipped.append(SkippedPlugin(file: file, reason: "\(error)"))

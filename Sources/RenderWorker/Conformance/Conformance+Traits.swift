@@ -1,0 +1,189 @@
+import PipelineModel
+import SystemCalls
+import WorkerConfinement
+
+/// A trait lets the host choose another way to the same result, or asks for something. Each is held against what becomes of pictures
+/// without it, over all that the parameters may be.
+extension Conformance {
+    func lumaOnly() throws -> String {
+        try claim(.lumaOnly)
+        let withdrawn = try process(without: .lumaOnly)
+        return try each { changes in
+            for (bands, is16Bit) in [(3, false), (4, false), (3, true)] {
+                let source = try Specimen(96, 64, bands: bands, is16Bit: is16Bit).file()
+                guard let honoured = try? render(source, changes) else { return }
+                let own = try render(source, changes, in: withdrawn)
+                guard let distance = honoured.coloured.distance(own.coloured), distance <= Self.roundings else {
+                    throw FilterTrouble(
+                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes something else than of their luma: it is not "
+                            + "luma only, unless it makes luma of colours itself")
+                }
+            }
+        }
+    }
+
+    /// Luma is rounded before a filter, and a steep one makes more of that, here and there.
+    private static let roundings = 2.0
+
+    func pointwise() throws -> String {
+        try claim(.pointwise)
+        let process = try processApart()
+        return try each { changes in
+            for (bands, is16Bit) in kinds(changes) {
+                let specimen = Specimen(96, 64, bands: bands, is16Bit: is16Bit)
+                // Other neighbours, other places, and others left out: what measures the whole measures something else.
+                guard let straight = try? render(specimen.file(), changes, in: process) else { return }
+                let some = try render(specimen.upperHalf.shuffled.file(), changes, in: process)
+                guard straight.upperHalf.shuffled == some else {
+                    throw FilterTrouble(
+                        "pixels of \(bands) bands become others in other places, or beside others: it is not pointwise")
+                }
+            }
+        }
+    }
+
+    func curve() throws -> String {
+        try claim(.curve)
+        let direct = try processApart()
+        return try each { changes in
+            for (bands, is16Bit) in kinds(changes) {
+                let source = try Specimen(256, 64, bands: bands, is16Bit: is16Bit).file()
+                guard let table = try? render(source, changes) else { return }
+                let own = try render(source, changes, in: direct)
+                guard let difference = table.difference(own), difference <= 1 else {
+                    throw FilterTrouble(
+                        "of \(bands) bands, \(is16Bit ? 16 : 8) bit, it makes "
+                            + "\(table.difference(own).map { "\($0) levels else" } ?? "another form") "
+                            + "as a table than by itself: it is no curve")
+                }
+            }
+        }
+    }
+
+    func changesSize() throws -> String {
+        try claim(.changesSize)
+        let pictures = [Specimen(64, 48), Specimen(31, 77)]
+        let sources = try pictures.map { try $0.file() }
+        let seen = variations.lazy.compactMap { changes in
+            zip(pictures, sources).lazy.compactMap { picture, source -> String? in
+                guard let result = try? self.render(source, changes),
+                    (result.width, result.height) != (picture.width, picture.height)
+                else { return nil }
+                return "\(picture.width) × \(picture.height) becomes \(result.width) × \(result.height)"
+            }.first
+        }.first
+        guard let seen else {
+            throw FilterTrouble("with no value that was tried it changes the size: leave the trait out, or give values")
+        }
+        return seen
+    }
+
+    func drawsText() throws -> String {
+        try claim(.drawsText)
+        let withdrawn = try process(without: .drawsText)
+        guard !withdrawn.missing.contains(where: { $0.hasPrefix(Confinement.landlock) }) else {
+            throw LeftOut(reason: "without Landlock nobody is kept from fonts")
+        }
+        return try needed(
+            withdrawn, specimen.file(), "fonts are read",
+            else: "it makes the same without fonts: leave the trait out, or give values with which it draws text")
+    }
+
+    func wholePicture() throws -> String {
+        try claim(.wholePicture)
+        // Higher than what is kept of rows that have gone by.
+        let tall = try specimen.file(across: 1, down: 8)
+        return try needed(
+            process(without: .wholePicture), tall, "rows alone would not do",
+            else: "it makes the same of a picture that comes row by row: leave the trait out, which costs memory")
+    }
+
+    // MARK: - How
+
+    private func claim(_ trait: StageTrait) throws {
+        guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
+    }
+
+    /// Something fails, or becomes another picture, without what the filter asks for.
+    private func needed(
+        _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
+    ) throws -> String {
+        for changes in variations {
+            guard let honoured = try? bytes(source, changes, in: process()) else { continue }
+            guard withdrawn.isAlive, let own = try? bytes(source, changes, in: withdrawn), own == honoured else {
+                return note
+            }
+        }
+        throw FilterTrouble(trouble)
+    }
+
+    /// Runs a check with the values as they are, then with others; says with which it went wrong.
+    private func each(_ check: ([String: String]) throws -> Void) throws -> String {
+        let variations = variations
+        for changes in variations {
+            do {
+                try check(changes)
+            } catch {
+                let values = changes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+                throw FilterTrouble(values.isEmpty ? "\(error)" : "\(values): \(error)")
+            }
+        }
+        return variations.count == 1 ? "the same without" : "the same without, with \(variations.count) sets of values"
+    }
+
+    /// What is checked of every kind of picture as it is, and of one kind with other values.
+    private func kinds(_ changes: [String: String]) -> [(bands: Int, is16Bit: Bool)] {
+        changes.isEmpty
+            ? [(1, false), (2, false), (3, false), (4, false), (1, true), (2, true), (3, true), (4, true)]
+            : [(3, false), (4, true)]
+    }
+
+    /// The values as they are given, each parameter at its ends, all at their first, and all at their last; not what is refused together.
+    private var variations: [[String: String]] {
+        var sets: [[String: String]] = [[:]]
+        var (first, last): ([String: String], [String: String]) = ([:], [:])
+        for parameter in filter.parameters {
+            let values = parameter.type == .text ? ["Ag"] : parameter.ends
+            for value in values { sets.append([parameter.name: value]) }
+            guard parameter.type != .text else { continue }
+            first[parameter.name] = values.first
+            last[parameter.name] = values.last
+        }
+        if !first.isEmpty { sets += [first, last] }
+        return sets.filter { (try? chain.stages($0)) != nil }
+    }
+}
+
+extension Specimen {
+    /// The first half of its rows.
+    fileprivate var upperHalf: Specimen {
+        var half = self
+        half.height = height / 2
+        half.samples = Array(samples.prefix(width * half.height * bands))
+        return half
+    }
+
+    /// Grey as colours that are equal.
+    fileprivate var coloured: Specimen {
+        guard bands < 3 else { return self }
+        var result = self
+        result.bands = bands + 2
+        result.samples = []
+        for start in stride(from: 0, to: samples.count, by: bands) {
+            let grey = samples[start]
+            result.samples += [grey, grey, grey]
+            result.samples += samples[(start + 1)..<(start + bands)]
+        }
+        return result
+    }
+
+    /// By how much samples differ in the mean, of 255; nil of pictures of another form.
+    fileprivate func distance(_ other: Specimen) -> Double? {
+        guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
+            return nil
+        }
+        var sum = 0
+        for index in samples.indices { sum += abs(Int(samples[index]) - Int(other.samples[index])) }
+        return Double(sum) / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
+    }
+}
