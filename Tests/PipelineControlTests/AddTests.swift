@@ -85,7 +85,7 @@ struct AddTests {
     @Test("Ctrl-C in add --wait exits with 130, and says which jobs go on and how to come back to them")
     func interrupted() async throws {
         daemon.on(Call.Wait.self) { _, conversation in
-            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
         }
         for (words, message) in [
             (

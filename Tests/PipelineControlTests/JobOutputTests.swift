@@ -71,7 +71,7 @@ struct JobOutputTests {
         let terminal = try PipectlTerminal("list", "--color", "never", at: daemon)
         #expect(terminal.finish() == 0)
         #expect(terminal.seen.contains("/srv/outbox/a.jpg\r\n") && terminal.seen.contains("a.thumb.webp\r\n"))
-        daemon.answer(Call.Wait.self, JobsReply(jobs: [one]))
+        daemon.answer(Call.Wait.self, .init(jobs: [one]))
         #expect(
             try await Pipectl.run("wait", "1", at: daemon).lines == [
                 "#1 waiting  example.com/lucerne/photo.jpg  settling"

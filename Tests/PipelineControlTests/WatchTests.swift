@@ -163,7 +163,7 @@ struct WatchTests {
     func interruptedWait() throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
         daemon.on(Call.Wait.self) { _, conversation in
-            try conversation.reply(JobsReply(jobs: [Sample.job(1)]), continues: true)
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
         }
         let terminal = try PipectlTerminal("wait", "1", "2", "3", "--color", "never", at: daemon)
         terminal.read(until: "#1 done")

@@ -33,6 +33,8 @@ struct KeptInboxTests {
 
         func needsClaims(in folder: String) throws -> Bool { false }
 
+        func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool { false }
+
         func kept(in folder: String) throws -> KeptFiles {
             try state.withLock { state in
                 state.asked += 1
@@ -60,7 +62,8 @@ struct KeptInboxTests {
             let recipe = Recipe(name: "r", inbox: "", outbox: "", original: .keep, intake: intake, outputs: [])
             let sink = Sink(kept: kept)
             let inbox = Inbox(
-                folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: sink)
+                folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"),
+                sink: sink)
             inbox.begin(adopting: true)
             for await _ in sink.isWatched.stream where sink.taken.contains("new.png") { break }
             #expect(sink.taken == ["new.png"])

@@ -26,7 +26,9 @@ extension EXIF {
     /// Behind all else lies the first directory once more, with EXIF's entries among its own, and the header points there. What the file
     /// says already stays, but for what is replaced.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
-        guard let directory = TIFFDirectory({ SourceFile.exactly(target, at: $0, $1, of: "the result") }) else { return }
+        guard let directory = TIFFDirectory({ SourceFile.exactly(target, at: $0, $1, of: "the result") }) else {
+            return
+        }
         let form = directory.form
         let own = directory.entries.filter { $0.key != entry?.tag }.map { tag, entry in
             let value = entry.isInline ? directory.value(tag, most: form.placeSize).map(Value.bytes) : nil
