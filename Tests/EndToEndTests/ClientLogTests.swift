@@ -9,7 +9,8 @@ import Testing
 struct ClientLogTests {
     /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
     private static let reading = [
-        "Status", "List", "Show", "Explain", "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes",
+        "Status", "List", "ListIgnored", "Show", "Explain", "WhyWaiting", "NewBatch", "CloseBatch", "Wait", "Watch",
+        "Progress", "Recipes",
         "Plugins", "Settings",
     ]
 
