@@ -99,7 +99,8 @@ struct ControlTests {
             let queues = try #require(object["queues"] as? [String: [String: Any]])
             for queue in queues.values {
                 #expect(
-                    Set(queue.keys) == ["configured", "effective", "running", "waiting", "paused", "reason"])
+                    Set(queue.keys)
+                        == ["configured", "effective", "running", "waiting", "paused", "reason", "automatic"])
             }
         }
     }
@@ -110,10 +111,10 @@ struct ControlTests {
             try daemon.drop(as: "one.png")
             try await daemon.event { $0.kind == "picture" }
             let all = try daemon.call(Call.Watch(cursor: 0)).events
-            #expect(all.map(\.kind) == ["job", "job", "job", "picture"])
-            #expect(all.compactMap(\.job?.state) == ["queued", "running", "done", "done"])
-            #expect(all.map(\.cursor) == [1, 2, 3, 4])
-            #expect(try daemon.call(Call.Watch(cursor: 2)).events.map(\.cursor) == [3, 4])
+            #expect(all.map(\.kind) == ["job", "job", "job", "published", "picture"])
+            #expect(all.compactMap(\.job?.state) == ["queued", "running", "done", "done", "done"])
+            #expect(all.map(\.cursor) == [1, 2, 3, 4, 5])
+            #expect(try daemon.call(Call.Watch(cursor: 2)).events.map(\.cursor) == [3, 4, 5])
             #expect(all.last?.job?.outputs == [daemon.path("outbox/noir/one.jpg")])
         }
     }

@@ -133,12 +133,12 @@ struct DownloadTests {
             let piped = try await Programs.run(
                 path: "/bin/sh",
                 ["-c", "exec \(Programs.path("pipectl")) --root \(daemon.root.path) add - < \(daemon.path("more"))"])
-            #expect(piped.status == 0, "\(piped.errors)")
-            #expect(piped.lines.count == 2)
+            #expect(piped.status == 1, "\(piped.errors)")
+            #expect(piped.lines.count == 3 && piped.lines.last?.hasPrefix("batch 2") == true, "\(piped.lines)")
             try await daemon.waitForAll()
             #expect(try daemon.call(Call.List(batch: 2)).jobs.map(\.state) == ["done", "failed"])
             let wrong = try await daemon.pipectl("add", "https://")
-            #expect(wrong.status == 0)
+            #expect(wrong.status == 1)
             #expect(wrong.output.contains("failed"))
         }
     }

@@ -60,7 +60,8 @@ struct FilterFailureTests {
     @Test("one that hangs long after it was applied is named as what is in the chain")
     func hangsLate() async throws {
         try await with(
-            "return vips_gaussblur(in, out, 1, NULL);", settings: "JobTimeout=1s", chain: "odd | resize scale=16"
+            "return vips_gaussblur(in, out, 1, NULL);", settings: "JobTimeout=1s\nMaxPixels=10G",
+            chain: "odd | resize scale=16"
         ) { daemon in
             try daemon.drop(Picture.tiff(width: 6000, height: 4000), as: "bad.tif", inbox: "inbox/odd")
             try await daemon.job("bad.tif", becomes: "failed")

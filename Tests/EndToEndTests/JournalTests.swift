@@ -63,7 +63,7 @@ struct JournalTests {
     func foreignStream() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: ServiceEnvironment.variables(["JOURNAL_STREAM": "1:1"]))
-            #expect(daemon.log.firstMatch(of: #/^\d\d:\d\d:\d\d pipelined /#) != nil, "\(daemon.log)")
+            #expect(daemon.log.firstMatch(of: #/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d pipelined /#) != nil, "\(daemon.log)")
         }
     }
 }

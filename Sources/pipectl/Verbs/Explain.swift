@@ -8,8 +8,9 @@ extension Verb {
         summary: "what would become of a file or a chain, and why it is not running",
         usage: "FILE|CHAIN",
         discussion: [
-            "What exists, has a slash or looks like a file's name is a file; anything else is a chain. One that is not there is an",
-            "error; one in `failed/`, `archive/` or `cancelled/`, and the text beside it, is told with its job.",
+            "What exists, has a slash or looks like a file's name is a file; anything else is a chain. One that is",
+            "not there is an error; one in `failed/`, `archive/` or `cancelled/`, and the text beside it, is told with",
+            "its job.",
             "Of a file that you may read, a worker reads the header; it decides how the pixels are read: at which part",
             "of the size, whether as luma alone, and once for how many outputs.",
         ],

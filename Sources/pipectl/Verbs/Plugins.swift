@@ -9,15 +9,15 @@ extension Option {
 extension Verb {
     static let plugins = Verb(
         name: "plugins",
-        summary: "the stages a chain can have, and the manual of each; filters of one's own",
+        summary: "the stages of chains, the manual of each; filters of one's own",
         usage:
             "[[show] NAME] | new NAME --language swift|c|c++ | try FILE [NAME=VALUE]… PICTURE RESULT | check FILE [NAME=VALUE]…",
         discussion: [
             "Lists plugins that were skipped, too, with the reason.",
             "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
-            "`try` makes one picture with the filter in FILE, and says what it took. `check` puts it through what pictures are",
-            "like, and through what it promises, and prints a report; what it can't do without follows the file. Both run it in",
-            "a worker as the daemon has it, and need no daemon.",
+            "`try` makes one picture with the filter in FILE, and says what it took. `check` puts it through what",
+            "pictures are like, and through what it promises, and prints a report; what it can't do without follows",
+            "the file. Both run it in a worker as the daemon has it, and need no daemon.",
         ],
         arguments: [
             Argument(
@@ -48,8 +48,9 @@ extension Verb {
             guard !context.invocation.has(.language) else {
                 throw Failure.usage("--language is for a new filter: pipectl plugins new NAME --language swift|c|c++")
             }
+            let name = try wanted(words)
             let reply = try context.call(Call.Plugins())
-            guard let name = try wanted(words) else {
+            guard let name else {
                 try list(reply, context)
                 return .done
             }

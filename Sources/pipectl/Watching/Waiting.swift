@@ -61,7 +61,7 @@ struct Waiting {
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
                     try take(replies.flatMap(\.jobs))
-                    if let last = replies.last { try tell(last) }
+                    for reply in replies { try tell(reply) }
                     if isOver { return }
                 }
                 if which.contains(1), try stall.receive(again: Moment.now() + Self.pause) { try tell(some) }

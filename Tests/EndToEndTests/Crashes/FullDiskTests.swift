@@ -125,6 +125,7 @@ struct FullDiskTests {
                 try await daemon.job("first.png", becomes: "done")
 
                 // What settled, and can't be recorded as a job, is no picture more.
+                try await daemon.waitForAll()
                 try disk.fill()
                 for number in 1...4 {
                     try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/\(number).png")))

@@ -1,4 +1,4 @@
-/// What the log tells of an operation with `Log=operations`: `12:00:00 render job 3 behind barrier 1: executing`.
+/// What the log tells of an operation with `Log=operations`: `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
 struct TraceLine: Hashable, CustomStringConvertible {
     /// The queue and what it is about.
     var operation: String
@@ -10,7 +10,7 @@ struct TraceLine: Hashable, CustomStringConvertible {
 
     init?(logged line: Substring) {
         let parts = line.split(separator: ": ")
-        let words = parts.first?.split(separator: " ").dropFirst() ?? []
+        let words = parts.first?.split(separator: " ").dropFirst(2) ?? []
         guard parts.count == 2, let queue = words.first, ["download", "render", "publish", "announce"].contains(queue),
             let kind = words.dropFirst().first, ["job", "batch"].contains(kind)
         else { return nil }
