@@ -15,15 +15,22 @@ final class WorkerProcess: Sendable {
     private let trail: FilterTrail
     private let told = Mutex<[WorkerMessage]>([])
 
-    static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    static let programs =
+        environment["PIPELINED_PROGRAMS"].map { URL(fileURLWithPath: $0) }
+        ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    /// The command that runs it: `./run test --memory` has one watch over it.
+    private static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
+
+    private static let environment = ProcessInfo.processInfo.environment
 
     init(plugins: [String] = [WorkerProcess.programs.path], _ options: String...) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let program = Self.programs.appendingPathComponent("pipelined-render").path
-        let environment = ProcessInfo.processInfo.environment.merging(WorkerMemory.environment) { $1 }
+        let environment = Self.environment.merging(WorkerMemory.environment) { $1 }
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         process = try ChildProgram.start(
-            [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
+            Self.watch + [program] + options + plugins, environment: environment.map { "\($0)=\($1)" },
             streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
         channel = WorkerChannel(ours)
         while true {
