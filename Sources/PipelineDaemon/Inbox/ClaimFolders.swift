@@ -34,7 +34,12 @@ final class ClaimFolders: Sendable {
         // Another file system is mounted there, or somebody has put something in its place.
         guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
-        guard try Identity(claims) == known.claims else { throw replaced(inbox, known, top) }
+        let now = try Identity(claims)
+        if now != known.claims {
+            // It is this daemon's own, so it is no stranger's: there are file systems that number a folder anew now and then.
+            guard place(of: known.claims, in: top, called: inbox) == nil else { throw replaced(inbox, known, top) }
+            self.known.withLock { $0[inbox]?.claims = now }
+        }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
@@ -63,15 +68,21 @@ final class ClaimFolders: Sendable {
 
     private func isReplaced(_ known: Known, in top: Descriptor) throws -> Bool {
         guard let there = try FileSystem.status(ClaimFolder.name, in: top) else { return true }
-        return (there.device, there.inode) != (known.claims.device, known.claims.inode)
+        if (there.device, there.inode) == (known.claims.device, known.claims.inode) { return false }
+        return !Trust.owners.contains(there.owner) || place(of: known.claims, in: top, called: "its folder") != nil
+    }
+
+    /// The name under which a folder lies in the inbox now.
+    private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
+        let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
+        return names.first {
+            let status = try? FileSystem.status($0, in: top)
+            return status?.device == folder.device && status?.inode == folder.inode
+        }
     }
 
     private func replaced(_ inbox: String, _ known: Known, _ top: Descriptor) -> UnsafeFolder {
-        let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
-        let now = names.first {
-            let status = try? FileSystem.status($0, in: top)
-            return status?.device == known.claims.device && status?.inode == known.claims.inode
-        }
+        let now = place(of: known.claims, in: top, called: inbox)
         let place = path(inbox)
         let advice =
             now.map { "it lies at \(inbox)/\($0) now: mv it back to \(place)" }
