@@ -6,7 +6,7 @@ struct GiveBack {
     private let places: Places
     private let ledger: Ledger
     private let claims: ClaimFolders
-    /// What is to be said in the end.
+    /// The report that is printed at the end.
     private var lines: [String] = []
     private var returned: [String: Int] = [:]
 
@@ -47,7 +47,7 @@ struct GiveBack {
         return (isComplete ? ExitStatus.done : .failed).rawValue
     }
 
-    /// What has not been worked on goes back to its inbox, and what has where the daemon would have moved it.
+    /// An original that was not worked on returns to its inbox; one whose job has ended goes where the daemon would have moved it.
     private mutating func giveBack(_ inbox: String) throws {
         guard try FileSystem.status(FileSystem.join(inbox, ClaimFolder.name)) != nil else { return }
         let folder = try claims.open(inbox)

@@ -3,9 +3,9 @@ import SystemCalls
 
 /// Why a folder that is not there can't be made.
 struct Obstacle: Equatable {
-    /// What is the matter, and what to do about it.
+    /// The sentence for the administrator: the obstacle, and the way around it.
     var message: String
-    /// It is the path itself that can't be; a permission may come.
+    /// The path itself is impossible; a missing permission may still be given.
     var isLasting: Bool
 
     /// Nil of a folder that is there, can be made, or may come with a file system that is not mounted now.

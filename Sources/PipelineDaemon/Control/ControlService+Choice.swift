@@ -82,7 +82,7 @@ extension Supervisor {
         .badValue("there is no batch \(batch); `pipectl list` shows the batch of each job, and `pipectl add` prints it")
     }
 
-    /// One that is gone may still have jobs.
+    /// A recipe that was removed may still have jobs.
     func check(recipe: String?) throws(ControlError) {
         guard let recipe, current.recipe(recipe) == nil else { return }
         do {

@@ -32,7 +32,7 @@ extension Supervisor {
     /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
     private static let patience = Duration.seconds(3)
 
-    /// What is known without the picture, and how it would be read, if the caller has opened it. `there` is what lies at the path.
+    /// Explains what is known without the picture, and how it would be read if the caller has opened it. `there` is what lies at the path.
     fileprivate func explain(
         _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
@@ -191,7 +191,7 @@ extension Supervisor {
     private struct Known {
         var explanation: Control.Explanation
         var order: WorkOrder
-        /// What is made of the picture as it came in.
+        /// The results planned for the picture as it came in.
         var pictures: [PlannedPicture]
     }
 

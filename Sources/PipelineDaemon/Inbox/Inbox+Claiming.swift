@@ -131,7 +131,7 @@ extension Inbox {
         }
     }
 
-    /// One that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
+    /// A file that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
     private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)

@@ -28,7 +28,7 @@ final class Inbox: @unchecked Sendable {
     var claiming: ClaimFolder?
     var kept = KeptFiles()
     var writers: Writers
-    /// What has been said of files and folders whose mode is in the way, as long as they are there.
+    /// Lines already logged about files and folders whose mode is in the way, as long as they are there.
     var told: [FileSystem.Key: String] = [:]
     /// Files that this inbox itself is renaming back: no arrivals.
     var givenBack: Set<FileSystem.Key> = []
