@@ -53,6 +53,24 @@ struct WaitTests {
         }
     }
 
+    @Test("watch --until-idle ends when wait does, after the last event")
+    func untilIdle() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write("in the way", to: "archive/noir")
+            try daemon.drop(as: "one.png")
+            async let watch = daemon.pipectl("watch", "--until-idle", "--since", "0", "--json")
+            async let text = daemon.pipectl("watch", "--until-idle", "--since", "0")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
+            let kinds = try await watch.objects().compactMap { $0["kind"] as? String }
+            #expect(kinds.last == "picture")
+            #expect(kinds.count { $0 == "published" } == 1)
+            let lines = try await text.lines
+            #expect(lines.last?.hasSuffix("announced  one.png") == true)
+            #expect(!lines.contains { $0.contains("published") })
+        }
+    }
+
     @Test("killed between the end of a job and the move of its original, it tells of the picture once")
     func killed() async throws {
         try await DaemonFixture.with { daemon in

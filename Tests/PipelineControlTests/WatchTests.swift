@@ -26,6 +26,7 @@ struct WatchTests {
                 try conversation.reply(Call.Watch.Reply(events: [event]), continues: true)
             }
         }
+        daemon.answer(Call.Wait.self, .init(jobs: []))
     }
 
     @Test("watch --json prints every event on a line, from the cursor it is given")

@@ -5,7 +5,6 @@ extension Control.Event {
         var line: Text = "\(Moment.local(time), .faint)  "
         if let job {
             switch kind {
-            case "published": line = line + "#\(job.id) \("published", .good)  \(job.name)"
             case "picture": line = line + "#\(job.id) \("announced", .good)  \(job.name)"
             case "priority": return line + "#\(job.id) priority \(text ?? "")  \(job.name)"
             default: line = line + job.line

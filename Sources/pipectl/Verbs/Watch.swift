@@ -7,7 +7,8 @@ extension Option {
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
-        "--until-idle", "end when no job is left; exits with 1 when one of those seen failed or was cancelled")
+        "--until-idle",
+        "end when `pipectl wait` would; exits with 1 when one of those seen failed or was cancelled")
 }
 
 extension Verb {

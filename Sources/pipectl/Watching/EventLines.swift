@@ -9,7 +9,8 @@ struct EventLines {
         for event in events {
             if json {
                 try output.object(event)
-            } else {
+            } else if event.kind != "published" {
+                // The job's own line has told that it is done.
                 try output.line(event.line)
             }
         }

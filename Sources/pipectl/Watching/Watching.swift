@@ -5,7 +5,7 @@ import PipelineControl
 struct Watching {
     enum Scope: Equatable {
         case everything
-        /// Until no job is left.
+        /// Until `pipectl wait` would return.
         case untilIdle
         /// Until it has ended.
         case batch(Int)
@@ -18,6 +18,9 @@ struct Watching {
     private let needsStatus: Bool
     private let events: ControlClient
     private let progress: ControlClient?
+    /// Waits, once no job is left, until the last originals lie where they belong.
+    private var rest: ControlClient?
+    private var isAtRest = false
     private let interrupts: Interrupts
     private let lines: EventLines
     private var screen: LiveScreen?
@@ -65,17 +68,10 @@ struct Watching {
         while true {
             try refresh()
             if !stale, isOver, seen.isCaughtUp { return try end() }
-            switch interrupts.wait(for: [events.socket] + (progress.map { [$0.socket] } ?? []), milliseconds: timeout) {
+            let clients = [events, progress, rest].compactMap(\.self)
+            switch interrupts.wait(for: clients.map(\.socket), milliseconds: timeout) {
             case .readable(let which):
-                if which.contains(0) {
-                    for reply in try events.receive(Call.Watch.self).replies { try take(reply.events) }
-                }
-                if which.contains(1), let progress {
-                    let (replies, isOver) = try progress.receive(Call.Progress.self)
-                    for reply in replies { try take(reply) }
-                    // Its last word is to be followed by all that happened before.
-                    if isOver { (batchIsOver, stale) = (true, true) }
-                }
+                for client in which.map({ clients[$0] }) { try receive(from: client) }
             case .timeout:
                 // Nothing is left, and for a second nothing came: what is not here by now was before this watch.
                 if !stale, isOver { return try end() }
@@ -88,10 +84,23 @@ struct Watching {
         }
     }
 
+    private mutating func receive(from client: ControlClient) throws {
+        if client === events {
+            for reply in try events.receive(Call.Watch.self).replies { try take(reply.events) }
+        } else if client === rest {
+            if try client.receive(Call.Wait.self).isOver { (rest, isAtRest, stale) = (nil, true, true) }
+        } else {
+            let (replies, isOver) = try client.receive(Call.Progress.self)
+            for reply in replies { try take(reply) }
+            // The events before its last reply have yet to come.
+            if isOver { (batchIsOver, stale) = (true, true) }
+        }
+    }
+
     private var isOver: Bool {
         switch scope {
         case .everything: false
-        case .untilIdle: seen.isIdle
+        case .untilIdle: seen.isIdle && isAtRest
         case .batch: batchIsOver
         }
     }
@@ -121,9 +130,17 @@ struct Watching {
         let now = Moment.now()
         guard needsStatus, stale, now - refreshed >= Self.refreshInterval else { return }
         seen.take(try context.call(Call.Status()).status)
+        if scope == .untilIdle { try awaitRest() }
         refreshed = now
         stale = false
         try draw()
+    }
+
+    private mutating func awaitRest() throws {
+        if !seen.isIdle { isAtRest = false }
+        guard seen.isIdle, !isAtRest, rest == nil else { return }
+        rest = try context.connect()
+        try rest?.start(Call.Wait(ids: []))
     }
 
     private mutating func draw() throws {
