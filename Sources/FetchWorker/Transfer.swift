@@ -37,14 +37,14 @@ final class Transfer {
     private var verdict: FetchFailure?
     /// Since when so much must come, and what had come by then; nil while there is no connection.
     private var window: (start: ContinuousClock.Instant, bytes: Int)?
-    /// Bytes of all its requests.
+    /// Bytes received by all its requests, headers included.
     private(set) var arrived = 0
-    /// It has been told no address yet: its name is looked up, or so many connections to its server are open as may be.
+    /// No address is known yet: the name is being looked up, or the transfer waits for a free connection.
     private(set) var isWaiting = true
 
     /// In bytes. A header is no place to hide a body in.
     private static let longestHeader = 256 << 10
-    /// In bytes, of one line of it: libcurl takes no more, and says then that memory has run out.
+    /// In bytes: the longest header line that libcurl takes. Beyond it, libcurl reports that memory ran out.
     private static let longestLine = 100 << 10
     /// In bytes, of an answer that says that there is no picture. Beyond that the connection is not worth keeping.
     private static let longestApology = 64 << 10

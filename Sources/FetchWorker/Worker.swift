@@ -9,14 +9,14 @@ final class Worker {
     private var all: UnsafeMutableRawPointer
     private var transfers: [Int: Transfer] = [:]
     private var byHandle: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// How much had come of each when that was told: header and body, of all its requests.
+    /// The `arrived` bytes of each transfer at its last report.
     private var reported: [Int: Int] = [:]
     private var reportedAt = ContinuousClock.now
     private var beats = 0
 
     /// How often progress is told, and stalling looked for.
     private static let beat = Duration.milliseconds(200)
-    /// How often it is told that a transfer still waits for a connection, in beats.
+    /// Beats between reports of a transfer that still waits for a connection.
     private static let waiting = 25
 
     init?(channel: WorkerChannel) {

@@ -29,7 +29,7 @@ enum Check {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
-        // A start would do without; who asks whether all is well is told that it is not.
+        // A start goes on without the plugin; a check reports that something is wrong.
         return hello.skipped.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
     }
 }

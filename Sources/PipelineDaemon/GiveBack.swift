@@ -1,17 +1,18 @@
 import PipelineModel
 import SystemCalls
 
-/// `pipelined --give-back`: what was claimed is brought out of the hidden folders, to where a person finds it, before pipelined is removed.
+/// `pipelined --give-back`: moves claimed pictures out of the hidden folders to where a person finds them, before
+/// pipelined is removed.
 struct GiveBack {
     private let places: Places
     private let ledger: Ledger
     private let claims: ClaimFolders
-    /// The report that is printed at the end.
+    /// The report printed at the end.
     private var lines: [String] = []
     private var returned: [String: Int] = [:]
 
     static func run(_ places: Places) throws -> Int32 {
-        // Nothing was ever taken.
+        // No ledger: no picture was ever claimed.
         guard try FileSystem.exists(places.ledger) else { return ExitStatus.done.rawValue }
         let lock = try Daemon.lock(places)
         return try withExtendedLifetime(lock) {
@@ -47,7 +48,8 @@ struct GiveBack {
         return (isComplete ? ExitStatus.done : .failed).rawValue
     }
 
-    /// An original that was not worked on returns to its inbox; one whose job has ended goes where the daemon would have moved it.
+    /// Returns the original of an unfinished job to its inbox, and moves that of an ended job where the daemon would
+    /// have.
     private mutating func giveBack(_ inbox: String) throws {
         guard try FileSystem.status(FileSystem.join(inbox, ClaimFolder.name)) != nil else { return }
         let folder = try claims.open(inbox)
@@ -92,7 +94,8 @@ struct GiveBack {
         ledger.recordDisposal(of: [(job.id, place)]) {}
     }
 
-    /// What was downloaded or added waits in the spool for a daemon that goes on with it. Whoever purges has nothing but its name.
+    /// Downloaded and added files stay in the spool for the next daemon. Each gets its own name, all that is left of it
+    /// after a purge.
     private mutating func nameSpooled() throws {
         for job in try ledger.spooled() where try FileSystem.status(job.source) != nil {
             let named = FileSystem.join(FileSystem.folder(of: job.source), FileSystem.name(of: job.path))

@@ -66,7 +66,7 @@ enum Timestamp {
         return Double(mktime(&parts))
     }
 
-    /// A local time, for people: `09:30:00`, of another day than today `2026-03-01 09:30:00`.
+    /// A local time for people: `09:30:00`, or `2026-03-01 09:30:00` when it is not today.
     static func local(_ seconds: Double, now: Double = now()) -> String {
         let (then, today) = (calendar(seconds), calendar(now))
         return (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday) ? clock(seconds) : dated(seconds)

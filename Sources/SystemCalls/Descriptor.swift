@@ -32,7 +32,7 @@ public final class Descriptor: Sendable {
         return file
     }
 
-    /// What lies below this folder; a symbolic link on the way there, or at its end, makes it fail.
+    /// Opens a file below this folder; a symbolic link on the way, or at the end, makes it fail.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
         // An older kernel; or systemd with RestrictSUIDSGID=, which can't look into the call.
@@ -41,12 +41,12 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
-    /// A folder below this one, "" being this one itself.
+    /// Opens a folder below this one; "" is this one itself.
     public func openFolder(_ path: String) throws(SystemError) -> Descriptor {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// The same, which is made where it is missing, with those above it.
+    /// Opens a folder below this one, and makes it and those above it where they are missing.
     public func makeFolder(_ path: String, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// Renaming without replacing. `RENAME_NOREPLACE` does that at once; NFS and some FUSE file systems know no such flag, and some of these no
-/// hard links.
+/// Renaming without replacing. `RENAME_NOREPLACE` does it in one call; NFS and some FUSE file systems lack that flag,
+/// and some of them hard links as well.
 extension FileSystem {
-    /// Renames; a file that is there already makes it fail with `EEXIST`. Both may be relative to open folders. In a folder of one's `own`
-    /// nobody else makes files: there it is enough to look.
+    /// Renames; an existing target makes it fail with `EEXIST`. Both paths may be relative to open folders. In the
+    /// caller's `own` folder nobody else makes files: there it is enough to look.
     public static func renameWithoutReplacing(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil,
         inOwn own: Bool = false
@@ -21,17 +21,17 @@ extension FileSystem {
                 return try remove(from, in: folder)
             }
             error = SystemError("link", to)
-            // No hard links there, or none to a file of somebody else's.
+            // The file system has no hard links, or allows none to another user's file.
             if [EPERM, ENOSYS, EOPNOTSUPP, EINVAL].contains(error.code) {
                 return try renameOverPlaceholder(from, in: folder, to, in: target)
             }
         }
-        // One that was linked, and a crash came before the other name was removed.
+        // The file was linked, and a crash came before its old name was removed.
         guard error.code == EEXIST, try isSame(from, in: folder, to, in: target) else { throw error }
         try remove(from, in: folder)
     }
 
-    /// An empty file holds the name; what is renamed over it replaces nobody's.
+    /// An empty file holds the name, so that the rename replaces no other's file.
     private static func renameOverPlaceholder(
         _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?
     ) throws(SystemError) {
@@ -41,16 +41,16 @@ extension FileSystem {
         do throws(SystemError) {
             try rename(from, in: folder, to, in: target)
         } catch {
-            // It may have been renamed all the same: then it is none any more.
+            // The rename may have succeeded all the same: then no placeholder is left.
             if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
             throw error
         }
     }
 
-    /// Nothing else has this mode: by it one that a crash has left is known.
+    /// No other file has this mode: it marks a placeholder that a crash has left.
     private static let placeholderMode: UInt32 = 0o200
 
-    /// Whether an empty file there only holds the name for one that was to be renamed. `path` may be relative to an open folder.
+    /// Whether an empty file there only reserves the name for a rename. `path` may be relative to an open folder.
     public static func isPlaceholder(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> Bool {
         guard let there = try status(path, in: folder), there.kind == .file, there.size == 0 else { return false }
         return there.mode & 0o7777 == placeholderMode && there.owner == geteuid()

@@ -41,7 +41,8 @@ public struct FileStatus: Sendable, Hashable {
 
 /// Calls on paths, one function a call; each throws what it attempted on what.
 public enum FileSystem {
-    /// The file at `path` itself, not what a link there points to; nil when there is none, or a file where a folder would have to be. `path` may be relative to an open folder.
+    /// The status of the file at `path`, of a link itself. Nil when there is none, or when a file lies where a folder
+    /// would have to be. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -49,10 +50,10 @@ public enum FileSystem {
         throw SystemError("lstat", path)
     }
 
-    /// Whether anything lies at `path`. What can't be found out is thrown: it is not missing.
+    /// Whether anything lies at `path`. Throws when that can't be found out: then it is not missing.
     public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
 
-    /// For what is read next anyway, and says then why it can't be.
+    /// For a file that is read next anyway: the read says why it fails.
     public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
     /// Whether a folder is there, or a link to one.
@@ -74,13 +75,13 @@ public enum FileSystem {
         if made, durable { try sync(folder(of: path)) }
     }
 
-    /// Takes away what others may do with a file or folder of one's own; one that is not there is no error.
+    /// Removes others' rights to the caller's own file or folder; a missing one is no error.
     public static func keepPrivate(_ path: String, mode: UInt32) throws(SystemError) {
         guard let status = try status(path), status.owner == geteuid(), status.mode & 0o777 & ~mode != 0 else { return }
         guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
     }
 
-    /// What a relative path begins at.
+    /// The folder that a relative path begins at.
     static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 
     public static func rename(_ from: String, _ to: String) throws(SystemError) {
@@ -190,7 +191,7 @@ public enum FileSystem {
         }
     }
 
-    /// Whether there is a copy of a file at `path`: same time, same bytes.
+    /// Whether a copy of a file lies at `path`: same time, same bytes.
     public static func isCopy(_ path: String, of source: Descriptor) throws(SystemError) -> Bool {
         guard let there = try status(path), there.kind == .file else { return false }
         let original = FileStatus(try source.status())
@@ -213,7 +214,7 @@ public enum FileSystem {
         return names(handle)
     }
 
-    /// The same of a folder that is open.
+    /// The names in an open folder.
     public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
         // A descriptor of its own: reading moves the place in the folder, and closing closes it.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
@@ -233,7 +234,7 @@ public enum FileSystem {
         return names
     }
 
-    /// Where a symbolic link leads, as an absolute path; nil of what is none.
+    /// The absolute target of a symbolic link; nil for any other file.
     public static func target(of link: String) throws(SystemError) -> String? {
         guard try status(link)?.kind == .link else { return nil }
         var room = [CChar](repeating: 0, count: Int(PATH_MAX))

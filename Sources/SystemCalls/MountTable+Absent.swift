@@ -1,13 +1,13 @@
 import Foundation
 
-/// What is not mounted now, and may be at another time.
+/// File systems that are not mounted now, and may be later.
 extension MountTable {
-    /// Where people mount what comes and goes.
+    /// Where people mount removable file systems.
     private static let places = ["/mnt", "/media", "/run/media"]
     private static let units = "/etc/systemd/system"
 
-    /// Whether a folder that is not there may come when something is mounted that is expected: below a mount point that `/etc/fstab` or a unit
-    /// of systemd names, or below `/mnt`, `/media` or `/run/media` where nothing is mounted.
+    /// Whether a missing folder may appear with an expected mount: below a mount point that `/etc/fstab` or a systemd
+    /// unit names, or below `/mnt`, `/media` or `/run/media` where nothing is mounted.
     public static func mayCome(with folder: String) -> Bool {
         func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         let names = (try? FileSystem.names(in: units)) ?? []

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where something lies, as one step from an open folder: what others do to the folders above it changes nothing.
+/// A place one step from an open folder: renames of the folders above it change nothing.
 public struct Spot: Sendable {
-    /// None where nobody else may write; then the name is a path.
+    /// Nil where nobody else may write; then the name is a path.
     public let folder: Descriptor?
     public let name: String
 

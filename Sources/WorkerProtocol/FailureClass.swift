@@ -45,7 +45,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
         self =
             switch code {
             case ENOSPC, EDQUOT: .room
-            // What was made may have been cleared away, or moved without anybody being told: a server's answer can get lost.
+            // The file may have been cleared away, or moved by a call whose answer from the server got lost.
             case ENOENT: ofOriginal ? .input : .transient
             // An original's own mode is a matter of that file alone.
             case EACCES, EPERM, EROFS: ofOriginal ? .input : .configuration

@@ -56,7 +56,8 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         self.allowPrivateHosts = allowPrivateHosts
     }
 
-    /// A worker that is well has something to say of a transfer by then: that it has connected, that something has come, or how it ended.
+    /// The longest silence of a healthy worker about a transfer: by then it has connected, received something, or
+    /// ended.
     public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
 
@@ -64,8 +65,8 @@ public struct FetchLimits: Codable, Sendable, Hashable {
 public enum FetchMessage: Codable, Sendable {
     /// Once, before anything else: what the kernel does not give of its confinement, and why.
     case hello(version: String, missing: [String])
-    /// Now and then: when something has come, be it of a header, and as long as it waits for a connection. `total` is what the server has
-    /// announced, if it has.
+    /// Sent now and then: when bytes have come, header included, and while the transfer waits for a connection. `total`
+    /// is what the server has announced, if it has.
     case progress(id: Int, received: Int64, total: Int64?)
     case done(id: Int, FetchedFile)
     case failed(id: Int, FetchFailure)

@@ -181,7 +181,7 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var height: Int
     public var bands: Int
     public var bytes: Int64
-    /// What it was to carry beside its pixels, and its format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for nothing.
+    /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
     public var lost: [String]?
 
     public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {

@@ -61,7 +61,7 @@ extension LoadedConfiguration {
 
     // MARK: - Where
 
-    /// At its Outbox=, if it has one; at `other`'s inbox when the recipe is built in.
+    /// The problem is placed at the recipe's Outbox= line, or at `other` when the recipe is built in.
     private func outboxProblem(of recipe: Recipe, orElse other: Recipe, _ message: String) -> Problem {
         guard let file = recipe.file else { return problem(of: other, message) }
         guard let place = configuration.outboxPlaces[recipe.name] else {

@@ -11,7 +11,8 @@ struct LoadedConfiguration: Sendable {
     /// What is missing of the workers' confinement, and why.
     var missing: [String]
 
-    /// Reads the files, and says all that is wrong with them; at a start not what may be mended while the recipe waits.
+    /// Reads the files and reports every problem. At a start it leaves out problems that can be mended while the recipe
+    /// waits.
     static func load(
         _ places: Places, hello: Hello, starting: Bool = false
     ) -> (LoadedConfiguration, [Problem]) {
@@ -84,7 +85,7 @@ struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Hooks that are not run as they are now, and why.
+    /// Hooks that are refused in their present state, each with the reason.
     var refusedHooks: [String] {
         configuration.recipes.compactMap { recipe in
             guard let hook = recipe.hook, let refusal = Trust.refusal(of: hook) else { return nil }

@@ -5,10 +5,10 @@ import SystemCalls
 struct Obstacle: Equatable {
     /// The sentence for the administrator: the obstacle, and the way around it.
     var message: String
-    /// The path itself is impossible; a missing permission may still be given.
+    /// True when the path itself is impossible; false for a missing permission, which may still be given.
     var isLasting: Bool
 
-    /// Nil of a folder that is there, can be made, or may come with a file system that is not mounted now.
+    /// Nil when the folder exists, can be made, or may appear with a file system that is not mounted now.
     init?(to folder: String) {
         var raw = stat()
         var (path, reason) = (folder, Int32(0))
@@ -19,7 +19,7 @@ struct Obstacle: Equatable {
             case ELOOP, ENAMETOOLONG:
                 self.init(message: "\(Self.words(reason)); name another folder", isLasting: true)
                 return
-            // The disk itself is away.
+            // The disk itself does not answer.
             default: return nil
             }
             if let target = try? FileSystem.target(of: path), reason == ENOENT {

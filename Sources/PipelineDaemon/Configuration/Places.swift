@@ -34,7 +34,7 @@ struct Places: Sendable, Hashable {
     var archive: String { "\(data)/archive" }
     var failed: String { "\(data)/failed" }
     var cancelled: String { "\(data)/cancelled" }
-    /// What could not be given back otherwise when pipelined was removed.
+    /// Originals that `--give-back` could not return to their inboxes.
     var recovered: String { "\(data)/recovered" }
     var state: String { "\(data)/state" }
     /// Private copies of the plugins.
@@ -43,7 +43,7 @@ struct Places: Sendable, Hashable {
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }
     var identity: String { "\(state)/id" }
-    /// There from a start to a stop: see `Comeback`.
+    /// The file exists from a start to a clean stop: see `Comeback`.
     var comeback: String { "\(state)/comeback" }
     var lock: String { "\(state)/lock" }
     var socket: String { "\(run)/control.sock" }
@@ -53,7 +53,7 @@ struct Places: Sendable, Hashable {
 
     func make() throws(SystemError) {
         for folder in [inbox, outbox, archive, failed, cancelled, run] { try FileSystem.makeFolders(folder) }
-        // The ledger has the passwords that URLs have, and the spool whole pictures: they are for the daemon's user alone.
+        // The ledger holds passwords from URLs, and the spool whole pictures: both belong to the daemon's user alone.
         for folder in [state, spool] {
             try FileSystem.makeFolders(folder, mode: 0o700)
             try FileSystem.keepPrivate(folder, mode: 0o700)

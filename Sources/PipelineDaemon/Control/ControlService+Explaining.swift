@@ -10,7 +10,7 @@ extension ControlService {
             // A file is looked for where a mount may hang.
             supervisor.files.async {
                 let there = call.file.flatMap { try? FileSystem.status($0) }
-                // A disk's error does not say that there is none.
+                // An error of the disk does not mean that the file is missing.
                 let mayExist = call.file.map(FileSystem.mayExist) ?? false
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
@@ -32,7 +32,8 @@ extension Supervisor {
     /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
     private static let patience = Duration.seconds(3)
 
-    /// Explains what is known without the picture, and how it would be read if the caller has opened it. `there` is what lies at the path.
+    /// Explains what is known without the picture, and how it would be read if the caller has opened it. `there` is the
+    /// status of the file at the path.
     fileprivate func explain(
         _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool, opened file: Descriptor?,
         _ done: @escaping @Sendable (Result<Control.Explanation, ControlError>) -> Void
@@ -56,7 +57,7 @@ extension Supervisor {
                 }
             case .failure(let problem):
                 explanation.problem = problem.words
-                // What can't be read does not go through them.
+                // An unreadable picture goes through no operations.
                 if problem.isLasting { explanation.operations = [] }
             }
             done(.success(explanation))
@@ -89,7 +90,7 @@ extension Supervisor {
     /// Why a picture's header is not known.
     private struct Unread: Error {
         var words: String
-        /// A job of it would fail.
+        /// A job with this picture would fail.
         var isLasting: Bool
     }
 
@@ -112,7 +113,7 @@ extension Supervisor {
         return try explain(outside: file, there)
     }
 
-    /// Which recipe would take a file, what would be done, and why it is not being done.
+    /// Says which recipe would take the file, what would be done, and why it is not being done.
     private func explain(
         _ file: String, in inbox: Inbox, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
@@ -147,7 +148,7 @@ extension Supervisor {
 
     private func explain(outside file: String, _ there: FileStatus?) throws(ControlError) -> Known {
         let name = FileSystem.name(of: file)
-        // What was added has left nothing but its name and its size.
+        // An added file is known by its name and size alone.
         let added = try ledger.answer { try $0.newest(path: name) { $0.origin == .spooled && $0.url == nil } }
         if let record = added, let there, Int64(record.file.size) == there.size {
             return linked(record, "a file of this name and size is")
@@ -162,7 +163,7 @@ extension Supervisor {
         return planned(recipe, current.order(for: recipe, places), why, nil)
     }
 
-    /// Whose original lies among those that have ended, or the text beside it.
+    /// The job whose original, or the text beside it, lies at this path in `failed/`, `archive/` or `cancelled/`.
     private func job(ofEnded file: String, _ there: FileStatus?) throws(ControlError) -> JobRecord? {
         let text = ".error.txt"
         let original = file.hasSuffix(text) ? String(file.dropLast(text.count)) : file
@@ -176,7 +177,7 @@ extension Supervisor {
         for path in [path, ResultName.unnumbered(path)] {
             let record = try ledger.answer { ledger in
                 try ledger.newest(path: path) {
-                    // It is moved before that is recorded.
+                    // The original is moved before the move is recorded.
                     $0.source == original || $0.file.inode == there?.identity.inode
                         || $0.needsDownload && Disposal.absentPath($0, places) == original
                 }
@@ -195,7 +196,7 @@ extension Supervisor {
         var pictures: [PlannedPicture]
     }
 
-    /// It is a job, with what is before it unless it has ended.
+    /// The file belongs to a job; the plan is shown unless the job has ended.
     private func linked(_ record: JobRecord, _ what: String) -> Known {
         var known = planned(
             current.recipe(record.order.recipe), record.order,
@@ -205,7 +206,7 @@ extension Supervisor {
         return known
     }
 
-    /// Nothing is done with it.
+    /// Nothing is done with the file.
     private func untouched(_ why: String) -> Known {
         let order = current.order(for: current.configuration.defaultRecipe, places)
         let explanation = Control.Explanation(recipe: nil, why: why, chains: [:], operations: [], job: nil)

@@ -10,7 +10,7 @@ extension ControlService {
                 throw ControlError.noSuchRecipe(name, known: supervisor.current.configuration.recipes.map(\.name))
             }
             let inboxes = supervisor.inboxes.filter { call.recipe == nil || $0.recipe.name == call.recipe }
-            // There may be a great many of them to be put in order.
+            // Sorting a great many files would hold up the supervisor.
             supervisor.files.async {
                 let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
                     .filter { file in call.after.map { file.path > $0 } ?? true }
@@ -21,7 +21,7 @@ extension ControlService {
         }
     }
 
-    /// Files in a reply of its own, and in one of several.
+    /// Files in a single reply, and in each of several.
     private static let (longPage, page) = (500, 100)
 
     private static func send(_ files: [Control.Ignored], _ request: ControlRequest) {

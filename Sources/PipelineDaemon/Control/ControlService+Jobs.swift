@@ -309,7 +309,7 @@ extension Supervisor {
         }
         enter([record], after: others) { [self] answer in
             guard let error = error(answer, of: record.id) else {
-                // It is recorded, whether or not it can be read.
+                // The job is recorded, even if the ledger can't be read now.
                 return done(.success((try? ledger.job(record.id)) ?? record))
             }
             files.async {

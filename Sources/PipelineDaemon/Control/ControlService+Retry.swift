@@ -40,7 +40,7 @@ extension Supervisor {
     /// What has become of a retry so far.
     private struct Retried: Sendable {
         var ids: [Int] = []
-        /// Why not all could be looked for.
+        /// Why the search for jobs broke off.
         var unread: ControlError?
         /// The first few of them, in words.
         var lost: [String] = []
@@ -99,7 +99,7 @@ extension Supervisor {
             var retried = retried
             retried.ids += returned.brought.map(\.id)
             for (job, why) in returned.lost { retried.lose(job, why) }
-            // Of all that have failed, those are left that nobody else brings back.
+            // A retry of everything passes over jobs that somebody else brings back.
             if isNamed { for job in returned.others { retried.lose(job, "somebody else has brought it back") } }
             done(retried)
         }

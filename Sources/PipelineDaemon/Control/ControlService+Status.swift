@@ -70,7 +70,7 @@ extension Supervisor {
             workers: 0, cursor: ledger.cursor, problems: problems)
     }
 
-    /// Queued jobs, by the queue that they begin in. That the ledger can't be read is among the problems.
+    /// Queued jobs, by the queue that they begin in. An unreadable ledger is told among the problems.
     private func queuedCounts() -> [Entry: Int] {
         let all = max(0, counts[.queued] ?? 0)
         let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
@@ -101,7 +101,7 @@ extension Supervisor {
         return .batch(batch)
     }
 
-    /// Why these wait. What is queued while its queue begins nothing waits for that.
+    /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
     func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting] {
         let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
@@ -164,7 +164,7 @@ extension [Control.Waiting] {
 }
 
 extension JobRecord {
-    /// When it is tried again may have become another time, or another day, since it was written down.
+    /// The time of the next try, or its day, may have changed since the reason was recorded.
     private func sayingWhen(_ reason: String) -> String {
         guard let due, let rest = reason.firstRange(of: " (") else { return reason }
         return "retry at \(Timestamp.local(due))\(reason[rest.lowerBound...])"

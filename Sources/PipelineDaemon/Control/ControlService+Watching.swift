@@ -107,7 +107,7 @@ private final class Endings: Sendable {
 
     func append(_ record: JobRecord) { state.withLock { $0.ended.append((record.id, record.state)) } }
 
-    /// What holds up the rest.
+    /// Tells the client what holds up the remaining jobs.
     func tell(_ heldUp: String?) { state.withLock { ($0.heldUp, $0.isHeldUpTold) = (heldUp, false) } }
 
     func end() { state.withLock { $0.isOver = true } }

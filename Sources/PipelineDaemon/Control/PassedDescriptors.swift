@@ -20,7 +20,7 @@ struct PassingDescriptors {
         count += packet.descriptors.count
     }
 
-    /// Those of the call whose last byte is the `end`th.
+    /// Descriptors of the call that ends at `end`.
     mutating func take(upTo end: Int) -> PassedDescriptors {
         var taken = PassedDescriptors()
         while let first = waiting.first, first.end <= end {

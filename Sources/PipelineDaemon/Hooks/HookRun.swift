@@ -8,7 +8,7 @@ import SystemCalls
 ///
 /// `@unchecked`: it lives on the queue it was given.
 final class HookRun: @unchecked Sendable {
-    /// Of what it says, so much is told.
+    /// Bytes of output that are logged.
     private static let mostWords = 1000
 
     private let process: Int32

@@ -35,7 +35,7 @@ final class Hooks: @unchecked Sendable {
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
     private var seen = 0
-    /// Programs that are to be set when the ledger can be read.
+    /// Programs to be set once the ledger can be read.
     private var awaited: (programs: [String: String], from: Int)?
     private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
@@ -69,7 +69,7 @@ final class Hooks: @unchecked Sendable {
         }
     }
 
-    /// How far a hook has come is not guessed: it would run twice, or not at all.
+    /// The ledger alone says how far a hook has come: a guess would run it twice, or not at all.
     private func setAwaited() throws {
         guard let (programs, now) = awaited else { return }
         let known = try ledger.hooks()
@@ -124,7 +124,7 @@ final class Hooks: @unchecked Sendable {
                 seen = last
             }
         } catch {
-            // The ledger has told it.
+            // The ledger has logged the error.
             lookLater()
         }
         for recipe in hooks.keys { next(recipe) }

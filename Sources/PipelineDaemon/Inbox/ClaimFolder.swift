@@ -1,12 +1,12 @@
 import Glibc
 import SystemCalls
 
-/// An inbox and its `.pipelined`, held open while something is done there. Others may write in the inbox, so every step begins at one of
-/// the two and follows no link: what they rename meanwhile leads nowhere else.
+/// An inbox and its `.pipelined`, held open for a while. Others may write in the inbox, so every step begins at one of
+/// the two descriptors and follows no link: a rename by somebody else leads nowhere.
 ///
-/// Claiming is one rename into `.pipelined`, and the names inside tell what was claimed, with no ledger needed:
-/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT is the name of the daemon's root, because another may have the same inbox. N is 0 unless
-/// that name is in work already: a file lies there, or the ledger still speaks of one there, whose end it has not recorded yet.
+/// Claiming is one rename into `.pipelined`. The path there tells what was claimed, without the ledger:
+/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT names the daemon's root, because another daemon may share the inbox. N
+/// is the lowest number unused on disk and in the ledger.
 struct ClaimFolder: Sendable {
     static let name = ".pipelined"
 
@@ -30,7 +30,7 @@ struct ClaimFolder: Sendable {
     func claim(
         _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
     ) throws -> String {
-        // Held open: it may have become a link to elsewhere since it was looked at.
+        // Held open: the folder may have become a link to elsewhere since it was looked at.
         let folder = try top.openFolder(FileSystem.subfolder(of: path))
         return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
     }
@@ -47,10 +47,10 @@ struct ClaimFolder: Sendable {
         throw SystemError("rename", path, code: EEXIST)
     }
 
-    /// Where a file of this path can lie claimed.
+    /// Where a claimed file of this path lies, by its number.
     func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
-    /// Takes a file that may lie elsewhere to one of those places; false when that is taken.
+    /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
     func take(_ file: Spot, to place: String) throws -> Bool {
         try move(file, to: FileSystem.relative(place, to: path))
     }
@@ -65,7 +65,7 @@ struct ClaimFolder: Sendable {
                 return true
             } catch {
                 if error.isTaken { return false }
-                // The folder was removed as empty in between; or the file is gone.
+                // The folder was removed as empty in between, or the file is gone.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
                 }
@@ -74,7 +74,7 @@ struct ClaimFolder: Sendable {
         return false
     }
 
-    /// Gives a claimed file back to the inbox, unless its name is taken again.
+    /// Renames a claimed file back into the inbox; fails when its name is taken again.
     func giveBack(_ source: String, as path: String) throws {
         let from = try spot(source)
         let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
@@ -82,7 +82,8 @@ struct ClaimFolder: Sendable {
         removeEmptyFolders(above: source)
     }
 
-    /// Finishes the claim of a file that still has its name in the inbox, where a rename is a link and an unlink.
+    /// Finishes a claim that a crash broke off where a rename is a link and an unlink: the file still has its name in
+    /// the inbox.
     func finish(_ source: String, as path: String) throws {
         let claimed = try spot(source)
         guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
@@ -94,7 +95,7 @@ struct ClaimFolder: Sendable {
 
     // MARK: - What lies there
 
-    /// Where a file of the inbox lies, claimed or kept in its place.
+    /// The spot of an original, claimed or kept in its place.
     func spot(_ source: String) throws(SystemError) -> Spot {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
@@ -115,12 +116,12 @@ struct ClaimFolder: Sendable {
         }
     }
 
-    /// Removes the folders above a file that was there, as far as they are empty.
+    /// Removes the empty folders above a file that was there.
     func removeEmptyFolders(above source: String) {
         removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
     }
 
-    /// Removes all of it, if nothing lies there.
+    /// Removes `.pipelined` if it is empty.
     func removeIfEmpty() {
         if unlinkat(claims.number, root, AT_REMOVEDIR) == 0 || errno == ENOENT {
             unlinkat(top.number, Self.name, AT_REMOVEDIR)
@@ -137,13 +138,12 @@ struct ClaimFolder: Sendable {
         }
     }
 
-    /// What a crash has left: all that lies claimed, as (where, path in the inbox), and nothing of another root's. Folders that are empty
-    /// are removed.
+    /// All files claimed by this root, as (where, path in the inbox): what a crash has left. Removes empty folders.
     func left() throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
         let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
-        // As it was before a root had a folder of its own: whose that is, is not known when there are others.
+        // Older versions had no folder for each root; with several roots nobody knows whose these files are.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
             for path in try files(below: top) { found.append(("\(self.path)/\(top)/\(path)", path)) }
@@ -151,7 +151,7 @@ struct ClaimFolder: Sendable {
         return found
     }
 
-    /// Other roots that have claimed files of this inbox, with how many lie there.
+    /// Other roots with claimed files in this inbox, each with their number.
     func others() throws -> [(root: String, count: Int)] {
         try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
             .filter { $0 != root && !Self.isNumber($0) }
@@ -159,7 +159,7 @@ struct ClaimFolder: Sendable {
             .filter { $0.1 > 0 }
     }
 
-    /// Nil when there is no such folder; what a disk can't tell is thrown.
+    /// Nil when there is no such folder; throws when the disk can't tell.
     private static func opened(_ path: String, below top: Descriptor) throws(SystemError) -> Descriptor? {
         do {
             return try top.openFolder(path)

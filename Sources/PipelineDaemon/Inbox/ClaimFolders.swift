@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Opens the claim folders of all inboxes, and knows them again. Each is opened for a moment, because what is held open can't be
-/// unmounted; whoever has put something else in its place in between is found out by its identity.
+/// Opens the claim folder of each inbox, and recognises it by its identity: somebody may have put another in its place.
+/// Each is open for a moment only, because an open folder keeps its file system from being unmounted.
 final class ClaimFolders: Sendable {
     private struct Identity: Equatable {
         var device: UInt64
@@ -21,31 +21,32 @@ final class ClaimFolders: Sendable {
         var claims: Identity
     }
 
-    /// What the root of this daemon is called among others that have the same inbox.
+    /// The name of this daemon's root, among others that share an inbox.
     private let root: String
     private let known = Mutex<[String: Known]>([:])
 
     init(root: String) { self.root = root }
 
-    /// With what has been claimed there.
+    /// Opens the folder that holds the originals claimed so far.
     func open(_ inbox: String) throws -> ClaimFolder {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
-        // Another file system is mounted there, or somebody has put something in its place.
+        // Another file system is mounted there, or another folder lies in its place.
         guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
         if now != known.claims {
-            // It is this daemon's own, so it is no stranger's: there are file systems that number a folder anew now and then.
+            // The folder belongs to the daemon: some file systems renumber a folder now and then.
             guard place(of: known.claims, in: top, called: inbox) == nil else { throw replaced(inbox, known, top) }
             self.known.withLock { $0[inbox]?.claims = now }
         }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
-    /// At the opening of an inbox: makes what is missing, unless there was something in it that is still needed.
+    /// Opens the folder for an inbox that opens, and makes it if it is missing. Throws when another lies in the place
+    /// of one that is still needed.
     func begin(_ inbox: String, making: Bool = true, isNeeded: () throws -> Bool) throws -> ClaimFolder {
-        // The inbox's own name may be one that others could write.
+        // Others may be able to replace the inbox itself.
         let way = try Way(to: inbox) { status, path, _ in
             guard status.kind == .link, !Trust.owners.contains(status.owner) else { return nil }
             return

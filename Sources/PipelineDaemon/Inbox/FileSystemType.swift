@@ -6,7 +6,7 @@ enum FileSystemType {
     /// The name of a file system that has to be polled, or nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// What a folder belongs to in which nobody can make files, or nil.
+    /// The kernel's file system around a folder in which nobody can make files, or nil.
     static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {

@@ -3,7 +3,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// Claiming: what is quiet becomes the daemon's. On the inbox's queue.
+/// Claiming: quiet files become the daemon's. Runs on the inbox's queue.
 extension Inbox {
     func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
@@ -39,10 +39,10 @@ extension Inbox {
             let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
             claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
         } catch let error as SystemError where error.isMissing || error.isPassing {
-            // What it holds open may be out of date.
+            // The folders held open may be out of date.
             claiming = nil
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
-            // It may have been taken all the same.
+            // The rename may have succeeded all the same.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
@@ -51,7 +51,7 @@ extension Inbox {
             guard above != folder, Permission.isClosed(above) else {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
-            // As `cp -r` makes it under umask 022: what may be read is worked on, where it lies.
+            // `cp -r` under umask 022 makes such folders: a readable file is worked on where it lies.
             tell("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
@@ -63,7 +63,7 @@ extension Inbox {
         return folder
     }
 
-    /// What lies there now becomes a job; nothing does, when nothing has been taken.
+    /// Turns the claimed file into a job; does nothing when no file was claimed.
     private func claimed(_ source: String, _ claim: UnsureClaim) {
         let back = FileSystem.Key(FileSystem.join(folder, claim.path))
         unsure[source] = nil
@@ -71,8 +71,8 @@ extension Inbox {
             guard let now = try claimFolder().status(source) else { return }
             candidates[back] = nil
             forgetIgnored(back.path)
-            // Nobody may have written to it in the meantime: it would be read half-way. Its inode's number tells nothing: some file
-            // systems give a file another with each name.
+            // A file written to in the meantime would be read half-way. The inode tells nothing: some file systems give
+            // a file another one with each name.
             let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
             if isChanged, try giveBack(source, as: claim.path) {
                 return settle(back.path, now, cancelled: claim.cancelled)
@@ -100,20 +100,20 @@ extension Inbox {
         }
     }
 
-    /// It stays where it is, and is not taken again as long as it is the same.
+    /// The file stays where it is, and is not taken again until it changes.
     private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
         kept.insert(path, status.identity)
         let name = FileSystem.relative(path, to: folder)
         add(Claim(path: name, source: path, origin: .kept, file: status.identity, cancelled: cancelled))
     }
 
-    /// Says it once, however often it is met.
+    /// Logs a line once, however often its cause is met.
     func tell(_ line: String, of path: String, input: String? = nil) {
         guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
-    /// What keeps a file from being taken may pass by without any change of the file that would be told.
+    /// A permission fix may raise no event: retry.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
         tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
@@ -131,7 +131,8 @@ extension Inbox {
         }
     }
 
-    /// A file that changed while it was claimed settles once more. False when its name is taken meanwhile: it becomes a job as it is.
+    /// A file that changed while it was claimed settles once more. False when its name is taken by then: the file
+    /// becomes a job as it is.
     private func giveBack(_ source: String, as path: String) throws -> Bool {
         let back = FileSystem.Key(FileSystem.join(folder, path))
         givenBack.insert(back)
@@ -153,7 +154,7 @@ extension Inbox {
     func handOver() {
         claiming = nil
         guard !ready.isEmpty else { return }
-        // Reported as settling until they count as jobs, and no longer: nobody finds nothing to do in between, nor counts one twice.
+        // Files count as settling until they count as jobs: no reader sees them missing, or twice.
         let durable = DispatchSemaphore(value: 0)
         let left = candidates.count + unsure.count
         sink.accept(ready, from: self) { [self] in

@@ -11,7 +11,7 @@ import SystemCalls
 final class Inbox: @unchecked Sendable {
     let folder: String
     let recipe: Recipe
-    /// How many bytes come before the path that a picture has in the inbox, wherever it goes.
+    /// Bytes in front of a picture's path in the inbox, at the longest place it may go to.
     let longestPlace: Int
     /// Folders below that belong to other recipes.
     private let excluded: [String]
@@ -24,11 +24,11 @@ final class Inbox: @unchecked Sendable {
     private var polls = false
     var candidates: [FileSystem.Key: Candidate] = [:]
     var ready: [Claim] = []
-    /// Where files are claimed to, open until what has come together is handed over.
+    /// The claim folder, held open until the files claimed together are handed over.
     var claiming: ClaimFolder?
     var kept = KeptFiles()
     var writers: Writers
-    /// Lines already logged about files and folders whose mode is in the way, as long as they are there.
+    /// Lines already logged, by file or folder; forgotten with it.
     var told: [FileSystem.Key: String] = [:]
     /// Files that this inbox itself is renaming back: no arrivals.
     var givenBack: Set<FileSystem.Key> = []
@@ -36,10 +36,10 @@ final class Inbox: @unchecked Sendable {
     /// What lay there when it was opened, and under how many mounts at most.
     private var place: InboxPlace?
     private var mounts = 0
-    /// Taken, or perhaps: their disk has not told yet. By where they lie.
+    /// Files that may have been claimed, by where they lie: their disk has not told yet.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
-    /// It is looked through again soon.
+    /// A scan is scheduled.
     private var scansLater = false
     /// Counts what is to be done after PollInterval; only the latest is.
     private var appointment = 0
@@ -85,7 +85,7 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// What one inbox leaves to the next of the same folder.
+    /// State that an inbox hands to its successor for the same folder.
     struct Remains: Sendable {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
@@ -179,7 +179,7 @@ final class Inbox: @unchecked Sendable {
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
-            // Its group may put pictures there, if the umask, or the folder's ACL, says so, but not take away those of others.
+            // The group may put pictures there, as umask or ACL allow, but not remove those of others.
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
             let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
@@ -300,7 +300,7 @@ final class Inbox: @unchecked Sendable {
     // MARK: - Looking
 
     private func scan() {
-        // Why one of those that settle is looked at again stays true.
+        // A settling file keeps the reason for which it is looked at again.
         forgetIgnored(where: { candidates[$0] == nil })
         scan(folder)
         told = told.filter { FileSystem.mayExist($0.key.path) }
@@ -397,10 +397,10 @@ final class Inbox: @unchecked Sendable {
         return .file
     }
 
-    /// It can't be told what it is.
+    /// The status of a file can't be read.
     func unseen(_ path: String, _ error: SystemError) {
         guard error.isPassing else { return ignore(path, Permission.unreadable(path, "file", error)) }
-        // It may be a folder.
+        // The path may be a folder.
         scanLater()
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }
@@ -410,7 +410,7 @@ final class Inbox: @unchecked Sendable {
         note(path, reason)
     }
 
-    /// Why it is not taken now.
+    /// Notes why a file is not taken now.
     private func note(_ path: String, _ reason: String) {
         let key = FileSystem.Key(path)
         shared.withLock { report in
@@ -497,7 +497,8 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Its disk, or the machine, can't just now. It settles until they can, so that whoever waits for it does, and is told why.
+    /// The disk or the machine refuses for the moment. The file settles until it can be read; whoever waits is told
+    /// why.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
@@ -511,7 +512,7 @@ final class Inbox: @unchecked Sendable {
         checkLater(deadline)
     }
 
-    /// From any queue.
+    /// Called on any queue.
     func report(settling: Int) { shared.withLock { $0.settling = settling } }
 
     func publishReport() {

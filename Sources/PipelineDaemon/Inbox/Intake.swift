@@ -21,9 +21,9 @@ protocol IntakeSink: AnyObject, Sendable {
     func knows(source: String) throws -> Bool
     /// Whether a job still needs what was claimed in an inbox.
     func needsClaims(in folder: String) throws -> Bool
-    /// Whether a claimed file that is in no row is the original of a job that has lost it. That job has it again then.
+    /// Whether a claimed file without a row is the original that a job has lost. If so, the job has it again.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
-    /// What lies in the folder and is not to be taken again.
+    /// Files in the folder that were taken, and are not to be taken again.
     func kept(in folder: String) throws -> KeptFiles
     /// Something of the inbox's report has changed.
     func changed(_ inbox: Inbox)

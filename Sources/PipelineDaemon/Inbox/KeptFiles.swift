@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// Files that were taken and have stayed in their place: each is known by its inode, under whatever name, or by its name, where inodes have
-/// no lasting number.
+/// Files that were taken and stay in their place. Each is known by its inode, under any name; or by its name, where
+/// inodes have no lasting number.
 struct KeptFiles: Sendable {
     private var known: Set<FileStatus.Identity> = []
     private var named: [FileSystem.Key: FileStatus.Identity] = [:]

@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// Which candidates are taken now, and in what order. The files of a folder that is copied into the inbox become quiet one after the
-/// other, in whatever order they are copied: they wait for each other a while, and are then taken in the order of their names.
+/// Chooses the candidates to take now, and their order. The files of a copied folder become quiet in the order of the
+/// copying: they wait for each other a while, and are taken in the order of their names.
 struct SettledFolders {
     /// First come, first taken.
     let due: [FileSystem.Key]
@@ -26,7 +26,7 @@ struct SettledFolders {
         due = order.sorted { ($0.came, $0.key.path) < ($1.came, $1.key.path) }.map(\.key)
     }
 
-    /// The folder directly in the inbox that it lies in, if any.
+    /// The top-level folder of the inbox that holds the file, or nil.
     private static func top(of path: String, in inbox: String) -> Substring? {
         let parts = path.dropFirst(inbox.count + 1).split(separator: "/", maxSplits: 1)
         return parts.count > 1 ? parts[0] : nil

@@ -1,8 +1,8 @@
 import SystemCalls
 
-/// A file that was taken, unless its disk has lied: it would not tell how it lies there.
+/// A file that was probably claimed: its disk did not say whether the rename succeeded.
 struct UnsureClaim: Sendable {
-    /// In the inbox.
+    /// The path in the inbox.
     var path: String
     var before: FileStatus
     var cancelled: Bool

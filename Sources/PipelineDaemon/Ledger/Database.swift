@@ -8,7 +8,7 @@ final class Database {
     private var statements: [String: Statement] = [:]
 
     init(path: String) throws {
-        // Made here, for SQLite would make it as the umask says; what it makes beside it has the same mode.
+        // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
         if try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX

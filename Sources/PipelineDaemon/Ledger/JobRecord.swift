@@ -60,7 +60,7 @@ struct JobRecord: Sendable {
     var finished: Double?
     /// What is downloaded first; then `source` is where it goes.
     var url: String?
-    /// Whom it is downloaded from, with the port; the ledger takes it out of the URL.
+    /// The server of the URL, with its port, as the ledger derives it.
     var host: String?
     /// How far the file at `source` is good, of a download that broke off.
     var partial: FetchResume?
@@ -81,12 +81,12 @@ struct JobRecord: Sendable {
     var staged: [Staged] = []
     /// It runs even if what it comes after has failed or been cancelled.
     var anyway = false
-    /// Where its original is being brought back to, until it is queued again.
+    /// The place that its original is being brought back to, until the job is queued again.
     var returns: String?
 }
 
 extension JobRecord {
-    /// Nothing of it is left to do: it has ended, and its original lies where it belongs.
+    /// Nothing is left to do: the job has ended, and its original lies where it belongs.
     var isOver: Bool { state.isFinal && disposed && returns == nil }
 
     /// Nothing of it is there yet.

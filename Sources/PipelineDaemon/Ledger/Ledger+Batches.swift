@@ -9,7 +9,7 @@ struct BatchRecord: Sendable {
     /// All of it has ended, and that is announced.
     var hasEnded = false
     var jobs: [JobState: Int] = [:]
-    /// Those that have not ended, by how many barriers they have passed, if any.
+    /// Unfinished jobs, by barriers passed.
     var reached: [Int: Int] = [:]
 
     /// Those that wait, and have passed none: for something else than the others of the batch.
@@ -29,7 +29,7 @@ enum BatchNews: String, Sendable {
     case arrived
     /// Whoever was still to come has arrived at a barrier that the others have passed.
     case joined
-    /// Every job of it is over.
+    /// Every job of the batch is over.
     case ended
 }
 
@@ -112,7 +112,7 @@ extension Ledger {
             """, values
         ) { row in
             let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
-            // Originals are still on their way.
+            // Some originals are still to be moved.
             if atBarrier == nil, row.integer(3) != 0 { return }
             news.append((row.integer(0), atBarrier ?? .ended))
         }

@@ -39,7 +39,7 @@ extension Ledger {
         }
     }
 
-    /// The first queued downloads of the lane, but for `except`.
+    /// The first queued downloads of a lane, without those in `except`.
     func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_host",
@@ -52,7 +52,7 @@ extension Ledger {
             ])
     }
 
-    /// Of the hosts with queued downloads of this priority, the first behind `host` in the order of their names.
+    /// The next host after `host`, by name, that has queued downloads of this priority.
     func host(after host: String, _ priority: Priority) throws -> String? {
         try read { database in
             try database.first(

@@ -21,7 +21,7 @@ extension Ledger {
         } ?? 0
     }
 
-    /// The latest job of this path that is `wanted`: a name comes again and again, in several inboxes.
+    /// The latest job of this path that is `wanted`. A name may come again, in several inboxes.
     func newest(path: String, where wanted: (JobRecord) -> Bool = { _ in true }) throws -> JobRecord? {
         try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 100", [.text(path)]).first(where: wanted)
     }

@@ -89,7 +89,8 @@ extension Ledger {
             }, done: done, refused: refused)
     }
 
-    /// The originals lie where they belong now: these jobs are over. For one that is done that is told in the same transaction.
+    /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
+    /// `picture` for each that is done.
     func recordDisposal(of jobs: [(id: Int, source: String)], done: @escaping @Sendable () -> Void) {
         write(
             wanted: .soon,
@@ -108,14 +109,14 @@ extension Ledger {
             }, done: done)
     }
 
-    /// The original has another name now, and is still to be worked on.
+    /// Records the new name of an original that is still to be worked on.
     func record(source: String, of job: Int) {
         write { database, _ in
             try database.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)])
         }
     }
 
-    /// Whether the original of a job that has ended is on its way, or is being brought back.
+    /// Whether any original of an ended job is still to be moved, or is being brought back.
     func movesOriginals() throws -> Bool {
         try read { database in
             try database.first(
@@ -283,7 +284,7 @@ extension Ledger {
             [.integer(priority.rank), .text(Self.list(except)), .integer(limit)])
     }
 
-    /// As JSON, quickly.
+    /// IDs as JSON; faster than `JSONEncoder`.
     static func list(_ ids: [Int]) -> String { "[\(ids.map(String.init).joined(separator: ","))]" }
 
     /// Jobs that a crash or a stop has left in the middle. What waits for other jobs, or its next try, still does.
@@ -309,7 +310,7 @@ extension Ledger {
         return outboxes
     }
 
-    /// What jobs that have not ended have made before a barrier, and what is still to be published, or taken back.
+    /// Staging files that are still needed: made before a barrier, or to be published or taken back.
     func stagedPaths() throws -> Set<String> {
         var paths: Set<String> = []
         try read { database in
@@ -403,7 +404,7 @@ extension Ledger {
         return inboxes
     }
 
-    /// The job whose original lies at `source`, and is still to be worked on or moved.
+    /// The job whose original lies at `source` and is still to be worked on or moved.
     func job(claimedAt source: String) throws -> JobRecord? {
         try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
     }
@@ -413,7 +414,7 @@ extension Ledger {
         try jobs("WHERE j.origin = 'spooled' AND j.disposed = 0 AND j.inode != 0 ORDER BY j.id")
     }
 
-    /// What GLOB compares paths below a folder with.
+    /// The GLOB pattern for paths below a folder.
     private static func pattern(below folder: String) -> String {
         folder.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*"
     }
@@ -428,7 +429,7 @@ extension Ledger {
         } ?? false
     }
 
-    /// Whether the ledger knows of an original at `source` that is still to be worked on or moved, or is being brought back there.
+    /// Whether an original at `source` is still to be worked on or moved, or is being brought back there.
     func knows(source: String) throws -> Bool {
         try read { database in
             try database.first(

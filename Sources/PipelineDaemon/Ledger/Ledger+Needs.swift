@@ -16,7 +16,7 @@ extension Ledger {
             FROM needs n WHERE n.job = j.id AND n.met = 0)
         """
 
-    /// Of a job: it comes, over however many others, after one of its own batch.
+    /// Depends transitively on its own batch.
     static let comesAfterOwn = """
         EXISTS (
             WITH RECURSIVE before(id) AS (

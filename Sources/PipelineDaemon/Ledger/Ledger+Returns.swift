@@ -2,8 +2,9 @@ import Dispatch
 import PipelineModel
 import SystemCalls
 
-/// Jobs that are brought back. From the commit that says where its original goes (`returns`), to the one that queues it, a job belongs to
-/// whoever brings it back: no other does, and no disposal moves its original. What a crash leaves tells where its original is.
+/// Jobs that are brought back. A commit records where the original goes (`returns`), a later one queues the job. In
+/// between the job belongs to whoever brings it back: nobody else does, and no disposal moves its original. After a
+/// crash the row tells where the original is.
 extension Ledger {
     struct Return: Sendable {
         var job: Int
@@ -11,8 +12,8 @@ extension Ledger {
         var place: String
     }
 
-    /// Records where originals will be moved, before they are. Returns the jobs that have ended without success, and are brought back by
-    /// nobody else. Waits until that is durable.
+    /// Records where originals will be moved, before they are. Returns the jobs that failed or were cancelled and that
+    /// nobody else brings back. Blocks until the record is durable.
     func begin(_ returns: [Return]) -> Set<Int> {
         let begun = Handed<Set<Int>>([])
         write(waiting: { database in
@@ -28,14 +29,14 @@ extension Ledger {
         return begun.value
     }
 
-    /// The place was taken: another one.
+    /// Records another place: the first was taken.
     func change(_ one: Return) {
         write(waiting: { database in
             try database.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(one.place), .integer(one.job)])
         })
     }
 
-    /// The job stays as it was.
+    /// Gives the return up: the job stays as it was.
     func abandonReturn(of job: Int, done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -57,7 +58,7 @@ extension Ledger {
 
     // MARK: - What lies where no row says
 
-    /// Jobs that may have lost this file: it has the path and the identity of their original.
+    /// Jobs that may have lost this file: their original had this path and identity.
     func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
         try jobs(
             by: "jobs_by_path",
@@ -67,7 +68,7 @@ extension Ledger {
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
-    /// The original of a job lies here: if the job has ended, it is still to be brought to where it belongs.
+    /// Records where the original of a job was found. The disposal of an ended job moves it from there.
     func putRight(_ job: Int, source: String, done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,

@@ -106,8 +106,8 @@ extension Ledger {
             }, done: { done(count.value) })
     }
 
-    /// What is due goes to the end of the queue, which is at `position`; hands over how many that are, and when the next is due. Whatever the
-    /// clock did, nothing waits for longer than `most` from now. All in seconds.
+    /// Queues due retries at the end of the queue, at `position`; hands over their number, and when the next is due.
+    /// Whatever the clock did, no retry waits longer than `most` from now. All times are in seconds.
     func bringBackDue(
         at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
         done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
@@ -169,13 +169,13 @@ extension Ledger {
     /// What rows wait for: how many for the same, and when the first of these is tried again.
     struct Waiting: Sendable {
         var hold: JobRecord.Hold?
-        /// Of those that are tried again, what they have met.
+        /// The obstacle of those that are tried again.
         var reason: String?
         var count: Int
         var due: Double?
     }
 
-    /// Whose waiting is asked about.
+    /// The jobs that are asked about.
     enum Waiters: Sendable {
         case all
         case batch(Int)
@@ -190,7 +190,7 @@ extension Ledger {
         }
     }
 
-    /// Reasons in an answer; the rarer ones are told together.
+    /// Reasons in an answer; the rest are told as one.
     private static let mostReasons = 20
 
     /// The most frequent reasons first.
@@ -217,7 +217,7 @@ extension Ledger {
         }
     }
 
-    /// Of these jobs, those that are queued, by the queue that they begin in.
+    /// The number of these jobs that are queued, and begin in this queue.
     func queued(_ who: Waiters, _ entry: Entry) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         let (_, condition, values) = try who.selection()

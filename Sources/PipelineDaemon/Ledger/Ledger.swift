@@ -17,7 +17,7 @@ final class Ledger: @unchecked Sendable {
     enum Wanted: Comparable {
         /// Nobody waits for it.
         case sometime
-        /// A job waits for it, which in a burst is one of many.
+        /// A job waits for it, one of many in a burst.
         case soon
         /// Somebody waits for it.
         case now
@@ -44,7 +44,7 @@ final class Ledger: @unchecked Sendable {
         /// A commit is on its way, at once or after a while.
         var scheduled = false
         var lingering = false
-        /// Something of what is pending is wanted now.
+        /// A pending change is wanted now.
         var isWanted = false
         /// A group could not be written, and waits for its next attempt; everything else waits behind it.
         var retrying = false
@@ -95,7 +95,7 @@ final class Ledger: @unchecked Sendable {
         state.withLock { $0.problemChanged = call }
     }
 
-    /// Called when something could not be read, on whatever thread wanted it, until `readAgain`.
+    /// Called when a read has failed, on the reader's thread; once, until `readAgain`.
     func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
 
     /// Called when the end of jobs has released others, or let them fail, as that is durable and before it is told of the end itself; on
@@ -141,13 +141,13 @@ final class Ledger: @unchecked Sendable {
         }
     }
 
-    /// Why something could not be read of late, if so.
+    /// Why the latest reads failed, or nil.
     var readProblem: String? { reading.problem }
 
-    /// Runs what could not be read, and tells when all of it could be.
+    /// Runs the reads that have failed, and logs when all succeed.
     func readAgain(_ body: () -> Void) { reading.again(body) }
 
-    /// Reads what is durable. That it can't be is told here; what becomes of it is for whoever asks.
+    /// Reads what is durable. A failure is logged here; the caller decides what becomes of it.
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try reading.read(body) }
 
     /// Waits until everything given so far is durable, or until `seconds` have passed.

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The ledger's reading side: as many connections as there are readers at once, so that a long list holds up nobody.
+/// The ledger's reading side: a connection for each concurrent reader, so that a long list holds up nobody.
 final class LedgerReading: Sendable {
-    /// `@unchecked`: whoever has taken it out of `State` has it alone.
+    /// `@unchecked`: the reader that took it out of `State` has it alone.
     private final class Reader: @unchecked Sendable {
         let database: Database
 
@@ -12,13 +12,13 @@ final class LedgerReading: Sendable {
     private struct State {
         var idle: [Reader] = []
         var problem: String?
-        /// The latest that has been logged, until all can be read again.
+        /// The latest problem logged, until every read succeeds again.
         var told: String?
         // In a struct: see `Ledger.State`.
         var failed: (@Sendable () -> Void)?
     }
 
-    /// So many stay open while nobody reads.
+    /// Connections kept open while nobody reads.
     private static let mostIdle = 4
 
     private let path: String
@@ -45,7 +45,7 @@ final class LedgerReading: Sendable {
         }
     }
 
-    /// It is told once, until all can be read again.
+    /// Logs a problem once, until every read succeeds again.
     private func met(_ problem: String) {
         let (isNews, isUntold, failed) = state.withLock { state in
             defer { (state.problem, state.told) = (problem, problem) }

@@ -179,7 +179,8 @@ enum Schema {
         // The status line counts those of the day each time that one fails.
         "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
 
-        // Why a job waits, without what is its own alone, such as the time of its next try: those that wait for the same are together.
+        // Why a job waits, without what is its own, such as the time of its next try: jobs with the same obstacle are
+        // counted together.
         """
         ALTER TABLE jobs ADD COLUMN obstacle TEXT GENERATED ALWAYS AS
             (CASE hold WHEN 'retry' THEN error WHEN 'after' THEN NULL ELSE reason END) VIRTUAL;
@@ -187,7 +188,7 @@ enum Schema {
         CREATE INDEX jobs_waiting ON jobs(hold, obstacle, due, batch) WHERE state = 'waiting'
         """,
 
-        // Whom a URL leads to, without a user and a password: what is between the scheme and the path, behind the last @.
+        // The host of a URL without user and password: the text between scheme and path, after the last @.
         """
         ALTER TABLE jobs ADD COLUMN authority TEXT GENERATED ALWAYS AS (
             substr(url, instr(url, '://') + 3, instr(replace(replace(replace(
@@ -200,7 +201,8 @@ enum Schema {
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
 
-        // Where the original of a job goes that is being brought back. What an earlier version has lost on the way is looked for once more.
+        // The place that an original is being brought back to. Originals that an older version lost on the way are
+        // looked for again.
         """
         ALTER TABLE jobs ADD COLUMN returns TEXT;
         CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;

@@ -1,9 +1,9 @@
 import Dispatch
 
-/// A call at a time of day: of several that are asked for, at the earliest. Lives on the queue that it calls on.
+/// Fires at the earliest requested time. Lives on the queue that it calls on.
 ///
-/// Two timers. One follows the clock on the wall, which goes on while the machine sleeps. The other counts what has passed, so that a
-/// clock that was set back delays nothing.
+/// Two timers: one follows the wall clock, which goes on while the machine sleeps; the other counts the time that has
+/// passed, so that a clock set back delays nothing.
 final class Appointment {
     private let byClock: any DispatchSourceTimer
     private let byTime: any DispatchSourceTimer
@@ -17,7 +17,7 @@ final class Appointment {
         for timer in [byClock, byTime] {
             timer.setEventHandler { [unowned self] in
                 guard time < .infinity else { return }
-                // The second may be a little early by the clock, which is kept right all the time.
+                // The second timer may be slightly early by the wall clock, which is adjusted all the time.
                 let early = time - now()
                 time = .infinity
                 call(early > Self.accuracy ? early : 0)
@@ -28,7 +28,7 @@ final class Appointment {
 
     private let now: () -> Double
 
-    /// In seconds. A difference so small is none.
+    /// In seconds. A smaller difference counts as none.
     private static let accuracy = 1.0
 
     func make(at time: Double) {

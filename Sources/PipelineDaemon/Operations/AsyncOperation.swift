@@ -32,7 +32,8 @@ class AsyncOperation: Operation, @unchecked Sendable {
     final var gate: PipelineQueue?
     /// What it is about, for whoever reads the log.
     final var subject: OperationSubject?
-    /// Who goes first at the gate, with whom it takes turns, and whether Foundation has brought it there. The gate alone touches them, under its lock.
+    /// Its order at the gate, its lane, and whether Foundation has started it. The gate alone touches these, under its
+    /// lock.
     final var place = QueuePlace()
     final var lane = ""
     final var isAtGate = false

@@ -198,7 +198,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         }
     }
 
-    /// Nothing partial stays behind, but what is gone on with later, and nobody hears of the end before that is so. Without a failure it was
+    /// Removes partial files, unless a later try resumes them, before it reports the end. Without a failure it was
     /// cancelled.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure

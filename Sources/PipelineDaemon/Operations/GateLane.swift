@@ -1,16 +1,16 @@
-/// Operations at a gate that share a limit of their own beside that of the queue: the downloads from one host. Lanes take turns. A queue without
-/// lanes has all its operations in one.
+/// Operations at a gate that share a limit beside that of the queue: the downloads from one host. Lanes take turns. A
+/// queue without lanes keeps all its operations in one.
 struct GateLane {
-    /// Those that may begin, in order.
+    /// Operations that may begin, in order.
     private(set) var held: [AsyncOperation] = []
-    /// Those that were let in and have not ended.
+    /// Operations that were let in and have not ended.
     var running = 0
     /// When one was last let in; the lower number is the earlier turn.
     var served = 0
 
     var isEmpty: Bool { held.isEmpty && running == 0 }
 
-    /// Where an operation of this place comes, behind its equals.
+    /// The index for an operation of this place, behind its equals.
     private func index(behind place: QueuePlace) -> Int {
         var (low, high) = (0, held.count)
         while low < high {
@@ -32,7 +32,7 @@ struct GateLane {
 
     mutating func takeFirst() -> AsyncOperation { held.removeFirst() }
 
-    /// Whether this one's turn comes before the other's: the higher priority first, then the lane that was served longest ago, then the lower
+    /// Whether this lane's turn comes first: by priority, then by the longest time since it was served, then by
     /// position.
     func precedes(_ other: GateLane) -> Bool {
         guard let first = held.first?.place, let second = other.held.first?.place else { return !held.isEmpty }

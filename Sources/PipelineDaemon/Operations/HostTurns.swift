@@ -11,9 +11,9 @@ struct HostLane: Hashable, Sendable {
 struct HostTurns {
     var share = 8
     private var pending: [HostLane: Int] = [:]
-    /// Lanes that have had their share, and of which there may be more rows.
+    /// Lanes that have used up their share, and may have more rows.
     private(set) var full: Set<HostLane> = []
-    /// Those of them of which some have come since: so many that their rows are worth a query.
+    /// Full lanes in which enough downloads have ended for a query to pay.
     private(set) var due: Set<HostLane> = []
     /// The host that was served last.
     var last: [Priority: String] = [:]
@@ -28,13 +28,13 @@ struct HostTurns {
         if full.contains(lane), left <= share / 2 { due.insert(lane) }
     }
 
-    /// There may be more of its rows than it has room for.
+    /// The lane has no more room, and may have more rows.
     mutating func close(_ lane: HostLane) {
         full.insert(lane)
         if room(for: lane) > share / 2 { due.insert(lane) } else { due.remove(lane) }
     }
 
-    /// There are no more rows of it, or they are found as any others are.
+    /// The lane has no more rows, or they are found like any others.
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
@@ -42,7 +42,7 @@ struct HostTurns {
 }
 
 extension JobRecord {
-    /// What it takes turns with, while it has not been downloaded.
+    /// The lane of its download, until that is complete.
     var lane: HostLane? {
         guard needsDownload, let host else { return nil }
         return HostLane(host: host, priority: Priority(rank: priority))

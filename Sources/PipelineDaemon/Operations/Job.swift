@@ -6,7 +6,7 @@ import WorkerProtocol
 /// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
 final class Job: @unchecked Sendable {
     var record: JobRecord
-    /// What its download takes turns with.
+    /// The lane of its download.
     let lane: HostLane?
     /// Of a URL that has not been downloaded yet.
     let download: DownloadOperation?
@@ -126,7 +126,7 @@ extension PictureHeader {
         return parts.joined(separator: ", ")
     }
 
-    /// A result holds one picture.
+    /// Which of several pictures becomes the result.
     private var others: String? {
         guard pages > 1 else { return nil }
         return switch format {

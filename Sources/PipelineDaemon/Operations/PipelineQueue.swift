@@ -25,9 +25,9 @@ final class PipelineQueue: @unchecked Sendable {
         var aside: Set<ObjectIdentifier> = []
         /// Let in before Foundation has started them, which it is about to.
         var awaited: Set<ObjectIdentifier> = []
-        /// One thread at a time lets operations in, so that they begin in the order of their turns.
+        /// Set while a thread lets operations in; one at a time, so that they begin in the order of their turns.
         var pumping = false
-        /// By the host that their operations are about; under an empty name where there is none.
+        /// By the host of their operations; an empty name where there is none.
         var lanes: [String: GateLane] = [:]
         /// How many operations of one lane may run.
         var laneLimit = Int.max
@@ -60,7 +60,7 @@ final class PipelineQueue: @unchecked Sendable {
             return ready.min { $0.value.precedes($1.value) }?.key
         }
 
-        /// The next that begins now. Nil ends the turn of whoever lets operations in.
+        /// The next operation to begin now. Nil ends the caller's turn at pumping.
         mutating func next() -> AsyncOperation? {
             while !paused, !closed, !onHold, running < effective, let name = nextLane, var lane = lanes[name] {
                 lanes[name] = nil
@@ -81,7 +81,7 @@ final class PipelineQueue: @unchecked Sendable {
             return nil
         }
 
-        /// Whether the caller is the one who lets operations in now.
+        /// Whether the caller is to let operations in.
         mutating func beginPumping() -> Bool {
             defer { pumping = true }
             return !pumping
@@ -183,7 +183,7 @@ final class PipelineQueue: @unchecked Sendable {
         }
     }
 
-    /// When this returns, nothing new starts. Without a reason the one that was given before stays. Returns the one that counts.
+    /// When this returns, nothing new starts. Without a reason the former one stays. Returns the reason in force.
     @discardableResult
     func pause(reason: String?) -> String? {
         state.withLock {

@@ -20,13 +20,13 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         var published: [Publisher.Published] = []
         var image: ImageHandle?
         var failure: JobFailure?
-        /// Nothing is left of what was to be finished.
+        /// Neither staging files nor results were left of the intent.
         var isLost = false
     }
 
     private let order: WorkOrder
     private let path: String
-    /// What an earlier try has left in the middle, for this one to finish.
+    /// The unfinished intent of an earlier try, which this one finishes.
     private let resuming: PublishIntent?
     private let publisher: Publisher
     private let files: DispatchQueue
@@ -95,7 +95,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             box.withLock { $0.published = published }
             return Set(published.map { FileSystem.folder(of: $0.path) })
         } done: { [self] error in
-            // The intent is recorded. The next try finishes it, or what becomes of a failed job takes it back.
+            // The intent is recorded: the next try finishes it, or the disposal of a failed job takes it back.
             if let error { return end(error) }
             conclude(image, publication.intent)
         }

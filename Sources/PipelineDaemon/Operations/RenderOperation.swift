@@ -19,7 +19,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var source: ImageHandle?
         /// What there is to read, in bytes.
         var size: Int
-        /// The inbox in which it lies, where others can move things about.
+        /// The inbox that holds the original, where others can move things about.
         var inbox: String?
         /// What was made before a barrier.
         var earlier: [ImageHandle.Staged] = []
@@ -53,7 +53,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let pool: WorkerPool
     private let files: DispatchQueue
     private let claims: ClaimFolders
-    /// Told why it waits in the middle, and nil when it goes on.
+    /// Called with the reason while it waits, and with nil when it resumes.
     private let held: @Sendable (String?) -> Void
     /// Told why it is begun once more, and who had worked on it, before it is.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
@@ -88,7 +88,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     var tries: Int { box.withLock { $0.tries } }
     /// How far the latest try is: pixels of the picture, once for each result.
     var figures: Figures { box.withLock { $0.figures } }
-    /// What its results lack, and how it was read: `thumb without IPTC, which png can't hold; jpeg, whole (…)`.
+    /// What the results lack, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
+    /// (…)`.
     var detail: String? {
         let (header, image) = box.withLock { ($0.header, $0.image) }
         let lacks: [String] = (image?.staged ?? []).compactMap { staged in
@@ -252,7 +253,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         finish(.finished)
     }
 
-    /// Nothing partial stays behind, and nobody hears of the end before that is so.
+    /// Removes partial files before it reports the end.
     private func end(_ outcome: OperationState, _ failure: JobFailure?) {
         files.async { [self] in
             var failure = failure

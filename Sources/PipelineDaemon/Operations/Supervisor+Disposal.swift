@@ -10,7 +10,7 @@ struct StuckOriginal: Sendable {
     var reason: String
 }
 
-/// An original that is on its way.
+/// An original that is being moved.
 struct Move: Sendable {
     var job: JobRecord
     var since: DispatchTime
@@ -89,7 +89,7 @@ extension Supervisor {
     /// On the disposal's queue. Once: a second move would meet another file of the same name. Returns those that stay where they are.
     @discardableResult
     private func disposeOnce(_ records: [JobRecord]) -> [Int] {
-        // All of them are of one inbox.
+        // All records belong to one inbox.
         let inbox = records.first?.order.inbox ?? ""
         defer { moving.withLock { $0[inbox] = nil } }
         let disposal = Disposal(places: places, claims: Result { try claims.open(inbox) })
@@ -105,7 +105,7 @@ extension Supervisor {
             do {
                 // Made before a barrier, and of use to nobody any more.
                 for file in record.staged { try FileSystem.remove(file.path) }
-                // Nothing is published of one that is not done.
+                // A job that is not done has no published results.
                 if let intent = record.intent { try publisher.takeBack(intent) }
                 let source = try disposal.dispose(record)
                 if source == nil {
@@ -153,18 +153,18 @@ extension Supervisor {
         queue.async { self.checkWaiters() }
     }
 
-    /// Of these jobs, or of all.
+    /// Says which original can't be moved, among these jobs or all.
     func stuckText(among ids: Set<Int>? = nil) -> String? {
         let stays = stuck.withLock { $0 }.filter { ids?.contains($0.key) != false }
         guard let first = stays.min(by: { $0.key < $1.key }) else { return nil }
         return "job \(first.key): \(first.value.reason)\(stays.count > 1 ? " (and \(stays.count - 1) more)" : "")"
     }
 
-    /// The same of those whose disk does not answer.
+    /// Says which original's disk does not answer.
     func hangText(among ids: Set<Int>? = nil) -> String? {
         let moves = moving.withLock { $0.values.map(\.job) }
         hanging = hanging.filter { job, _ in moves.contains { $0.id == job } }
-        // Those behind it in its inbox wait as well.
+        // Jobs behind it in the same inbox wait as well.
         let first = moves.filter { hanging[$0.id] != nil && (ids == nil || waitsBehind($0, ids ?? [])) }
             .min { $0.id < $1.id }
         return first.flatMap { job in hanging[job.id].map { "job \(job.id): \($0)" } }
@@ -177,7 +177,7 @@ extension Supervisor {
         }
     }
 
-    /// An original that is moved since before `latest` is told of, once.
+    /// Reports, once, each original whose move began before `latest`.
     func lookForHangingMoves(since latest: DispatchTime) {
         for move in moving.withLock({ Array($0.values) }) where move.since < latest && hanging[move.job.id] == nil {
             let (job, source) = (move.job, move.job.source)

@@ -51,8 +51,8 @@ extension Supervisor {
         retries.make(at: due)
     }
 
-    /// What is due goes to the end of the queue; then an appointment is made for the next. The clock may have been set back by so many
-    /// seconds.
+    /// Queues due retries at the end of the queue, then makes an appointment for the next. The clock may have been set
+    /// back, by so many seconds.
     func retryDue(setBack: Double = 0) {
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0

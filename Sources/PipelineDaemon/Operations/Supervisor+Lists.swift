@@ -77,7 +77,7 @@ extension Supervisor {
     private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
-            // Others can move about what is in the inbox.
+            // Others can move files about in the inbox.
             try claims.open(inbox.folder).spot(claim.source).open(flags)
         }
         .mapError { JobFailure($0, during: "reading the list") }

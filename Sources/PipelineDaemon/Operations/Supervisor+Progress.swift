@@ -152,6 +152,6 @@ extension Progress {
 extension Double {
     /// No more digits than say something, also of one job of a hundred thousand.
     fileprivate var figure: Double { (self * 1000).rounded() / 1000 }
-    /// 1 is the end, which nothing is rounded to.
+    /// Rounds down: 1 means the end.
     fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }

@@ -2,14 +2,14 @@ import Dispatch
 import PipelineControl
 import PipelineModel
 
-/// What the ledger could not tell is asked again, and nothing is taken for an answer meanwhile.
+/// Failed reads of the ledger are repeated, and nothing is taken for an answer meanwhile.
 extension Supervisor {
-    /// What is to be done when the ledger can be read again, beside looking for rows.
+    /// Work to do once the ledger can be read, beside looking for rows.
     struct Unasked {
         var isScheduled = false
-        /// Jobs that have ended, of which those who wait for them have not been told.
+        /// Ended jobs that waiters have not been told of.
         var ended: Set<Int> = []
-        /// Originals that are to be moved.
+        /// Originals are still to be moved.
         var backlog = false
     }
 
@@ -28,7 +28,7 @@ extension Supervisor {
         }
     }
 
-    /// What there is to say of it.
+    /// The problem as people are told it.
     var unreadReason: String? {
         ledger.readProblem.map { "the ledger can't be read: \($0); what needs it is tried again every second" }
     }
@@ -38,7 +38,7 @@ extension Supervisor {
         readLater()
     }
 
-    /// Those of the jobs that have ended are told to whoever waits for them.
+    /// Tells waiters of those jobs that are over.
     func tellWaiters(of ids: Set<Int>) {
         let rows = ids.filter { window[$0] == nil }
         do {
@@ -51,7 +51,7 @@ extension Supervisor {
 }
 
 extension Ledger {
-    /// What a client asks for.
+    /// Reads the answer to a client's call.
     func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
         do { return try body(self) } catch { throw .unread(error) }
     }

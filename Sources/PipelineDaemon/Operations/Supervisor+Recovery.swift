@@ -69,7 +69,7 @@ extension Supervisor {
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
             guard failure.class.remedy == .none else {
-                // It meets the same as any other that runs, which finishes it.
+                // The job runs again like any other, and finishes the intent.
                 job.state = .queued
                 job.started = nil
                 return false
@@ -91,7 +91,8 @@ extension Supervisor {
         for outbox in outboxes.sorted() { staging.sweep(outbox, except: kept) }
     }
 
-    /// Copies whose job was never recorded: the caller was not told that they are safe. One that was brought back is the only copy there is.
+    /// Removes copies whose job was never recorded: the caller was not told that they are safe. A file that was brought
+    /// back is the only copy, and stays.
     private func sweepSpool() throws {
         for name in (try? FileSystem.names(in: places.spool).compactMap(\.self)) ?? [] {
             let folder = FileSystem.join(places.spool, name)
@@ -110,20 +111,20 @@ extension Supervisor {
         }
     }
 
-    /// Whether a file that lies where no row says is the original of a job that has none any more. The row is put right then.
+    /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // One that had left is somebody's own since: it may have been put into the inbox once more.
+        // An original that had left is its owner's again: it may have been put into the inbox once more.
         return try jobs.filter(isAtWork).contains { try putRight($0.id, source: source) }
     }
 
-    /// Its original lies, says its row, where originals lie before their job is over.
+    /// Whether the row has the original where it lies until its job is over.
     private func isAtWork(_ job: JobRecord) -> Bool {
         let claims = FileSystem.join(job.order.inbox, ClaimFolder.name)
         return FileSystem.lies(job.source, within: job.origin == .spooled ? places.spool : claims)
     }
 
-    /// False when the job has its original, or has been given it back by somebody.
+    /// False when the job has its original, or somebody has returned it.
     private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil, try FileSystem.status(job.source) == nil else {
             return false
@@ -131,7 +132,7 @@ extension Supervisor {
         Log.notice(
             "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
             of: LogSubject(job))
-        // Where it belongs, unless that is where work is done.
+        // Moves it where it belongs, unless work is done there.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }

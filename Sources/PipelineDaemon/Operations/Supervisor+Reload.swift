@@ -3,11 +3,11 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// What a reload came to.
+/// The outcome of a reload.
 struct Reloaded: Sendable {
-    /// With any, nothing has changed.
+    /// If there are any, nothing was changed.
     var problems: [Problem] = []
-    /// What was left out of the plugins now in use.
+    /// The plugins left out of those now in use.
     var skipped: [SkippedPlugin] = []
 }
 

@@ -5,19 +5,20 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Bringing back jobs that have failed or were cancelled. Originals of an inbox leave and come back on one serial line, and a row says
-/// where its original goes before that is moved: nobody else touches a job meanwhile, and a start takes back what a crash has broken off.
+/// Brings back jobs that failed or were cancelled. The originals of an inbox leave and come back on one serial queue. A
+/// row says where its original goes before that is moved: nobody else touches the job meanwhile, and a start undoes
+/// what a crash broke off.
 extension Supervisor {
-    /// A job that is wanted back, and what it is to go through.
+    /// A job that is wanted back, and its new order.
     struct Wanted: Sendable {
         var job: JobRecord
         var order: WorkOrder
     }
 
-    /// What has become of jobs that were wanted back.
+    /// The outcome for the jobs that were wanted back.
     struct Returned: Sendable {
         var brought: [JobRecord] = []
-        /// Those that somebody else has brought back, or is bringing.
+        /// Jobs that somebody else has brought back, or is bringing back.
         var others: [Int] = []
         var lost: [(job: Int, why: any Error)] = []
     }
@@ -28,7 +29,7 @@ extension Supervisor {
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
-            // Behind the moves that are under way: an original is brought back from where it has arrived.
+            // After the moves under way: an original is brought back from where it has arrived.
             whenOpened(Set(some.map(\.order.inbox)), on: disposal(of: inbox)) { [self] in
                 let returned = takeBack(some)
                 result.withLock { result in
@@ -46,11 +47,11 @@ extension Supervisor {
         }
     }
 
-    /// What was being brought back at a crash, and not queued yet, is as it was before: nobody has been told otherwise.
+    /// Undoes returns that a crash broke off: nobody was told that they happened.
     func endReturns() {
         let broken = Dictionary(grouping: (try? ledger.returning()) ?? [], by: \.order.inbox)
         for inbox in Set(broken.keys).union((try? ledger.undisposedInboxes()) ?? []) {
-            // What the inbox has found claimed, and is the original of a job that has ended, is moved as well.
+            // The inbox may have found the claimed original of an ended job: that is moved as well.
             whenOpened([inbox], on: disposal(of: inbox)) { [self] in
                 for job in broken[inbox] ?? [] { endReturn(of: job) }
                 _ = ledger.flush(seconds: 10)
@@ -59,7 +60,7 @@ extension Supervisor {
         }
     }
 
-    /// What a job goes through when it is tried again.
+    /// The order for another try of a job.
     func orderNow(_ record: JobRecord) throws(ControlError) -> WorkOrder {
         if record.order.adHoc { return record.order }
         guard let recipe = current.recipe(record.order.recipe) else {
@@ -68,7 +69,7 @@ extension Supervisor {
         return current.order(for: recipe, places)
     }
 
-    /// At the start an inbox takes in what it finds claimed and the ledger does not know: what is brought back comes behind that.
+    /// Waits until these inboxes are open: at the start they take in claimed files that the ledger does not know.
     private func whenOpened(
         _ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void
     ) {
@@ -84,7 +85,7 @@ extension Supervisor {
 
     private func takeBack(_ wanted: [Wanted]) -> Returned {
         var returned = Returned()
-        // The moves just made are to be read.
+        // The reads below have to see the moves just made.
         _ = ledger.flush(seconds: 10)
         var places: [Int: String] = [:]
         var jobs: [(record: JobRecord, order: WorkOrder)] = []
@@ -129,7 +130,7 @@ extension Supervisor {
         }
     }
 
-    /// Of the places where an original may lie, the one where it does: the same file, or, when it was copied to another disk, an equal one.
+    /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
     private func original(of record: JobRecord, at places: [String]) throws -> String? {
         let found = try places.compactMap { path in
             try spot(path, of: record)?.status().map { (path, $0.identity) }
@@ -138,7 +139,7 @@ extension Supervisor {
         return (same ?? found.first { ($0.1.size, $0.1.modified) == (record.file.size, record.file.modified) })?.0
     }
 
-    /// Nil when the folder that it would lie in is not there.
+    /// Nil when the folder around it does not exist.
     private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
         guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
         do {
@@ -176,7 +177,7 @@ extension Supervisor {
         return try claims.open(order.inbox).take(original, to: place)
     }
 
-    /// What has been moved survives a power cut before it is recorded.
+    /// Makes the moves durable before they are recorded.
     private func settle(_ returned: inout Returned) {
         var failed: [String: any Error] = [:]
         let moved = returned.brought.filter { $0.origin != .kept && !$0.needsDownload }
@@ -188,7 +189,7 @@ extension Supervisor {
             }
         }
         guard !failed.isEmpty else { return }
-        // Where they are is not certain: the next start sees.
+        // It is uncertain where they are: the next start finds out.
         returned.brought.removeAll { record in
             guard let error = failed[FileSystem.folder(of: record.source)] else { return false }
             returned.lost.append((record.id, error))
@@ -201,7 +202,7 @@ extension Supervisor {
         ledger.abandonReturn(of: record.id) {}
     }
 
-    /// Where an original has to lie for a job of this order to begin.
+    /// Whether a job of this order can begin with its original at this place.
     private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
         switch record.origin {
         case .kept: true
@@ -210,7 +211,7 @@ extension Supervisor {
         }
     }
 
-    /// A free one of those. An original that lies there already, because it has never been moved, stays.
+    /// A free place to begin from. An original that was never moved stays where it is.
     private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws -> String {
         if record.needsDownload { return downloadPath() }
         if fits(record.source, record, order) { return record.source }

@@ -12,7 +12,7 @@ extension Supervisor {
     /// Why the work that needs something waits, and what for.
     struct Shortage {
         enum Need {
-            /// It was full when a job needed it that had written so many bytes; and what it hopes for.
+            /// The place was full for a job that had written so many bytes; `hope` says what the work waits for.
             case room(written: Int64, hope: String)
             case mount
             case permission

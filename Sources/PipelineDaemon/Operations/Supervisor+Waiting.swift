@@ -13,7 +13,7 @@ struct Waiter {
     var kind = Kind.everything
     var each: @Sendable (JobRecord) -> Void
     var done: @Sendable () -> Void
-    /// Told what holds up the rest, and nil when nothing does any more.
+    /// Called with what holds up the remaining jobs, and with nil when nothing does.
     var heldUp: @Sendable (String?) -> Void = { _ in }
     var toldHeldUp: String?
     /// False once nobody is there any more to be told.
@@ -21,7 +21,8 @@ struct Waiter {
 }
 
 extension Supervisor {
-    /// Reports each of the jobs as it is over, and `done` after the last. Those that are already are reported at once.
+    /// Reports each job as it is over, and calls `done` after the last. Jobs that are over already are reported at
+    /// once.
     func wait(for ids: [Int], _ waiter: Waiter) {
         var (left, waiter) = (Set(ids), waiter)
         do {
@@ -99,7 +100,7 @@ extension Supervisor {
         }
     }
 
-    /// What holds up the originals of those that somebody waits for. What rows wait for is told by `WhyWaiting`.
+    /// What holds up the originals of the awaited jobs. `WhyWaiting` tells what rows wait for.
     private func holdUp(of kind: Waiter.Kind) -> String? {
         var ids: Set<Int>?
         if case .these(let left) = kind { ids = left }

@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// Which rows have operations.
+/// The window: the rows that have operations.
 extension Supervisor {
     /// How many jobs may be in the window for one of this priority to follow. Each finds room that the lower ones leave it, and need not
     /// wait until these have been worked off: low ones leave some of the window, high ones go beyond it.
@@ -34,11 +34,11 @@ extension Supervisor {
             guard isNews || window.count(entry) <= limit(for: highest) - portion else { return }
             try fillFromOutside(entry)
         } catch {
-            // It has been told, and is tried again when the ledger can be read: `readAgain`.
+            // Logged by the ledger, and repeated by `readLater`.
         }
     }
 
-    /// What arrives at a barrier without any work leaves again at once: it waits when much of that is not recorded yet.
+    /// Jobs that reach a barrier without any work leave at once: no more are taken while many are unrecorded.
     private var isHeldUp: Bool { ending.count > max(256, settings.window) }
 
     private func fillFromOutside(_ entry: Entry) throws {
@@ -66,7 +66,7 @@ extension Supervisor {
 
     /// False when nothing more is to be taken for the time being.
     private func take(_ row: JobRecord) -> Bool {
-        // Of a filter that is not to be had it is known what would become of the picture.
+        // The filter is missing: the job would only fail.
         if let resource = shortages.keys.first(where: { $0.isFilter && row.order.needs($0) }) {
             setAside(resource)
             return false
@@ -77,10 +77,10 @@ extension Supervisor {
 
     // MARK: - Hosts
 
-    /// Lanes of which some have come get others of their rows.
+    /// Refills full lanes in which downloads have ended.
     private func fillLanes() throws {
         while !isHeldUp, let lane = turns.due.first {
-            // Where the window is full, its rows are found with all others once it is not.
+            // The window is full: the lane's rows are found with all others later.
             guard window.count(.download) < limit(for: lane.priority) else {
                 turns.open(lane)
                 outside[.download] = max(outside[.download] ?? .low, lane.priority)
@@ -95,8 +95,8 @@ extension Supervisor {
         }
     }
 
-    /// Rows of the hosts that have room, from one host after the other, beginning behind the one that was served last. When there are fewer than
-    /// `limit`, there are no more.
+    /// Rows of the hosts that have room, host by host, beginning after the host served last. Fewer than `limit` means
+    /// that there are no more.
     private func rowsInTurn(atLeast least: Priority, limit: Int) throws -> [JobRecord] {
         var rows: [JobRecord] = []
         let except = window.ids + ending

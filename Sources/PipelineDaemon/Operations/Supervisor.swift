@@ -25,9 +25,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let moved = Mutex<Set<Int>>([])
     /// Jobs whose original can't be moved.
     let stuck = Mutex<[Int: StuckOriginal]>([:])
-    /// The original that is being moved out of an inbox, and since when.
+    /// The original being moved out of each inbox, and since when.
     let moving = Mutex<[String: Move]>([:])
-    /// Those of them that take too long, by their job, and what was said of them.
+    /// Moves that take too long, by job, with what was said of each.
     var hanging: [Int: String] = [:]
     let places: Places
     let ledger: Ledger
@@ -51,7 +51,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let clientLimits: Mutex<ControlSettings>
     /// What lists of URLs may take, as the configuration has it.
     let downloadLimits: Mutex<DownloadSettings>
-    /// How long a stop waits for what runs, and for what does not end when it is asked to.
+    /// How long a stop waits for running work, and how long for work that ignores a cancel.
     let stopLimits: Mutex<(drain: Duration, grace: Duration)>
     /// Limits set by `pipectl` since the start; they hold over a reload.
     var liveLimits: [String: QueueLimit] = [:]
@@ -66,15 +66,15 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var nextID = 1
     var nextPosition = 1
     var nextBatch = 1
-    /// The highest priority of the queued rows that may be outside the window; none when there are none.
+    /// Highest priority not yet loaded, or nil.
     var outside: [Entry: Priority] = [.download: .high, .render: .high]
-    /// Whose downloads are in the window.
+    /// How many downloads of each host are in the window.
     var turns = HostTurns()
     /// Jobs that have ended since old ones were last forgotten.
     var sinceForgetting = 0
     /// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
     var shortages: [Resource: Shortage] = [:]
-    /// What is being looked at: a disk that does not answer holds one thread.
+    /// Resources being looked at: a disk that does not answer holds one thread.
     var looking: Set<Resource> = []
     /// Originals with which a filter has crashed or hung, since it last did not.
     var strikes: [String: Set<String>] = [:]
@@ -111,7 +111,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     var tellChange: @Sendable () -> Void = {}
     /// Batches of which something is being announced.
     var announcing: Set<Int> = []
-    /// What the ledger could not tell.
+    /// Reads of the ledger to be repeated.
     var unasked = Unasked()
 
     init(
@@ -226,7 +226,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         learnPlaces()
     }
 
-    /// Where an original or a result of a recipe lies may be told by a longer path than where it was dropped.
+    /// Bytes of the longest folder path under which an original or a result of a recipe may lie.
     private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
         let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
         let others = [places.archive, places.failed, places.cancelled].map { "\($0)/\(recipe.name)" }
@@ -240,7 +240,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let id = record.id
         let subject = LogSubject(record)
         let plan = record.plan
-        // All is made of one that is only to be published.
+        // With an intent everything is made, and only to be published.
         let pictures = record.intent == nil ? plan.segments[record.segment] : []
         // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return arrive(record) }
@@ -478,7 +478,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.record(record) { [self] in
             done()
             // Once this is recorded nobody asks any more what has been published of it.
-            // But an intent speaks of it.
+            // An intent keeps them.
             if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }

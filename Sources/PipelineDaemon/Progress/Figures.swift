@@ -13,7 +13,7 @@ struct Figures: Sendable {
     private(set) var total: Int64?
     private var pace: Pace
     private var began: Double
-    /// When its worker has last said how far it is.
+    /// When its worker last reported progress.
     private var heard: Double?
 
     init(_ unit: Unit, at time: Double = Timestamp.now()) {
@@ -41,16 +41,16 @@ struct Figures: Sendable {
         return total.flatMap { pace.remaining(Double($0 - done), at: time) }
     }
 
-    /// How far it has come by `time`; no less than its worker has told, and never all of it.
+    /// Progress at `time`; at least what its worker has reported, and never the whole.
     func done(at time: Double) -> Int64 { estimate(at: time).map { Int64($0.done) } ?? done }
 
-    /// For so many seconds it is not estimated what has been done since it was told.
+    /// Seconds without a report before progress is estimated.
     private static let patience = 1.0
     /// Beyond this an estimate comes closer to the end ever more slowly.
     private static let certain = 0.95
 
-    /// A worker says nothing while an encoder works on all pixels together. What has been done by then tells how fast that goes: shares of the work
-    /// are measured so.
+    /// A worker reports nothing while an encoder works on all pixels together. The rate so far tells how fast the
+    /// encoder is: the shares of the work are measured that way.
     private func estimate(at time: Double) -> (done: Double, remaining: Double)? {
         guard unit == .pixels, let heard, let total, total > 0, done > 0, time - heard >= Self.patience else {
             return nil

@@ -3,12 +3,12 @@ import SystemCalls
 
 /// What a file system has room for: bytes, and files.
 struct DiskRoom: Sendable {
-    /// In all, taken or not.
+    /// Total, free or not.
     private let bytes: Int64
     private let files: Int64
     private let filesLeft: Int64
 
-    /// Of the file system that a folder lies in.
+    /// Reads the room of a folder's file system.
     init(in folder: String) throws(SystemError) {
         var status = statvfs()
         guard uninterrupted({ statvfs(folder, &status) }) == 0 else { throw SystemError("statvfs", folder) }
@@ -17,16 +17,16 @@ struct DiskRoom: Sendable {
         filesLeft = Int64(clamping: status.f_favail)
     }
 
-    /// How much is to be free before work goes on: twice what the job had written, and `FreeSpace=`; but no file system is asked for more
-    /// than a tenth of it without need.
+    /// Bytes that must be free before work goes on: `FreeSpace=`, but at most a tenth of the file system; or twice what
+    /// the job had written, if that is more.
     func wanted(written: Int64, freeSpace: Int64) -> Int64 {
         max(2 * written, bytes > 0 ? min(freeSpace, bytes / 10) : freeSpace)
     }
 
-    /// Some make as many files as there is room for, and say that they have none.
+    /// Some file systems have no limit of files, and report none.
     private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
 
-    /// What work goes on after, in words.
+    /// What the work waits for, in words.
     func hope(written: Int64, freeSpace: Int64) -> String {
         if lacksFiles {
             return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"
@@ -37,11 +37,11 @@ struct DiskRoom: Sendable {
             ? hope : "\(hope), but it has only \(bytes >> 10) KB in all: make it larger"
     }
 
-    /// Throws as long as there is not that much room, which it tries with a file of that size.
+    /// Throws unless there is that much room, which it tries with a file of that size.
     static func check(in folder: String, written: Int64, freeSpace: Int64) throws(SystemError) {
         try FileSystem.makeFolders(folder)
         let room = try DiskRoom(in: folder)
-        // Where it says that there is none, the file that is made tells: not every file system counts them.
+        // With no files left by count, the file made below decides: some file systems do not count files.
         guard room.filesLeft == 0 || !room.lacksFiles else { throw SystemError("make a file in", folder, code: ENOSPC) }
         let wanted = room.wanted(written: written, freeSpace: freeSpace)
         try FileSystem.checkRoom(for: wanted, at: FileSystem.join(folder, "room"))

@@ -6,11 +6,11 @@ import SystemCalls
 /// What becomes of an original once its job has ended: the last step, done once, and repeated after a crash until it is recorded.
 struct Disposal: Sendable {
     let places: Places
-    /// Of the inbox that the originals come from, or why it can't be used.
+    /// The claim folder of the originals' inbox, or why it can't be used.
     let claims: Result<ClaimFolder, any Error>
 
-    /// Those that have been disposed of, and where they lie now, survive a power cut, but for those in folders that this names; nothing is
-    /// left where they came from.
+    /// Makes the moves durable, and removes the empty folders that they leave. Returns the folders that could not be
+    /// synced.
     func settle(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
         var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
@@ -28,7 +28,7 @@ struct Disposal: Sendable {
         return failures
     }
 
-    /// Where the original lies; nil when it does not lie there any more.
+    /// The spot of the original; nil when nothing lies there any more.
     private func there(_ job: JobRecord) throws -> (spot: Spot, status: FileStatus)? {
         do {
             let spot = job.origin == .claimed ? try claims.get().spot(job.source) : Spot(job.source)
@@ -38,7 +38,7 @@ struct Disposal: Sendable {
         }
     }
 
-    /// Brings the original of an ended job to where it belongs; returns where it lies now. One that is gone stays gone: nil.
+    /// Moves the original of an ended job where it belongs; returns where it lies now, or nil when it is gone.
     func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
@@ -47,7 +47,7 @@ struct Disposal: Sendable {
             if let moved, job.state == .failed { try explain(job, beside: moved) }
             return moved ?? (Self.isRemoved(job) ? job.source : nil)
         }
-        // The size may change with a writer that had it open; the inode's number with a reboot, or on some file systems with a rename.
+        // A late writer may change the size; a reboot, or on some file systems a rename, changes the inode number.
         guard there.identity.inode == job.file.inode || hasBytes(of: job, there) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
@@ -67,7 +67,8 @@ struct Disposal: Sendable {
         }
     }
 
-    /// Nothing is kept of a copy of what stays with whoever added it; a download has no other place.
+    /// Whether the original is removed: it is a copy of an added file, or the recipe says so. A download has no other
+    /// copy.
     private static func isRemoved(_ job: JobRecord) -> Bool {
         job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }

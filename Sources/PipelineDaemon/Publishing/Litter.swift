@@ -1,7 +1,7 @@
 import Dispatch
 import SystemCalls
 
-/// Files that are of no use to anybody any more. One that can't be removed now is removed later, or by the sweep of the next start.
+/// Files of no further use. One that can't be removed now is removed later, or by the sweep of the next start.
 enum Litter {
     private static let queue = DispatchQueue(label: "pipelined.litter")
 

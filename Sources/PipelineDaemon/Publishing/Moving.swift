@@ -14,7 +14,7 @@ enum Moving {
         throw SystemError("rename", wanted, code: EEXIST)
     }
 
-    /// The same to this very place; false when the name is taken.
+    /// Moves `from` to exactly this place; false when the name is taken.
     static func move(_ from: Spot, to target: String) throws -> Bool {
         for attempt in 0... {
             try FileSystem.makeFolders(FileSystem.folder(of: target), durable: true)
@@ -29,7 +29,7 @@ enum Moving {
                     continue
                 }
                 if error.code == EXDEV { return try copy(from, to: target) }
-                // The folder may be removed as empty between the two.
+                // The folder may be removed as empty between making and renaming.
                 guard error.isMissing, attempt < 3, try from.status() != nil else { throw error }
             }
         }

@@ -79,7 +79,8 @@ final class Publisher: Sendable {
                     try Self.chooseAnother(index, of: &intent, rerecord)
                     isPublished = try Self.rename(intent.steps[index])
                 }
-                // One that is left out by `skip` stays in staging until the job's end is recorded: that tells it from a published one.
+                // A result left out by `skip` stays in staging until the job's end is recorded: that tells it from a
+                // published one.
                 if isPublished { published.append(Published(step: intent.steps[index], picture: result.told)) }
             }
         } catch {
@@ -89,8 +90,8 @@ final class Publisher: Sendable {
         return published
     }
 
-    /// Finishes what a crash, or a disk, interrupted: a staging file that is gone was published, one that is there is renamed now. Nil when
-    /// nothing is left of any.
+    /// Finishes an interrupted publication: a missing staging file was published, one that is there is renamed now. Nil
+    /// when neither staging files nor results are left.
     func recover(
         _ intent: PublishIntent, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void = { $1() }
     ) throws -> [Published]? {
@@ -122,8 +123,8 @@ final class Publisher: Sendable {
         }
     }
 
-    /// All outputs of a job are published, or none: what has been is brought back to where it was made. What has been replaced is gone, so
-    /// its successor stays. It may be asked for again, until the intent is forgotten.
+    /// All outputs of a job are published, or none: moves published results back to staging. A replaced file is gone,
+    /// so its successor stays. May be repeated until the intent is forgotten.
     func takeBack(_ intent: PublishIntent) throws {
         for step in intent.steps where step.conflict != .replace {
             if try FileSystem.exists(step.staging) {
@@ -134,21 +135,21 @@ final class Publisher: Sendable {
         }
     }
 
-    /// What a crash has left of a rename that takes several steps; true when the result has its name.
+    /// Finishes a rename of several steps that a crash broke off; true when the result has its name.
     private static func finish(_ step: PublishIntent.Step) throws -> Bool {
         guard step.conflict != .replace, try FileSystem.exists(step.target) else { return false }
         if try FileSystem.isPlaceholder(step.target) {
             try FileSystem.remove(step.target)
             return false
         }
-        // Linked, and the name in staging not yet removed, where inodes' numbers can't tell.
+        // The result is linked, and its name in staging still there; inode numbers can't tell on some file systems.
         let staged = try Descriptor.open(step.staging, O_RDONLY | O_NOFOLLOW)
         guard try FileSystem.isCopy(step.target, of: staged) else { return false }
         try FileSystem.remove(step.staging)
         return true
     }
 
-    /// A name that is free, recorded before it is used.
+    /// Chooses a free name, and records it before it is used.
     private static func chooseAnother(
         _ index: Int, of intent: inout PublishIntent,
         _ rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void

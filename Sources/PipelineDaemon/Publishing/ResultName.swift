@@ -1,8 +1,8 @@
 import PipelineModel
 import SystemCalls
 
-/// The names of a job's results: `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. An output called as its format is does not say
-/// so twice.
+/// The names of a job's results: `<outbox>/<subfolder>/<stem>[-N][.<output>].<suffix>`. An output named like its format
+/// leaves the name out.
 struct ResultName {
     let folder: String
     private let stem: String
@@ -49,6 +49,6 @@ struct ResultName {
 }
 
 extension PlannedPicture {
-    /// Or has no name.
+    /// True as well when it has no name.
     fileprivate var isNamedAsItsFormat: Bool { name.map { [suffix, format].contains($0) } ?? true }
 }

@@ -3,7 +3,8 @@ enum Spool {
     /// For a new one.
     static func folder() -> String { UUIDName.make() }
 
-    /// For one that `pipectl retry` brings back: told by its folder's name, because there is no other copy.
+    /// The place for an original that `pipectl retry` brings back. Its folder names the job, because there is no other
+    /// copy.
     static func place(bringingBack job: Int, as name: String, in spool: String) -> String {
         "\(spool)/\(prefix)\(job)/\(name)"
     }

@@ -48,7 +48,7 @@ struct Staging: Sendable {
         }
     }
 
-    /// The folder itself, nil when it is not there. Whoever may write in the outbox may have put a link to elsewhere in its place.
+    /// The folder itself, nil when it is missing. Others who may write in the outbox may have put a link in its place.
     private func open(_ outbox: String) throws -> Descriptor? {
         do {
             let top = try Descriptor.open(outbox, O_RDONLY | O_DIRECTORY)

@@ -3,20 +3,20 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// How often in a row the daemon has ended without being asked to. systemd starts it again at once, always: the first comes back at once, and one
-/// that goes on crashing waits longer each time before it begins.
+/// Counts unclean ends in a row. systemd restarts the daemon at once, always: after the first crash it begins at once,
+/// after more it waits longer each time before it begins.
 ///
-/// The unit does not do this itself: systemd knows of such a pause (`RestartSteps=`) since version 254 only.
+/// The unit can't do this: systemd knows such a pause (`RestartSteps=`) only since version 254.
 struct Comeback: Equatable {
     var crashes = 0
     /// When the latest began, in seconds since 1970.
     var began = 0.0
 
-    /// One that has run for longer begins a new row, in seconds.
+    /// A daemon that has run for longer, in seconds, begins a new row.
     private static let row = 600.0
     private static let longest = 60
 
-    /// What the one before has left is there unless it was stopped.
+    /// `text` is what the daemon before left, which a clean stop removes.
     init(after text: String?, at now: Double) {
         began = now
         guard let words = text?.split(whereSeparator: \.isWhitespace), words.count == 2, let before = Int(words[0]),
@@ -27,12 +27,13 @@ struct Comeback: Equatable {
 
     var text: String { "\(crashes) \(began)\n" }
 
-    /// Before it begins.
+    /// How long to wait before the daemon begins.
     var pause: Duration { crashes < 2 ? .zero : .seconds(min(Self.longest, 1 << min(crashes - 2, 6))) }
 
     // MARK: - On disk
 
-    /// Called where a service manager restarts what ends, at the start; returns when it may begin. False when it has been asked to stop meanwhile.
+    /// Called at the start, under a service manager; returns when the daemon may begin, or false when it was asked to
+    /// stop meanwhile.
     static func begin(_ places: Places) -> Bool {
         guard ServiceManager.isListening else { return true }
         let text = try? String(contentsOfFile: places.comeback, encoding: .utf8)
@@ -53,13 +54,13 @@ struct Comeback: Equatable {
         return true
     }
 
-    /// It ends because it was asked to, or because somebody has to do something first.
+    /// Called for an end that is no crash: the daemon was asked to stop, or a person has to act first.
     static func end(_ places: Places) {
         guard ServiceManager.isListening else { return }
         try? FileSystem.remove(places.comeback)
     }
 
-    /// Waits; false when it is to end.
+    /// Waits for `time`; false when a signal asks the daemon to end.
     private static func isLeftAlone(for time: Duration) -> Bool {
         var (ends, before) = (sigset_t(), sigset_t())
         sigemptyset(&ends)

@@ -38,7 +38,7 @@ final class ServiceStatus: @unchecked Sendable {
             let midnight = Timestamp.midnight()
             var failed = known
             if failed.all != status.jobs.failed || failed.since != midnight {
-                // Where it can't be read, the line goes on saying what it said.
+                // When the ledger can't be read, the former number stays.
                 let count = try? supervisor.ledger.failedCount(since: midnight)
                 if let count { failed = (status.jobs.failed, midnight, count) }
             }

@@ -28,12 +28,12 @@ struct AccessList {
         }
     }
 
-    /// Users and groups that it names, and lets write.
+    /// The named users and groups that may write.
     private(set) var writers: [Writer] = []
-    /// The file's own group may.
+    /// The file's own group may write.
     private(set) var groupWrites = false
 
-    /// Nil when there is none. The descriptor may be one that stands for the place alone.
+    /// Nil when the file has no ACL. The descriptor may be opened with O_PATH.
     init?(of file: Descriptor, called name: String) throws(SystemError) {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = getxattr("/proc/self/fd/\(file.number)", "system.posix_acl_access", &bytes, bytes.count)

@@ -32,7 +32,7 @@ enum PrivateFolder {
             throw UnsafeFolder(description: "\(path) is another file system than the folder it lies in; unmount it")
         }
         if status.isWritableByOthers {
-            // Its own mask is the most that an ACL gives.
+            // The group's bits are the mask of an ACL, and so the most that it gives.
             _ = fchmod(folder.number, 0o700)
             status = FileStatus(try folder.status())
         }
@@ -44,7 +44,7 @@ enum PrivateFolder {
         return folder
     }
 
-    /// Where files get another owner than whoever makes them (a mount that maps users), that owner stands for this daemon.
+    /// Whether new files get this owner: a mount that maps users gives files another owner than the process.
     private static func isOurs(_ owner: UInt32, in above: Descriptor) -> Bool {
         let name = ".pipelined-\(UUIDName.make())"
         guard mkdirat(above.number, name, 0o700) == 0 else { return false }
@@ -54,6 +54,6 @@ enum PrivateFolder {
 }
 
 extension FileStatus {
-    /// By its group, by an ACL, whose mask the group's bits are, or by everybody.
+    /// Whether its group, an ACL (whose mask the group's bits are), or everybody may write.
     var isWritableByOthers: Bool { mode & 0o022 != 0 }
 }

@@ -1,20 +1,20 @@
 import Glibc
 import SystemCalls
 
-/// Whoever may change a plugin, a hook, a recipe or the settings decides what the daemon does. So they are used only if nobody else can
-/// change them: what is used, each folder on the way to it, and each link and its folder belong to an owner that is trusted, and
-/// others can't write there, by mode or by ACL.
+/// Plugins, hooks, recipes and settings decide what the daemon does, so each is used only if nobody else can change it.
+/// The file, each folder on the way, and each link with its folder must belong to a trusted owner, and be writable by
+/// nobody else, by mode or by ACL.
 enum Trust {
-    /// Root, the user that it runs as, and the owner of its program.
+    /// Root, the user that the daemon runs as, and the owner of its program.
     static let owners: Set<UInt32> = {
         let program = try? FileSystem.status(FileSystem.resolved("/proc/self/exe"))
         return Set([0, geteuid()] + (program.map { [$0.owner] } ?? []))
     }()
 
-    /// The way to a file; its refusal says which rule is broken, where, and what mends it.
+    /// The way to a file; its refusal names the broken rule, the place and the remedy.
     static func way(to path: String) throws(SystemError) -> Way { try Way(to: path, refusing: refusal) }
 
-    /// The same rule alone. Of what is not there it says nothing.
+    /// Why the file at `path` is refused; nil for one that can't be looked at.
     static func refusal(of path: String) -> String? { (try? way(to: path))?.refusal }
 
     private static func refusal(of status: FileStatus, at path: String, _ open: Descriptor) -> String? {
@@ -22,10 +22,10 @@ enum Trust {
             return "\(path) belongs to \(User.name(status.owner)); give it to root (`chown root`), or to the user that "
                 + "pipelined runs as (`chown \(User.current)`)"
         }
-        // A link has no mode. In a folder with the sticky bit, as /tmp, nobody can replace what is another's.
+        // A link has no mode. In a folder with the sticky bit, such as /tmp, nobody can replace another's file.
         if status.kind == .link || (status.kind == .folder && status.mode & S_ISVTX != 0) { return nil }
         if status.mode & S_IWOTH != 0 { return "everybody can write \(path); `chmod o-w` it" }
-        // With an ACL these bits are its mask, the most that it gives to anybody.
+        // With an ACL, these bits are its mask: the most that it gives to anybody.
         guard status.mode & S_IWGRP != 0 else { return nil }
         let list: AccessList?
         do {
@@ -48,7 +48,7 @@ enum Trust {
         }
     }
 
-    /// Root's own group, or one of a single user, as systems make one for each.
+    /// Whether the group has no other member: root's own, or the private group that systems make for each user.
     private static func isAlone(_ owner: UInt32, in group: UInt32) -> Bool {
         guard group != 0 else { return true }
         guard let person = getpwuid(owner)?.pointee, let entry = getgrgid(group)?.pointee, person.pw_gid == group,

@@ -1,4 +1,5 @@
-/// A folder that others could use to have the daemon move files about; nothing is done there, and this says why and what mends it.
+/// A folder through which others could have the daemon move files about. Nothing is done there; `description` says why,
+/// and what mends it.
 struct UnsafeFolder: Error, CustomStringConvertible {
     let description: String
 }

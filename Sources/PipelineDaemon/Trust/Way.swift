@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Where a path leads, gone step by step: what is checked on the way is what is used at its end, whatever others rename meanwhile.
+/// A path walked step by step: the file that was checked is the file that is used, whatever others rename meanwhile.
 struct Way {
     /// The folder in which it ends, and the name there.
     private let folder: Descriptor
     private let name: String
     /// With all links followed.
     private let path: String
-    /// Why it was not gone to its end.
+    /// Why the walk stopped before its end.
     let refusal: String?
 
-    /// Shows `refusing` each folder and link on the way, and what lies at its end; goes no further once that gives a reason.
+    /// Shows `refusing` each folder and link on the way, and the file at the end; stops once that gives a reason.
     init(
         to wanted: String, refusing: (_ status: FileStatus, _ path: String, _ open: Descriptor) -> String?
     ) throws(SystemError) {
@@ -25,7 +25,7 @@ struct Way {
             let path = "\(here)/\(name)"
             let next = try Self.open(name, in: folder, path)
             let status = FileStatus(try next.status())
-            // What a link calls `..` was shown before.
+            // The folder that `..` in a link leads to was shown before.
             if name != ".." { refusal = refusing(status, path, next) }
             if status.kind == .link {
                 links += 1
@@ -48,7 +48,7 @@ struct Way {
         path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }
 
-    /// What lies at its end, which is no link.
+    /// Opens the file at the end, which is no link.
     func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         let number = clinux_open_at(folder.number, name, flags | O_NOFOLLOW)
         guard number >= 0 else { throw SystemError("open", path) }
@@ -72,6 +72,6 @@ struct Way {
         return String(decoding: text[..<count], as: UTF8.self)
     }
 
-    // O_PATH, which is not among what Swift has of <fcntl.h>.
+    // O_PATH, which Swift does not import from <fcntl.h>.
     private static let asPlace: Int32 = 0o10000000
 }

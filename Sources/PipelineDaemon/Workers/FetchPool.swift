@@ -16,8 +16,8 @@ final class FetchPool: @unchecked Sendable {
     private static let memory: Int64 = 2 << 30
 
     private let queue = DispatchQueue(label: "pipelined.fetch", target: Spine.queue)
-    /// Where files are made to download into, one after the other, so that servers are asked in the order in which downloads begin. All lie on
-    /// one disk.
+    /// Creates the files to download into, one after the other, so that servers are asked in the order in which
+    /// downloads begin. All files lie on one disk.
     let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
     private var workers: [FetchWorker] = []
@@ -32,7 +32,7 @@ final class FetchPool: @unchecked Sendable {
     private var stopped = false
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
-    /// How much longer than `FetchLimits` allow a worker may be silent on a transfer: the machine may be slow.
+    /// How much longer than `FetchLimits` allow a worker may be silent about a transfer: the machine may be slow.
     private let patience: Duration
     private var listens = false
 
@@ -154,7 +154,7 @@ final class FetchPool: @unchecked Sendable {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// Until nothing is under way, it is looked now and then whether a worker has fallen silent on something.
+    /// While transfers run, looks for those about which a worker has fallen silent.
     private func listen() {
         let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
         guard !listens, let next else { return }
@@ -166,7 +166,7 @@ final class FetchPool: @unchecked Sendable {
         }
     }
 
-    /// When it is too long that nothing was heard of it.
+    /// When the silence about a transfer becomes too long.
     private func silent(_ task: FetchTask) -> DispatchTime {
         task.heard + (task.limits.longestSilence + patience).dispatch
     }
@@ -255,7 +255,7 @@ final class FetchPool: @unchecked Sendable {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // Who was silent has been counted; the others of a worker that we killed have nothing to do with it.
+            // A silent transfer has been counted already; the others of a worker that we killed are not to blame.
             if !worker.killed { task.losses += 1 }
             // It was alone, and whoever took one worker over would get another.
             let isCaught = end.isByConfinement && lost.count == 1

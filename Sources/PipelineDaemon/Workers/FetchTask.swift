@@ -13,7 +13,7 @@ final class FetchTask: @unchecked Sendable {
         case workerLost(WorkerEnd)
         /// The worker was ended by the kernel: it tried what it may not.
         case confined
-        /// Its worker has not said a word of it for so long, twice.
+        /// Its worker was silent about it for so long, twice.
         case silent(Duration)
         case cancelled
     }
@@ -26,11 +26,11 @@ final class FetchTask: @unchecked Sendable {
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
-    /// How often its worker has ended in the middle, or was ended because of it.
+    /// How often its worker ended in the middle, or was ended because of it.
     var losses = 0
-    /// When its worker has last said something of it.
+    /// When its worker last reported on it.
     var heard = DispatchTime.now()
-    /// The latest of its workers was ended because of it.
+    /// Its latest worker was ended because of it.
     var isSilent = false
 
     init(

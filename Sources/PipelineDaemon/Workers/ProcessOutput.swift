@@ -2,16 +2,16 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// What a child process writes on its standard output and error, read in small turns: a child that writes without end is slowed down, and
-/// keeps its queue from nothing else.
+/// Reads a child's standard output and error in small turns: a child that writes without end is slowed down, and leaves
+/// its queue free for other work.
 ///
 /// `@unchecked`: it lives on the queue it was given.
 final class ProcessOutput: @unchecked Sendable {
     /// Bytes read in a turn.
     private static let turn = 64 * 1024
-    /// Between turns that were full.
+    /// The pause after a full turn.
     private static let rest = DispatchTimeInterval.milliseconds(5)
-    /// What a socket's buffer can still hold when the child has ended, in turns. A grandchild may go on writing.
+    /// Turns that read what a socket's buffer holds when the child has ended. A grandchild may go on writing.
     private static let lastTurns = 8
 
     private let source: ReadySource
@@ -26,13 +26,13 @@ final class ProcessOutput: @unchecked Sendable {
         source = ReadySource(descriptor, queue: queue)
     }
 
-    /// Begins. Whoever does must `end` it.
+    /// Begins to read; the caller must call `end`.
     func follow(_ heard: @escaping (ArraySlice<UInt8>) -> Void) {
         self.heard = heard
         source.activate { [weak self] in self?.turn() }
     }
 
-    /// The child has ended: its last words.
+    /// Reads the last words of a child that has ended.
     func end() {
         for _ in 0..<Self.lastTurns where !read() { break }
         heard = nil
@@ -45,7 +45,7 @@ final class ProcessOutput: @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + Self.rest) { [source] in source.resume() }
     }
 
-    /// Whether there may be more now.
+    /// Reads once; true when there may be more now.
     private func read() -> Bool {
         guard let heard else { return false }
         var room = [UInt8](repeating: 0, count: Self.turn)

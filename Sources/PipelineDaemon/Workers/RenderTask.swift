@@ -63,7 +63,7 @@ final class RenderTask: @unchecked Sendable {
     let looksOnly: Bool
     var cancelled = false
     var isHeld = false
-    /// Those that its filters have logged.
+    /// Lines that its filters have logged.
     var lines = 0
     /// When it has taken too long; nobody counts while it waits for memory.
     var deadline: DispatchTime?

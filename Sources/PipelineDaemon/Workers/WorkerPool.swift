@@ -252,7 +252,7 @@ final class WorkerPool: @unchecked Sendable {
         restartTimer(task)
     }
 
-    /// Those that wait for room go first; and of one under suspicion all is to be known that can be.
+    /// Jobs that wait for room go first. No early grant for suspects.
     private func grant(_ task: RenderTask) -> Int64? {
         guard held.isEmpty, !task.alone, !task.looksOnly,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -268,7 +268,7 @@ final class WorkerPool: @unchecked Sendable {
         look(at: deadline)
     }
 
-    /// One look for all of them, when the first may be due: what is put off to a time is kept until then, even if it has long been called off.
+    /// One timer; a cancelled `asyncAfter` lingers.
     private func look(at time: DispatchTime) {
         if let nextLook, nextLook <= time { return }
         nextLook = time
@@ -383,7 +383,7 @@ final class WorkerPool: @unchecked Sendable {
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
         case (.said(let line), .busy(let task)):
-            // The worker counts its lines itself, and says how many more there were.
+            // The worker counts its lines itself, and reports how many were left out.
             guard task.lines <= task.limits.filterLines else { break }
             task.lines += 1
             log(line, of: task, worker)

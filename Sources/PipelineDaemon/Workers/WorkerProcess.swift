@@ -8,7 +8,7 @@ import WorkerProtocol
 ///
 /// `@unchecked`: it lives on its pool's queue; others only carry it there.
 class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
-    /// Before a message that the kernel has refused is sent again.
+    /// The pause before a message that the kernel refused is sent again.
     private static var pause: DispatchTimeInterval { .milliseconds(20) }
 
     let process: pid_t
@@ -21,9 +21,9 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
     private var isReaped = false
 
     private var channel: WorkerChannel?
-    /// Messages that its socket has no room for yet, in order.
+    /// Messages that its socket has no room for, in order.
     private var unsent: [WorkerPacket] = []
-    /// Tells when there is room; nil when nothing waits for that.
+    /// Fires when the socket has room; nil when nothing waits for that.
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
@@ -66,7 +66,7 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
     /// Called once, with how it ended, after the last message. Overridden.
     func ended(_ end: WorkerEnd) {}
 
-    /// Messages arrive in the order in which they were sent, and wait where the worker reads more slowly than it is told.
+    /// Messages arrive in the order of sending, and queue up when the worker reads too slowly.
     func send(_ message: some Encodable, descriptors: [Descriptor] = []) {
         guard channel != nil else { return }
         do {
@@ -89,7 +89,7 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
         } catch {
             switch error.code {
             case EAGAIN: waitForRoom(channel)
-            // The kernel is short of memory, or too many descriptors are on their way: nothing tells when that has passed.
+            // The kernel lacks memory, or too many descriptors are in flight: no event tells when that has passed.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.sendOn() }

@@ -13,7 +13,7 @@ final class WorkerWords: @unchecked Sendable {
 
     private let output: ProcessOutput
     private var worker: pid_t = 0
-    /// The line that has begun, as far as it is told.
+    /// The unfinished line, up to the longest that is logged.
     private var rest: [UInt8] = []
     private var since = DispatchTime.now()
     private var logged = 0
@@ -44,7 +44,7 @@ final class WorkerWords: @unchecked Sendable {
         add(left)
     }
 
-    /// Of a long line the beginning is enough.
+    /// Keeps the beginning of a long line.
     private func add(_ bytes: ArraySlice<UInt8>) { rest += bytes.prefix(Self.longestLine - rest.count) }
 
     private func line() {
