@@ -159,7 +159,7 @@ typedef struct PipelineHost {
     /* The path of the filter's own folder, which it may read: the folder of its name in the first plugin folder that has one
      * (`watermark/` for watermark), as it was when the filter was loaded. NULL if there is none. */
     const char *PIPELINE_NULLABLE resources;
-    /* Where that folder is, or would have to be made: for a message. A folder that is new is found by `pipectl reload`. */
+    /* Where that folder is, or would have to be made; messages name it. `pipectl reload` finds a new folder. */
     const char *own_folder;
 } PipelineHost;
 
@@ -182,9 +182,10 @@ typedef struct PipelineFilter {
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
     /* What comes from here on may be left out. */
     const char *PIPELINE_NULLABLE author;
-    /* Names of parameters, ended by NULL: the host refuses a chain that gives none of them. Given is what differs from its default. */
+    /* Names of parameters, ended by NULL. The host refuses a chain that gives none of them. A parameter counts as
+     * given when its value differs from the default. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_least_one_of;
-    /* Likewise: the host refuses a chain that gives more than one of them. */
+    /* Likewise. The host refuses a chain that gives more than one of them. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_most_one_of;
 } PipelineFilter;
 

@@ -52,7 +52,7 @@ static inline int cvips_webpsave(VipsImage *in, VipsTarget *target, int quality,
     return vips_webpsave_target(in, target, "Q", quality, "strip", strip, NULL);
 }
 
-/* Into memory, for g_free. */
+/* The caller frees `bytes` with g_free. */
 static inline int cvips_webpsave_memory(VipsImage *in, void **bytes, size_t *length, int quality) {
     return vips_webpsave_buffer(in, bytes, length, "Q", quality, NULL);
 }
@@ -71,7 +71,8 @@ static inline int cvips_heifsave(
         in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
 }
 
-/* A source whose reading and seeking are somebody's calls, with `data` last; `release` is told when nobody needs that any more. */
+/* A source that reads and seeks by the caller's functions, which get `data` last. `release` is called when the source
+ * no longer needs `data`. */
 static inline VipsSource *cvips_source_new(
     gint64 (*read)(VipsSourceCustom *source, void *bytes, gint64 count, void *data),
     gint64 (*seek)(VipsSourceCustom *source, gint64 offset, int whence, void *data), void *data,

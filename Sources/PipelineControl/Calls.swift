@@ -197,7 +197,7 @@ public enum Call {
 
         public struct Reply: Codable, Sendable {
             public var jobs: [Control.Job]
-            /// What holds up the originals of jobs that have ended.
+            /// Why originals of ended jobs can't be moved now.
             @Nullable public var waitsFor: String?
 
             public init(jobs: [Control.Job], waitsFor: String? = nil) {

@@ -41,7 +41,8 @@ public enum ControlInterface {
           done: int, failed: int, cancelled: int, ignored: int
         )
 
-        # `configured` is null when it is auto, which comes to `automatic`. `effective` is how many operations may run at once.
+        # `configured` is null when it is auto, and `automatic` is the number that auto means. `effective` is how many
+        # operations may run at once.
         type Queue (
           configured: ?int, effective: int, running: int, waiting: int, paused: bool, reason: ?string, automatic: ?int
         )
@@ -108,10 +109,10 @@ public enum ControlInterface {
           waiting: int, queued: int, running: int, cancelling: int, done: int, failed: int, cancelled: int
         )
 
-        # Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture` (that, and its original
-        # lies where it belongs: nothing of it is left to do), `batch` (`text` is `arrived` when all of it are at a barrier, `ended` when
-        # all are over), `queue`, `settings`, or `lost`: what came before `cursor` is not in the log
-        # any more.
+        # Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
+        # (its original lies where it belongs, too, so nothing of the job is left to do), `batch` (`text` is `arrived`
+        # when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
+        # before `cursor` are not in the log any more).
         type Event (
           cursor: int, time: string, kind: string, job: ?Job, batch: ?Batch, queue: ?string, text: ?string
         )
@@ -152,12 +153,13 @@ public enum ControlInterface {
 
         method Status() -> (status: Overview)
 
-        # Why jobs wait, the most frequent reason first: those of these IDs, those of a batch, or all that there are. What still settles in
-        # an inbox is in Status alone. Of many reasons the rarer ones are told together.
+        # Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files
+        # that still settle in an inbox are in Status alone. If there are many reasons, the rarer ones are told
+        # together.
         method WhyWaiting(ids: []int, batch: ?int) -> (waiting: []Waiting)
 
-        # The files that are left alone, with the reason, in the order of their paths; with `more`, in several replies. With a recipe, those
-        # of its inbox; with `after`, those behind that path.
+        # The files that are left alone, with the reason, in the order of their paths; with `more`, in several replies.
+        # With a recipe, the files of its inbox; with `after`, the files behind that path.
         method ListIgnored(recipe: ?string, after: ?string) -> (ignored: []Ignored)
 
         # Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
@@ -187,9 +189,10 @@ public enum ControlInterface {
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()
 
-        # With `more`: each job as it is over, until none of them is left. No IDs: until nothing is left to do. A job is over when it has
-        # ended and its original lies where it belongs. `waitsFor` is what holds up originals: a disk that is full or does not answer, say.
-        # It is told when it changes, and null when nothing does any more.
+        # With `more`: each job as it is over, until none of them is left. No IDs: until nothing is left to do. A job is
+        # over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
+        # because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds
+        # them up.
         method Wait(ids: []int) -> (jobs: []Job, waitsFor: ?string)
 
         # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
@@ -230,7 +233,8 @@ public enum ControlInterface {
         method Plugins() -> (stages: []Stage, skipped: []SkippedPlugin)
         method Settings() -> (settings: []Setting)
 
-        # Reads configuration and plugins again. With problems, nothing has changed. Without, it is in force, but for the plugins in `skipped`.
+        # Reads configuration and plugins again. If there are problems, nothing has changed. Otherwise the configuration
+        # is in force, and the plugins in `skipped` are left out.
         method Reload() -> (problems: []Problem, skipped: []SkippedPlugin)
 
         error NoSuchJob (id: int)

@@ -22,7 +22,7 @@ extension Control {
         public var waiting: Int
         public var paused: Bool
         @Nullable public var reason: String?
-        /// What `auto` comes to here.
+        /// The number that `auto` means here.
         @Nullable public var automatic: Int?
 
         public init(
@@ -450,7 +450,7 @@ extension Control {
         @Nullable public var reason: String?
         public var traits: [String]
         public var parameters: [Parameter]
-        /// Names of parameters: a chain gives at least one of the first, at most one of the second.
+        /// Names of parameters. A chain gives at least one of `atLeastOneOf`, and at most one of `atMostOneOf`.
         public var atLeastOneOf: [String]
         public var atMostOneOf: [String]
 

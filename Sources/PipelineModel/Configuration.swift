@@ -6,7 +6,7 @@ public struct Configuration: Sendable {
     public let recipes: [Recipe]
     /// The recipe that `inbox/` itself belongs to.
     public let defaultRecipe: Recipe
-    /// By recipe: where its Outbox= stands, if it says one.
+    /// The place of Outbox= in its file, by recipe. Recipes without Outbox= are missing.
     public let outboxPlaces: [String: SettingPlace]
 
     /// Reads the settings' files in order, the later ones winning, and the recipes; says all that is wrong at once.

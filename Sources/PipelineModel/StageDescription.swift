@@ -9,9 +9,9 @@ public struct StageDescription: Codable, Sendable, Hashable {
     public var file: String?
     public var parameters: [ParameterDescription]
     public var traits: Set<StageTrait>
-    /// Parameters of which a chain gives one at least, if there are any.
+    /// If there are any, a chain gives at least one of these parameters.
     public var atLeastOneOf: [String]
-    /// Parameters of which a chain gives one at most.
+    /// A chain gives at most one of these parameters.
     public var atMostOneOf: [String]
 
     public init(

@@ -64,7 +64,7 @@ extension ParameterDescription {
 /// Valid for the life of the process, as the contract asks.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
 
-/// Ended by a null; none without any.
+/// The words, ended by a null pointer. Nil without words.
 private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
     words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
 }

@@ -27,9 +27,10 @@ public protocol Filter: Sendable {
     static var summary: String { get }
     static var author: String? { get }
     static var traits: Traits { get }
-    /// Names of parameters, as in a chain: the host refuses one that gives none of them. Given is what differs from its default.
+    /// Names of parameters, as in a chain. The host refuses a chain that gives none of them. A parameter counts as
+    /// given when its value differs from the default.
     static var atLeastOneOf: [String] { get }
-    /// Likewise: more than one of them is refused.
+    /// Likewise. The host refuses a chain that gives more than one of them.
     static var atMostOneOf: [String] { get }
 
     func apply(to image: Image) throws -> Image

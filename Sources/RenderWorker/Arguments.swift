@@ -10,7 +10,7 @@ struct Arguments {
     /// Folders in which filters have folders of their own.
     var resources: [String] = []
     var joins = true
-    /// What filters promise, or ask for, and is not heeded.
+    /// Traits that the worker ignores, though its filters declare them.
     var withdrawn: Set<StageTrait> = []
     var json = false
 

@@ -24,7 +24,7 @@ enum Program {
             return EX_OK
         } catch let error as UsageError {
             try? complain("Usage", error.description, inJSON)
-            // As pipectl says it, which these are verbs of.
+            // The same code as of pipectl, whose verbs run these tasks.
             return 2
         } catch {
             try? complain("Failed", "\(error)", inJSON)

@@ -2,16 +2,16 @@ import CVips
 import Synchronization
 
 /// How far the render under way is, by what libvips says while pixels flow: told now and then, and only of one that takes a while.
-/// One figure for all evaluations of a render, that never goes back. Some encoders begin when they have all pixels, and say nothing: their share is
-/// left open, and how far they are is for the supervisor to estimate.
+/// One figure for all evaluations of a render, that never goes back. Some encoders begin when they have all pixels, and
+/// say nothing meanwhile. Their share is left open, and the supervisor estimates it.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0
-        /// What all evaluations take, where the pixels of one are 1.
+        /// The work of all evaluations. The pixels of one count as 1.
         var work = 1.0
-        /// Of those that are over.
+        /// The work of the evaluations that are over.
         var over = 0.0
-        /// What follows the pixels of the evaluation under way.
+        /// The work that follows the pixels of the current evaluation.
         var encoding = 0.0
         var toldAt = ContinuousClock.now
         var told: Int64 = 0
@@ -25,12 +25,13 @@ final class RenderProgress: Sendable {
     /// `tell` is called on libvips' threads.
     init(tell: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void) { self.tell = tell }
 
-    /// A render begins, which will read so many pixels in so many evaluations, after some of which encoders take so much longer, all together.
+    /// A render begins. It reads so many pixels in so many evaluations; `encoding` is the work of all encoders after
+    /// the last pixel.
     func begin(pixels: Int64, evaluations: Int, encoding: Double) {
         state.withLock { $0 = State(pixels: pixels, work: Double(max(1, evaluations)) + encoding) }
     }
 
-    /// Runs `body`, which evaluates `picture`, and goes on `encoding` times as long after the last pixel.
+    /// Runs `body`, which evaluates `picture`. After the last pixel it takes `encoding` times as long again.
     func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.encoding = encoding }
         let handler = cvips_on_evaluation(
@@ -50,7 +51,7 @@ final class RenderProgress: Sendable {
     private func reached(_ fraction: Double) {
         let news = state.withLock { state -> (done: Int64, total: Int64)? in
             let now = ContinuousClock.now
-            // After the last pixel nothing more is heard before the end.
+            // An encoder that begins after the last pixel says nothing until it ends.
             let isLast = fraction >= 1 && state.encoding > 0
             guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
             let part = (state.over + min(1, fraction)) / state.work

@@ -12,14 +12,14 @@ struct VipsError: Error, CustomStringConvertible {
         guard let text = vips_error_buffer_copy() else { return VipsError(lines: []) }
         defer { g_free(text) }
         let lines = String(cString: text).split(separator: "\n").map(String.init)
-            // What an encoder says of a picture that could not be read, too; a target that fails speaks for itself.
+            // An encoder says this also when the picture could not be read. `ResultTarget` knows of failed writes.
             .filter { !$0.contains("unable to write to target") }
-        // After what only tells that something is wrong comes what it is.
+        // A vague line is followed by the warning that has the reason.
         let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(": libpng read error") }
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { ["libpng: \($0)"] } ?? [] : []))
     }
 
-    /// What was said while all went well is no reason for what fails later.
+    /// Forgets what was said of one picture, so that it is not given as the reason for the next failure.
     static func forget() {
         vips_error_clear()
         _ = VipsWarning.take()
@@ -28,16 +28,16 @@ struct VipsError: Error, CustomStringConvertible {
     /// Did encoding fail, rather than reading, which the same lazy pipeline does? What failed first tells.
     var isOfEncoding: Bool { lines.first?.prefix(while: { $0 != ":" }).hasSuffix("save") ?? false }
 
-    /// Said beside what matters, or after it.
+    /// Lines that only accompany the reason.
     private static let vague = [
         "extraneous bytes", "bad seek to", "libpng read error", "tiff2vips: read error", "error in tile",
         "unable to open source for input",
     ]
 
-    /// Where nothing else is known.
+    /// libvips' reason, for a message that has nothing else to say.
     var reason: String { ownReason ?? "libvips gave no reason" }
 
-    /// What is known, with libvips' reason behind it, if it left one.
+    /// `known`, followed by libvips' reason, if there is one.
     func adding(to known: String) -> String { known + (ownReason.map { " (\($0))" } ?? "") }
 
     /// The first line that matters, without the name of libvips' part that speaks.

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What libvips warned of last. Its PNG reader tells what is wrong with a file as a warning, and then fails without a word.
+/// libvips' last warning. Its PNG reader gives the reason as a warning, and then fails without one.
 enum VipsWarning {
     private static let last = Mutex<String?>(nil)
 
-    /// On any thread.
+    /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
-        // The line before that says what of them.
+        // The line before this one has the reason.
         guard let text, case let text = String(cString: text), text != "Invalid IHDR data" else { return }
         last.withLock { $0 = text }
     }

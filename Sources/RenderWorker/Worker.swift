@@ -123,7 +123,7 @@ final class Worker: Sendable {
 
     /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
     private func explained(_ failure: WorkerFailure) -> WorkerFailure {
-        // What was decoded of a file that could not be read is no picture, whatever the decoder says of it.
+        // After a failed read the decoder's own message is wrong: the file could not be read.
         if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }
         var failure = failure
         if failure.stage != WorkerFailure.confinement, let call = RefusedCall.first {

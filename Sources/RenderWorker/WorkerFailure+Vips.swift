@@ -5,7 +5,8 @@ import WorkerProtocol
 extension WorkerFailure {
     /// The picture itself is at fault.
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool) {
-        // libtiff looks at every page, and complains of those that nobody asks for; what ends the reading comes last.
+        // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
+        // last.
         let error = format == .tiff ? VipsError(lines: error.lines.reversed()) : error
         let words = (format == .tiff ? error.reason : error.lines.joined(separator: " ")).lowercased()
         if words.contains("security limit") || words.contains("exceeds user limit") {

@@ -52,7 +52,7 @@ extension Failure {
             """, .failed)
     }
 
-    /// What may have been meant, of the names that the daemon knows.
+    /// The most similar name that the daemon knows, as a suggestion.
     private static func nearest(_ error: ControlError) -> String {
         switch error {
         case .noSuchRecipe(let name, let known), .noSuchQueue(let name, let known): didYouMean(name, among: known)

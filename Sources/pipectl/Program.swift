@@ -34,7 +34,7 @@ enum Program {
         put(text)
     }
 
-    /// Says on standard error what is no answer: in words, or as a document of what the daemon has said.
+    /// Writes a remark to standard error, in words or as the daemon's JSON.
     static func say(_ said: some Encodable, _ words: String, json: Bool) {
         let line = json ? try? JSONText.line(said) : nil
         put(line ?? "pipectl: \(words.printable)")

@@ -22,7 +22,7 @@ struct Argument: Sendable {
     let count: ClosedRange<Int>
     /// What it may be.
     let kinds: [WordKind]
-    /// First words of the command that only this one, and no other argument, comes behind.
+    /// After one of these first words this argument alone may follow.
     let behind: [String]
 
     init(

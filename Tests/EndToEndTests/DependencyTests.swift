@@ -41,7 +41,7 @@ struct DependencyTests {
             try daemon.write("\(server.url("/a.png"))\nnonsense\n", to: "list.urls")
             let added = try await daemon.pipectl(
                 "add", server.url("/b.png"), daemon.path("list.urls"), "--after", "\(first.id)")
-            // One of its lines is no URL.
+            // One line of the list is no URL.
             #expect(added.status == 1, "\(added.errors)")
             let reason = "after job \(first.id)"
             #expect(try daemon.list().map { $0.reason ?? $0.state } == ["queued", reason, reason, "failed"])

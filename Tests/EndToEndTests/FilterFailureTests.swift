@@ -164,7 +164,7 @@ struct FilterFailureTests {
         try await with(body, settings: "JobTimeout=3s") { daemon in
             try daemon.drop(as: "a.png", inbox: "inbox/odd")
             try await daemon.says(" writes: x")
-            // All of these are answered while it goes on.
+            // The daemon answers while the filter goes on printing.
             for _ in 0..<20 { #expect(try daemon.status().problems.isEmpty) }
             try await daemon.job("a.png", becomes: "failed")
             try await daemon.says("took longer than JobTimeout")

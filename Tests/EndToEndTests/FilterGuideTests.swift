@@ -61,7 +61,7 @@ struct FilterGuideTests {
                 _ = try await Programs.run(
                     path: "/bin/cp", ["\(folder)/warm/\(product)", daemon.path("plugins/warm.so")])
 
-                // As the guide has it: what is on PATH alone, and no daemon.
+                // As in the guide: programs come from PATH, and no daemon runs.
                 let path = ["PATH": "\(prefix)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")"]
                 try daemon.write(Picture.png(width: 90, height: 60), to: "beach.png")
                 let tried = try await Programs.run(

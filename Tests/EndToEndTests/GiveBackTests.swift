@@ -17,7 +17,7 @@ struct GiveBackTests {
             "archive/other": "in the way",
         ]
         try await DaemonFixture.with(files) { daemon in
-            // One that has ended, and can't be moved.
+            // This job has ended, and its original can't be moved.
             try daemon.drop(as: "stuck.png", inbox: "inbox/other")
             try await daemon.event { $0.text?.contains("its original stays at") == true }
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -25,7 +25,7 @@ struct GiveBackTests {
                 try daemon.drop(as: path)
                 try await daemon.job(path, becomes: "queued")
             }
-            // Its name is taken again.
+            // Its name in the inbox will be taken when it comes back.
             try daemon.drop(as: "again.png")
             try await daemon.job("again.png", becomes: "queued")
             try daemon.write(Picture.small, to: "mine/added.png")
@@ -33,7 +33,7 @@ struct GiveBackTests {
             #expect(try await Self.giveBack(daemon).status == 75)
             await daemon.stop()
             try daemon.write("another", to: "inbox/again.png")
-            // Claimed, when a crash came before that was recorded.
+            // It was claimed, and a crash came before that was recorded.
             try daemon.write(Picture.small, to: "inbox/.pipelined/test/7/unknown.png")
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/older.png")
 

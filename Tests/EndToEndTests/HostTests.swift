@@ -24,7 +24,7 @@ struct HostTests {
         let slow = try SlowServer(pictures: 100)
         let quick = try HTTPServer { _, connection in try connection.reply(200, [:], Picture.small) }
         try await DaemonFixture.with(Self.configuration(4, perHost: 2)) { daemon in
-            // More of one host than the window holds come before each of the other.
+            // The slow host's pictures come first, and are more than the window holds.
             let list = slow.list + Data("\n\(quick.url("/first.png"))\n".utf8)
             try daemon.drop(list, as: "long.urls")
             try await daemon.job("first.png", becomes: "done")
@@ -49,7 +49,7 @@ struct HostTests {
                 slow.finish(finished)
             }
             await slow.until(asked: 24, coming: 4)
-            // The four that go first may overtake each other on their way; one that follows has no other beside it.
+            // The first four requests go out together and may overtake each other. Later ones go out one by one.
             #expect(Set(slow.asked.prefix(4)) == [1, 2, 3, 4])
             #expect(slow.asked.dropFirst(4) == Array(5...24)[...])
             let last = try #require(try daemon.list(["queued"]).first { $0.input == "40.png" })

@@ -29,7 +29,7 @@ struct IntakeTests {
             for name in names.reversed() {
                 #expect(link(daemon.path("elsewhere"), daemon.path("inbox/album/\(name)")) == 0)
             }
-            // A folder that is moved in is looked through: its subfolders in their order, too.
+            // A folder that is moved in is scanned, subfolders in the order of their names, too.
             for name in ["b/2.png", "a/1.png", "c/3.png"] { try daemon.write(Picture.small, to: "moved/\(name)") }
             try FileManager.default.moveItem(atPath: daemon.path("moved"), toPath: daemon.path("inbox/moved"))
             try await daemon.waitForAll()

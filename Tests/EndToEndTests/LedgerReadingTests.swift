@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Somebody else's hands in the ledger stand for a disk that fails for a while.
+/// Changes to the tables from outside stand for a disk that fails for a while.
 @Suite("A ledger that can't be read")
 struct LedgerReadingTests {
     private static func change(_ sql: String, in daemon: DaemonFixture) async throws {
@@ -19,7 +19,7 @@ struct LedgerReadingTests {
             try daemon.drop(as: "first.png")
             try await daemon.job("first.png", becomes: "done")
             try await daemon.waitForAll()
-            // By which queued jobs are found; what comes can be recorded all the same.
+            // Queued jobs are found by this index. New jobs can be recorded without it.
             try await Self.change("DROP INDEX jobs_to_render", in: daemon)
             try daemon.drop(as: "second.png")
             try await daemon.says("can't read the ledger: no such index: jobs_to_render")
@@ -28,7 +28,7 @@ struct LedgerReadingTests {
                 try daemon.status().problems == [
                     "the ledger can't be read: no such index: jobs_to_render; what needs it is tried again every second"
                 ])
-            // What can be read still is.
+            // Other queries still work.
             #expect(try daemon.list().map(\.state) == ["done", "queued"])
             try await Self.change(
                 """

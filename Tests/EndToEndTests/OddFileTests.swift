@@ -206,7 +206,7 @@ struct OddFileTests {
         }
     }
 
-    /// A picture whose path can still be told, and one below that, whose can't.
+    /// Makes a picture whose path just fits into 4,096 bytes, and one below it whose path does not.
     private static let makeLongPaths = """
         import os, shutil, sys
         picture = open(sys.argv[1] + "/good.png", "rb").read()

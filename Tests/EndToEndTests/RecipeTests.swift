@@ -187,7 +187,7 @@ struct RecipeTests {
                 problem.line == 3
                     && problem.message.hasPrefix("Outbox= at column 8: the outbox \(closed)/out can't be made"))
             #expect(problem.message.contains("\(closed) can't be written: Permission denied; give \(closed) to the"))
-            // Nobody may make anything there, and a disk may come.
+            // The user can't write there, but a disk may be mounted later.
             try use("/mnt/pipelined-test-\(UUID().uuidString)/out")
             #expect(try daemon.call(Call.Reload()).problems == [])
             try use(closed + "/out")

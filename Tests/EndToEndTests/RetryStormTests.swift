@@ -13,7 +13,8 @@ struct RetryStormTests {
         "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Download]\nAllowPrivateHosts=127.0.0.1\n",
     ]
 
-    /// Twenty jobs, of each of the ways that an original can come: claimed, left in its place, added, downloaded. None is rendered.
+    /// Makes twenty jobs, five for each way that an original comes: claimed, kept in place, added, downloaded. None is
+    /// rendered.
     private static func enter(_ daemon: DaemonFixture, _ server: HTTPServer) async throws {
         _ = try daemon.call(Call.Pause(queue: "render"))
         for name in names {
@@ -32,7 +33,7 @@ struct RetryStormTests {
         return try daemon.list().count == 20 && queue.running + queue.waiting == 0
     }
 
-    /// Sixteen clients, each on a connection of its own. `false` once the daemon is gone.
+    /// Runs sixteen clients, each on its own connection. Returns false if the daemon has gone.
     private static func storm(on socket: String, rounds: Int) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<16 {
@@ -62,14 +63,14 @@ struct RetryStormTests {
             default: _ = try client.call(Call.Cancel(ids: [job]))
             }
         } catch is ControlError {
-            // Somebody else was first.
+            // Another client was first.
         } catch {
             return false
         }
         return true
     }
 
-    /// Every original is in one place, and that is where the ledger says that it is.
+    /// Every original is in exactly one place, and the ledger has that place.
     private static func check(_ daemon: DaemonFixture) throws {
         let claimed = daemon.files(in: "inbox/.pipelined")
         let kept = daemon.files(in: "inbox/kept")
@@ -85,7 +86,7 @@ struct RetryStormTests {
         #expect(daemon.files(in: "failed") == [])
     }
 
-    /// All of them are brought back, and done.
+    /// Brings all jobs back, and finishes them.
     private static func finish(_ daemon: DaemonFixture) async throws {
         _ = try daemon.call(Call.CancelAll())
         try await daemon.waitForAll()
@@ -146,7 +147,8 @@ struct RetryStormTests {
             _ = try daemon.call(Call.CancelAll())
             try await daemon.waitForAll()
             await daemon.stop()
-            // As the version before left them: one lies claimed, elsewhere than its row says, one is nowhere, one was being brought back.
+            // An older version could leave them so: one original is claimed in another place than its row says, one is
+            // gone, and one was being brought back.
             let claims = daemon.path("inbox/.pipelined/\(try daemon.text("state/id").split(separator: "\n")[0])")
             for number in 1...2 {
                 try FileManager.default.createDirectory(
@@ -179,7 +181,7 @@ struct RetryStormTests {
 }
 
 extension DaemonFixture {
-    /// What a stopped daemon's ledger answers, a column of texts.
+    /// Runs statements in a stopped daemon's ledger, and returns the first column.
     fileprivate func list(inLedger statements: String) throws -> [String] {
         let edit = """
             import sqlite3, sys

@@ -140,7 +140,7 @@ struct RetryTests {
                 path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
             #expect(edited.status == 0, "\(edited.errors)")
             try await daemon.start()
-            // It is recorded behind the start.
+            // A new batch is recorded after the changes of the start, which are in the ledger then.
             _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))
             let due = try #require(try daemon.list().first?.due)
             let latest = Date().addingTimeInterval(3600)

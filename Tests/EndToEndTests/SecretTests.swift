@@ -12,7 +12,7 @@ struct SecretTests {
         "etc/recipes.d/noir.recipe": "[Recipe]\nHook=HOOK\n[Output]\nChain=noir | save format=jpeg\n",
     ]
 
-    /// Every call that tells of jobs, as a client gets it.
+    /// The answers to every call that tells of jobs.
     private static func answers(of daemon: DaemonFixture) async throws -> String {
         let client = try RawClient(daemon)
         var told = ""
@@ -65,7 +65,7 @@ struct SecretTests {
                 said += outcome.output + outcome.errors
             }
             try await daemon.waitForAll()
-            // Of lines that are no URL there is nothing to be tried again.
+            // Lines that are no URL can't be tried again.
             let refused = #expect(throws: ControlError.self) { try daemon.call(Call.Retry(states: ["failed"])) }
             said += refused.map { "\($0)" } ?? ""
             try await daemon.waitForAll()
@@ -73,7 +73,7 @@ struct SecretTests {
             #expect(said.contains("…@\(host)") && said.contains("X-Amz-Signature=…"))
             await daemon.stop()
             said += daemon.log
-            // The list is its owner's; the ledger keeps what a retry needs.
+            // The list is its owner's file, and the ledger keeps whole URLs for retries.
             for file in daemon.files(in: ".") where !file.hasPrefix("state/ledger") && !file.hasSuffix("some.urls") {
                 said += file + String(decoding: try daemon.data(file), as: UTF8.self)
             }
@@ -84,7 +84,7 @@ struct SecretTests {
                 }
                 #expect(around == nil)
             }
-            // The server is asked with all of it.
+            // Requests to the server have the whole URL.
             #expect(server.seen.requests("/lost.png?api_key=\(token)").count >= 2)
         }
     }

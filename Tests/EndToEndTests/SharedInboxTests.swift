@@ -3,18 +3,18 @@ import Glibc
 import PipelineControl
 import Testing
 
-/// What stays right when others may write where the daemon does.
+/// Other users can write to the folders of these inboxes.
 @Suite("Inboxes that others can write")
 struct SharedInboxTests {
     private static let isRoot = geteuid() == 0
-    /// Somebody else.
+    /// Another user.
     private static let nobody: uid_t = 65534
 
     private static func folder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// With one picture claimed, and rendering paused.
+    /// Runs `body` with one picture claimed and rendering paused.
     private static func with(_ body: (DaemonFixture) async throws -> Void) async throws {
         let files = ["etc/pipelined.conf": "[Inbox]\nPollInterval=1s\n[Daemon]\nRetries=0\n", "state/id": "test\n"]
         try await DaemonFixture.with(files) { daemon in
@@ -62,7 +62,7 @@ struct SharedInboxTests {
             #expect(daemon.files(in: "outbox") == [])
             #expect(daemon.files(in: "elsewhere") == ["0/first.png"])
 
-            // Nothing was lost by it.
+            // The picture is still there.
             try #require(unlink(claims) == 0 && rename(daemon.path("away"), claims) == 0)
             try await daemon.event { $0.text?.contains("its original could be moved now") == true }
             #expect(daemon.files(in: "failed").contains("noir/first.png"))

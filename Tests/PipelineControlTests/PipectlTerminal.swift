@@ -30,7 +30,7 @@ final class PipectlTerminal {
         process.signal(SIGWINCH)
     }
 
-    /// What it has said on standard error, which is no terminal.
+    /// The text on standard error, which is no terminal.
     var errors: String { process.errors }
 
     func interrupt() { process.signal(SIGINT) }

@@ -69,10 +69,10 @@ struct AsyncOperationTests {
         queue.resume()
         for index in [0, 4, 5] { await operations[index].beginning() }
         #expect(queue.report.running == 3)
-        // A place is free, and of those that wait one lane alone is left.
+        // A place is free, and operations of one lane alone wait.
         operations[4].finish(.finished)
         await operations[1].beginning()
-        // Another is free, but the lane has its share.
+        // Another place is free, but the lane has its share.
         operations[5].finish(.finished)
         await operations[5].end()
         #expect((queue.report.running, operations[2].state) == (2, .ready))

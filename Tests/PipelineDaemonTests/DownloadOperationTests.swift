@@ -213,7 +213,7 @@ struct DownloadOperationTests {
         #expect(bench.leftovers.sorted() == ["a", "b", "c"])
     }
 
-    /// Fetches at once, but for what is called mute: of that it never says a word.
+    /// Answers each fetch at once, except for URLs that end in `mute`, of which it never says anything.
     private static let muteWorker = """
         #!/usr/bin/python3
         import json, os, socket

@@ -8,7 +8,7 @@ struct FiguresTests {
     func encoding() throws {
         var figures = Figures(.pixels)
         figures.begin(total: 1000, at: 0)
-        // All pixels have been read, which is a fiftieth of an AVIF's time.
+        // All pixels have been read. That is a fiftieth of the time of an AVIF.
         figures.take(20, of: 1000, at: 0.5)
         #expect(figures.done(at: 0.6) == 20)
         let middle = figures.done(at: 12)
@@ -21,7 +21,7 @@ struct FiguresTests {
             #expect(done >= Int64(last) && done < 1000 && left > 0)
             last = Double(done)
         }
-        // What is told counts.
+        // A figure that the worker tells replaces the estimate.
         figures.take(990, of: 1000, at: 6001)
         #expect(figures.done(at: 6001) == 990)
     }

@@ -173,7 +173,8 @@ struct PublishingTests {
             let published = try publisher.publish(publication) { _, done in done() }
             #expect(published.isEmpty)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
-            // Until the job's end is recorded that tells it from one that was published; what is taken back is never a stranger's.
+            // The staging file stays until the job's end is recorded, and shows that this result was not published. So
+            // taking back leaves the stranger's file alone.
             #expect(try FileSystem.exists("\(folder)/1"))
             try publisher.takeBack(publication.intent)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])

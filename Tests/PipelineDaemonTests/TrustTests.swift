@@ -6,12 +6,12 @@ import Testing
 
 @testable import PipelineDaemon
 
-/// Owners are changed here, which only root may.
+/// These tests change owners, which only root may.
 @Suite("Whom the daemon trusts with its plugins, hooks, recipes and settings")
 struct TrustTests {
     private static let nobody: UInt32 = 65534
 
-    /// An ACL that gives a user or group so much, beside what mode 0664 says.
+    /// Sets an ACL that gives these rights to a user or group, in addition to mode 0664.
     private static func give(_ rights: UInt8, to tag: UInt8, _ id: UInt32, of path: String) throws {
         func entry(_ tag: UInt8, _ rights: UInt8, _ id: UInt32 = .max) -> [UInt8] {
             [tag, 0, rights, 0] + (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) }

@@ -9,9 +9,9 @@ import WorkerProtocol
 
 @Suite("A worker's process")
 struct WorkerProcessTests {
-    /// Keeps the IDs of what it was told has failed.
+    /// Keeps the IDs of the transfers that have failed.
     private final class Listening: WorkerProcess<FetchMessage>, @unchecked Sendable {
-        // `@unchecked`: what changes is in `failed`; `heard` is set before anything is sent.
+        // `@unchecked`: a `Mutex` guards `failed`, and `heard` is set before anything is sent.
 
         let failed = Mutex<[Int]>([])
         var heard: @Sendable (Int) -> Void = { _ in }
@@ -34,7 +34,7 @@ struct WorkerProcessTests {
         let count = 3000
         await withCheckedContinuation { continuation in
             worker.heard = { if $0 == count { continuation.resume() } }
-            // Each ends at once, and says so; together they are more than a socket holds.
+            // Each transfer fails at once. All requests together are more than a socket holds.
             kill(worker.process, SIGSTOP)
             let target = try? Descriptor.open("/dev/null", O_WRONLY)
             queue.sync {

@@ -59,7 +59,7 @@ struct ConformanceTests {
         }
     }
 
-    /// As many at a time as there are processors: each has a worker of its own.
+    /// Runs as many at a time as there are processors, because each has a worker of its own.
     private func inTurns<Element: Sendable>(
         _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Void
     ) async throws {
@@ -74,7 +74,7 @@ struct ConformanceTests {
 
     private static let curve = ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE"
 
-    /// What a filter does, what it says beside that, and what is said to be wrong, by check.
+    /// The body of a filter, its other fields, and the expected complaint of each check.
     private static let mistakes: [(body: String, changes: String, expected: [String: String])] = [
         (
             "return vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
@@ -93,7 +93,7 @@ struct ConformanceTests {
             ["luma only, as it says": "something else than of their luma"]
         ),
         (
-            // Of the whole, whatever the order of its pixels.
+            // It depends on the whole picture, but not on the order of the pixels.
             "double mean; return vips_avg(in, &mean, NULL) || vips_linear1(in, out, 0.9, mean / 10, NULL);",
             ".traits = PIPELINE_POINTWISE | PIPELINE_WHOLE_PICTURE",
             ["pointwise, as it says": "it is not pointwise"]
@@ -130,7 +130,7 @@ struct ConformanceTests {
             ["one pixel": "took its worker down: Aborted", "odd sizes": "1 × 99 of 1 bands"]
         ),
         (
-            // Not in the worker of the huge picture, which sees no other before.
+            // The worker of the huge picture sees no other before it, so it does not sleep.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "ask host->cancelled"]
         ),
@@ -139,7 +139,7 @@ struct ConformanceTests {
             ".parameters = good, .parameter_count = 1", ["every parameter's ends": "amount=3.0: odd: too much"]
         ),
         (
-            // What is limited is what it takes, not what it writes to, which would last.
+            // Memory is limited when it is allocated. To write to all of it would take too long.
             "while (in->Xsize > 5000) *(char *)g_malloc(1 << 24) = 1; return vips_copy(in, out, NULL);", "",
             [
                 "a huge picture": "when it had used all the memory that it may have",

@@ -159,7 +159,7 @@ struct DecoderPathTests {
         let source = try VipsTool.run("tiffsave", pixels.file(.png), options + (subdirectories ? ["--subifd"] : []))
         let chain = "resize width=200 | sharpen"
         let header = try worker.open(source, chain)
-        // Copies of the one picture are no pictures of their own.
+        // Smaller copies are not counted as pages.
         #expect(header.decoderPaths == ["tiff, 1/4 (resize makes 200 × 120)"] && header.pages == 1)
         let small = try Pixels(worker.render(source, chain + " | save format=png"))
         let plain = try Pixels(worker.render(source, "resize width=200 kernel=lanczos3 | sharpen | save format=png"))

@@ -2,9 +2,9 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// What a picture carries beside its pixels outlives the loader that has read it.
+/// Metadata and profile of a picture outlive the loader that has read them.
 struct LifetimeTests {
-    /// Large enough to be mapped by itself, and so gone altogether once it is freed.
+    /// So large that malloc maps it by itself, and unmaps it when it is freed.
     private static let xmp =
         Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
         + Array("</x:xmpmeta>".utf8)
@@ -23,7 +23,7 @@ struct LifetimeTests {
     private func check(_ file: TemporaryFile) throws {
         let result = try VipsPicture(file)
         #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
-        // Compared as a whole: a difference is not worth six million bytes of log.
+        // Compared outside of #expect, which would print six million bytes.
         let isSame = result.blob("xmp-data") == Self.xmp
         #expect(isSame)
         #expect(try result.pixels().likeness(Self.pixels) > 36)
@@ -40,7 +40,7 @@ struct LifetimeTests {
         _ = try worker.open(source, "save format=png", "save format=webp quality=95", "save")
         let files = (try TemporaryFile(), try TemporaryFile(), try TemporaryFile())
         let results = try worker.render(into: files.0, files.1, files.2)
-        // More than a JPEG holds.
+        // A JPEG can't hold so much XMP.
         #expect(results.map(\.lost) == [nil, nil, ["XMP of \(Self.xmp.count) bytes"]])
         try check(files.0)
         try check(files.1)

@@ -5,7 +5,8 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// What becomes of all that a photograph carries: every format by every policy, by each way of decoding, as exiftool reads it.
+/// What becomes of a photograph's metadata, in every format, by every policy, and by each way of decoding. exiftool
+/// reads it.
 struct MetadataMatrixTests {
     private static let formats = ["jpeg", "png", "webp", "tiff", "avif"]
     private static let policies = ["keep", "strip", "copyright"]
@@ -15,7 +16,7 @@ struct MetadataMatrixTests {
         "-GPSLatitudeRef=N", "-XMP-photoshop:City=Passau", "-IPTC:City=Munich", "-EXIF:ImageDescription=A view",
         "-Comment=remark", "-EXIF:Software=Darkroom",
     ]
-    /// What may be read neither in the tags nor in the bytes of a result without them.
+    /// Texts that must be neither in the tags nor in the bytes of a stripped result.
     private static let personal = [
         "Camera Works", "12345", "2021:01", "Passau", "Munich", "A view", "remark", "Darkroom",
     ]
@@ -37,7 +38,7 @@ struct MetadataMatrixTests {
         var lost: [String]
     }
 
-    /// A photograph with everything, in each format that can be read.
+    /// A photograph with all kinds of metadata, in each format that can be read.
     private static func photographs() throws -> [(name: String, file: TemporaryFile)] {
         let kinds: [(String, Pixels.Format)] = [
             ("jpeg", .jpeg), ("png", .png), ("webp", .webp), ("tiff", .tiff), ("avif", .avif), ("heic", .heic),
@@ -53,7 +54,7 @@ struct MetadataMatrixTests {
         return files
     }
 
-    /// All formats and policies of one picture, as outputs of one job or one job each.
+    /// Renders one picture to all formats by all policies, as outputs of one job or as a job each.
     private func render(_ worker: WorkerProcess, _ one: Case, together: Bool) throws -> [Result] {
         let cells = Self.formats.flatMap { format in Self.policies.map { (format, $0) } }
         let outputs = try cells.map { format, policy in
@@ -83,7 +84,7 @@ struct MetadataMatrixTests {
         for (name, file) in photographs {
             results += try render(worker, Case(name: name, source: file, chain: ""), together: true)
         }
-        // One of sRGB, whose luma is decoded alone.
+        // A JPEG in sRGB, of which the luma alone can be decoded.
         let plain = try Pixels.colourful(96, 64).file(.jpeg)
         try ExifTool.write(Self.tags, into: [plain.path])
         for (source, chain) in [

@@ -84,7 +84,7 @@ struct RefusalTests {
         for index in middle.count / 2..<middle.count / 2 + 20 { middle[index] ^= 0xff }
         let vague = try worker.failure(TemporaryFile(middle), "save format=png").message
         #expect(!vague.contains("error in tile"), "\(vague)")
-        // What was wrong with one is not told of the next.
+        // The reason of one failure is not given for the next.
         let cut = try TemporaryFile(Array(Pixels.colourful(400, 300).file(.jpeg).bytes.prefix(3000)))
         #expect(try !worker.failure(cut, "noir").message.contains("not enough data"))
     }

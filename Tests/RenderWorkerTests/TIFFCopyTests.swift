@@ -1,7 +1,7 @@
 import Testing
 import WorkerProtocol
 
-/// The smaller copies that a TIFF may hold of its picture, damaged.
+/// A TIFF may hold smaller copies of its picture. Here they are damaged.
 struct TIFFCopyTests {
     private static let tileWidth = 322, compression = 259, tileOffsets = 324
 
@@ -49,7 +49,7 @@ struct TIFFCopyTests {
     }
 }
 
-/// The entries of a little-endian TIFF's directory: where each value lies, and how many there are.
+/// The entries of a little-endian TIFF's directory: the offset and the count of each value.
 private struct TIFFEntries {
     private var places: [Int: (at: Int, count: Int)] = [:]
 

@@ -54,12 +54,12 @@ struct WorkerTests {
         _ = try worker.open(file, "save format=\(format)")
         let nearlyAll = try bytesRead(by: worker) + (try file.reopened().status().st_size) * 9 / 10
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // When all has been read, what follows is the encoder.
+        // Once the file has been read, the encoder works.
         while try bytesRead(by: worker) < nearlyAll, !worker.channel.isReady(within: .zero) { sched_yield() }
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    /// As the kernel counts them.
+    /// The count of the kernel.
     private func bytesRead(by worker: WorkerProcess) throws -> Int {
         let counts = try String(contentsOfFile: "/proc/\(worker.process)/io", encoding: .utf8)
         let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") })

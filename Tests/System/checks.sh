@@ -300,7 +300,7 @@ a_daemon_that_keeps_crashing_comes_back_more_slowly_and_never_stays_down() {
     logged "it has ended 2 times in a row without being asked to, and begins in 1s"
     logged "it has ended 7 times in a row without being asked to, and begins in 32s"
     pipectl status
-    # Who stops it does not wait at the next start.
+    # A daemon that was stopped starts at once the next time.
     systemctl restart "$unit"
     test ! -e $data/state/comeback || [[ $(cut -d " " -f 1 $data/state/comeback) == 0 ]]
 }
@@ -492,7 +492,7 @@ nobody_can_put_a_folder_in_the_place_of_the_daemons_own() {
         if as check-member mv $data/inbox/deep $data/inbox/away; then return 1; fi
         if as check-member ls $folder/.pipelined; then return 1; fi
     done
-    # What members drop is taken out all the same.
+    # Pictures that members drop are still taken.
     picture "$scratch/a.jpg"
     as check-member cp "$scratch/a.jpg" $data/inbox/a.jpg
     as check-member cp "$scratch/a.jpg" $data/inbox/deep/er/b.jpg
@@ -500,7 +500,7 @@ nobody_can_put_a_folder_in_the_place_of_the_daemons_own() {
     eventually 20 test -f $data/outbox/deep/b.png
     pipectl wait --all
     eventually 20 test -f $data/archive/noir/a.jpg
-    # Nor before it is there: in a folder of a member's own it is refused.
+    # A .pipelined that a member has made beforehand is refused.
     systemctl stop "$unit"
     as check-member mkdir -p $data/inbox/theirs/.pipelined/test
     as check-member ln -s $data/failed $data/inbox/theirs/.pipelined/test/0

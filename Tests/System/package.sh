@@ -83,7 +83,7 @@ an_upgrade_under_load_loses_nothing() {
     test "$(property ActiveState)" = active
 }
 
-# With jobs in every state, at whose end nothing but the originals is looked at. What is left is nothing that a person would not find.
+# Starts the daemon with a job in every state. The checks below look for their originals where a person would.
 start_with_jobs_in_every_state() {
     drop_in "ReadWritePaths=$scratch"
     rm -rf "$scratch/away"
@@ -96,7 +96,7 @@ start_with_jobs_in_every_state() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"
     drop "$scratch/a.jpg" stuck/disposed.jpg
-    # Its original stays, so it is not over.
+    # Its original stays, so the job is not over.
     eventually 20 test -f $data/outbox/stuck/disposed.png
     eventually 20 has_property StatusText "its original stays"
     pipectl pause
@@ -108,7 +108,7 @@ start_with_jobs_in_every_state() {
     install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$scratch/away/a.jpg"
     mv "$scratch/away/a.jpg" "$scratch/away/in/away.jpg"
     eventually 20 are_claimed 4
-    # Still being written.
+    # This file is still being written.
     exec 9> $data/inbox/settling.jpg
     cat "$scratch/a.jpg" >&9
 }
@@ -127,11 +127,11 @@ removing_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     test -z "$(find $data "$scratch/away" -path '*/.pipelined/*' -type f)"
-    # What only the daemon has is kept, and named.
+    # Originals that only the daemon has are kept, and named.
     test "$(find $data/state/spool -type f -name a.jpg | wc -l)" = 3
     grep -q "a.jpg, which was downloaded or added, waits in $data/state/spool/" "$scratch/removed"
     grep -q "2 pictures are back in $data/inbox" "$scratch/removed"
-    # Installed again, it does all of it.
+    # Installed again, it finishes all jobs.
     apt install "$(package)"
     systemctl start "$unit"
     pipectl resume
@@ -143,7 +143,7 @@ removing_leaves_every_original_where_a_person_finds_it() {
 purging_leaves_every_original_where_a_person_finds_it() {
     with_package
     start_with_jobs_in_every_state
-    # A claim of which nothing is known.
+    # The ledger knows nothing of this claim.
     install -d -o pipelined -g pipelined $data/inbox/stuck/.pipelined/other-root/3/sub
     cp "$scratch/a.jpg" "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
     chown pipelined: "$data/inbox/stuck/.pipelined/other-root/3/sub/strange.jpg"
@@ -156,7 +156,7 @@ purging_leaves_every_original_where_a_person_finds_it() {
     cmp "$scratch/a.jpg" "$scratch/away/in/away.jpg"
     cmp "$scratch/a.jpg" $data/recovered/stuck/disposed.jpg
     cmp "$scratch/a.jpg" $data/recovered/sub/strange.jpg
-    # Three of one name, each under it.
+    # All three files of one name are kept, each under that name.
     test "$(find $data/recovered -name a.jpg | wc -l)" = 3
     grep -q "kept $data/recovered/a.jpg" "$scratch/purged"
     grep -q "$data/recovered holds files, and stays" "$scratch/purged"

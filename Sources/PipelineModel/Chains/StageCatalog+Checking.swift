@@ -39,7 +39,8 @@ extension StageCatalog {
         return stage
     }
 
-    /// What a filter says of its parameters together. What is written as it would be anyway is not given.
+    /// Checks the rules of a filter for several parameters. A parameter counts as given when it differs from its
+    /// default.
     private func checkGiven(
         _ stage: Stage, _ description: StageDescription, _ columns: [String: Int], column: Int
     ) throws(ChainProblem) {

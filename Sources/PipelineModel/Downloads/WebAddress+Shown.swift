@@ -1,11 +1,11 @@
-/// A URL as people and programs see it: in texts, JSON, the log and events. What opens a door is not in it: no user and password, and
-/// no value whose name says that it is a secret. The ledger alone has all of it.
+/// A URL as people and programs see it, in texts, JSON, the log and events. It has neither user and password nor any
+/// value whose name says that it is a secret. The ledger alone has the whole URL.
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 
-    /// The same of what may be no URL at all.
+    /// The same for a text that may be no URL.
     public static func shown(_ text: some StringProtocol) -> String {
-        // As most are.
+        // Most URLs have nothing to hide.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {
             return String(text)
         }
@@ -24,7 +24,7 @@ extension WebAddress {
         return ("", text)
     }
 
-    /// Whoever is named before the host, with the password. One that is written wrongly, with a slash in it, is none the less one.
+    /// Hides user and password before the host, also a password with a slash, which is wrong in a URL.
     private static func hidingUser(of rest: String) -> String {
         let authority = rest.prefix { !"/?#\\".contains($0) }
         if let at = authority.lastIndex(of: "@") { return "…" + rest[at...] }
@@ -34,7 +34,7 @@ extension WebAddress {
         return "…" + rest[at...]
     }
 
-    /// Of a query, a fragment, or a path's parameters.
+    /// Hides secret values in the query, in the fragment, and in parameters of the path.
     private static func hidingSecrets(of rest: String) -> String {
         guard rest.contains("=") else { return rest }
         var shown = ""
@@ -62,7 +62,7 @@ extension WebAddress {
     ]
     private static let endings = ["token", "key", "secret", "signature", "password", "passwd", "keyid", "sessionid"]
 
-    /// Told by its name alone: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
+    /// The name alone tells: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
     private static func isSecret(_ name: Substring) -> Bool {
         let name = decoded(Array((name.split(separator: "/").last ?? "").utf8)).lowercased()
         if name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") { return true }

@@ -1,4 +1,4 @@
-/// Where a setting's value stands in its file, both counted from 1.
+/// The place of a setting's value in its file. Line and column are counted from 1.
 public struct SettingPlace: Sendable, Hashable {
     public let line: Int
     public let column: Int

@@ -32,13 +32,13 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
-/// Words that others use for what has another name here.
+/// Words of other programs, with the name that they have here.
 private let synonyms = [
     "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
     "bw": "mono", "scale": "resize", "thumbnail": "resize",
 ]
 
-/// Formats of their own, however much they are spelled like another one.
+/// Formats that are no misspelling of another one.
 private let formats: Set<String> = ["bmp", "gif", "heic", "heif", "j2k", "jp2", "jxl"]
 
 /// What to say about a word that is not among the known ones.

@@ -2,8 +2,8 @@ import PipelineModel
 import SystemCalls
 import WorkerConfinement
 
-/// A trait lets the host choose another way to the same result, or asks for something. Each is held against what becomes of pictures
-/// without it, over all that the parameters may be.
+/// A trait lets the host choose another way to the same result, or asks the host for something. Each check compares
+/// pictures made with the trait to pictures made without it, over the range of every parameter.
 extension Conformance {
     func lumaOnly() throws -> String {
         try claim(.lumaOnly)
@@ -22,7 +22,7 @@ extension Conformance {
         }
     }
 
-    /// Luma is rounded before a filter, and a steep one makes more of that, here and there.
+    /// Luma is rounded before the filter runs, and a steep filter enlarges that difference in places.
     private static let roundings = 2.0
 
     func pointwise() throws -> String {
@@ -31,7 +31,8 @@ extension Conformance {
         return try each { changes in
             for (bands, is16Bit) in kinds(changes) {
                 let specimen = Specimen(96, 64, bands: bands, is16Bit: is16Bit)
-                // Other neighbours, other places, and others left out: what measures the whole measures something else.
+                // The pixels get other neighbours and other places, and half of them are missing, so a filter that
+                // measures the whole picture measures something else.
                 guard let straight = try? render(specimen.file(), changes, in: process) else { return }
                 let some = try render(specimen.upperHalf.shuffled.file(), changes, in: process)
                 guard straight.upperHalf.shuffled == some else {
@@ -91,20 +92,20 @@ extension Conformance {
 
     func wholePicture() throws -> String {
         try claim(.wholePicture)
-        // Higher than what is kept of rows that have gone by.
+        // It has more rows than libvips keeps behind the current one.
         let tall = try specimen.file(across: 1, down: 8)
         return try needed(
             process(without: .wholePicture), tall, "rows alone would not do",
             else: "it makes the same of a picture that comes row by row: leave the trait out, which costs memory")
     }
 
-    // MARK: - How
+    // MARK: - Tools of the checks
 
     private func claim(_ trait: StageTrait) throws {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
     }
 
-    /// Something fails, or becomes another picture, without what the filter asks for.
+    /// Passes when, without what the filter asks for, some render fails or makes another picture.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {
@@ -117,7 +118,7 @@ extension Conformance {
         throw FilterTrouble(trouble)
     }
 
-    /// Runs a check with the values as they are, then with others; says with which it went wrong.
+    /// Runs a check with the given values, then with each variation. An error names the values with which it happened.
     private func each(_ check: ([String: String]) throws -> Void) throws -> String {
         let variations = variations
         for changes in variations {
@@ -131,14 +132,15 @@ extension Conformance {
         return variations.count == 1 ? "the same without" : "the same without, with \(variations.count) sets of values"
     }
 
-    /// What is checked of every kind of picture as it is, and of one kind with other values.
+    /// Every kind of picture for the given values, and two kinds for each variation.
     private func kinds(_ changes: [String: String]) -> [(bands: Int, is16Bit: Bool)] {
         changes.isEmpty
             ? [(1, false), (2, false), (3, false), (4, false), (1, true), (2, true), (3, true), (4, true)]
             : [(3, false), (4, true)]
     }
 
-    /// The values as they are given, each parameter at its ends, all at their first, and all at their last; not what is refused together.
+    /// The given values, each parameter at its ends, all parameters at their first end, and all at their last. Sets
+    /// that the host refuses are left out.
     private var variations: [[String: String]] {
         var sets: [[String: String]] = [[:]]
         var (first, last): ([String: String], [String: String]) = ([:], [:])
@@ -163,7 +165,7 @@ extension Specimen {
         return half
     }
 
-    /// Grey as colours that are equal.
+    /// A grey picture with three equal colour bands.
     fileprivate var coloured: Specimen {
         guard bands < 3 else { return self }
         var result = self
@@ -177,7 +179,7 @@ extension Specimen {
         return result
     }
 
-    /// By how much samples differ in the mean, of 255; nil of pictures of another form.
+    /// The mean difference of the samples, of 255. Nil when the pictures differ in size, bands or depth.
     fileprivate func distance(_ other: Specimen) -> Double? {
         guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
             return nil

@@ -56,10 +56,10 @@ final class Conformance {
         return new
     }
 
-    /// A worker that does not heed a trait.
+    /// A worker that ignores a trait.
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
-        // What a table is of, luma or each band, is a matter of that trait.
+        // That trait decides whether a table is made for luma or for each band.
         let new = try FilterProcess(plugin, arguments, joins: trait != .lumaOnly, without: trait)
         withdrawn[trait] = new
         return new

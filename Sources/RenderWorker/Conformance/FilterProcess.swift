@@ -20,7 +20,7 @@ final class FilterProcess {
     /// For one picture, or for loading.
     private static let patience = Duration.seconds(60)
 
-    /// Unless it `joins`, it knows no tables; what the filter says `without` this trait is all that it says.
+    /// Unless it `joins`, the worker makes no tables. It ignores the trait `without`, if there is one.
     init(_ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil) throws {
         let options =
             arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])

@@ -13,7 +13,7 @@ struct Filter {
     /// Its own folder, which it may read.
     let resources: String?
 
-    /// `ownFolder` is where its folder is, or would be.
+    /// `ownFolder` is the place of the filter's folder, whether that exists or not.
     init(_ filter: PipelineFilter, description: StageDescription, resources: String?, ownFolder: String) {
         self.filter = filter
         self.description = description

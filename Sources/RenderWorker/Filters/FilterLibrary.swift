@@ -14,7 +14,7 @@ struct FilterLibrary {
     private let resources: [String]
     /// Whether filters are joined into tables.
     private let joins: Bool
-    /// Traits that are not heeded.
+    /// Traits that are ignored.
     private let withdrawn: Set<StageTrait>
     /// What all descriptions together may take of the message in which the daemon learns them.
     private var room = WorkerChannel.longestMessage * 3 / 4

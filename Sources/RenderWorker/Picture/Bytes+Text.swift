@@ -5,7 +5,7 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// Where the first such text from `start` on ends.
+    /// The end of the first occurrence of `text` from `start` on.
     func end(of text: String, from start: Int) -> Int? {
         let at = withUnsafeBytes { bytes in
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])

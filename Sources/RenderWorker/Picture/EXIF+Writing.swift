@@ -2,9 +2,9 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// How EXIF is laid out anew.
+/// Writes EXIF as new directories.
 extension EXIF {
-    /// As libvips takes it.
+    /// The block that libvips keeps as `exif-data`.
     var block: [UInt8] {
         let header = 8
         let order: [UInt8] = Array((form.isBigEndian ? "MM" : "II").utf8)
@@ -13,7 +13,7 @@ extension EXIF {
         return Self.prefix + order + plain.bytes(42, 2) + plain.bytes(first, 4) + bytes
     }
 
-    /// Gives a TIFF what libvips writes without, or, of IPTC, a quarter of.
+    /// Adds EXIF to a TIFF, which libvips writes without, and all of IPTC, of which libvips writes a quarter.
     static func complete(_ target: Descriptor, of picture: Picture) throws {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))?.sized(picture.width, picture.height)
         let iptc = picture.blob("iptc-data").map {
@@ -23,8 +23,8 @@ extension EXIF {
         try (exif ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))).add(to: target, replacing: iptc)
     }
 
-    /// Behind all else lies the first directory once more, with EXIF's entries among its own, and the header points there. What the file
-    /// says already stays, but for what is replaced.
+    /// Appends a copy of the first directory, with EXIF's entries added, and lets the header point to it. The file's
+    /// own entries stay, except for the one that is replaced.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
         guard let directory = TIFFDirectory({ SourceFile.exactly(target, at: $0, $1, of: "the result") }) else {
             return
@@ -34,14 +34,14 @@ extension EXIF {
             let value = entry.isInline ? directory.value(tag, most: form.placeSize).map(Value.bytes) : nil
             return Entry(tag: tag, type: entry.type, count: entry.count, value: value ?? .place(entry.offset))
         }
-        // Directories begin at even places.
+        // Directories begin at even offsets.
         let size = Int(try target.status().st_size)
         let start = size + size % 2
         var added = swapped(to: form)
         added.main.removeAll { directory.has($0.tag) }
         if let entry { added.main.append(entry) }
         let (bytes, first) = added.directories(at: start, in: form, joining: own, next: directory.next)
-        // What is no BigTIFF has no places beyond.
+        // A classic TIFF has offsets of 32 bits.
         guard form.isBig || start + bytes.count <= Int(UInt32.max) else { return }
         try Self.write(bytes, to: target, at: start)
         try Self.write(form.bytes(first, form.placeSize), to: target, at: form.firstPlace)
@@ -60,7 +60,7 @@ extension EXIF {
         }
     }
 
-    /// All directories, with the first one last, and where that begins.
+    /// All directories, the first one at the end, and the offset of the first one.
     private func directories(
         at start: Int, in form: TIFFForm, joining own: [Entry], next: Int
     ) -> (bytes: [UInt8], first: Int) {
@@ -76,7 +76,7 @@ extension EXIF {
         return (bytes, first)
     }
 
-    /// Appends values, then the directory; says where that begins.
+    /// Appends the values, then the directory, and returns the offset of the directory.
     private static func append(
         _ entries: [Entry], next: Int, to bytes: inout [UInt8], at start: Int, _ form: TIFFForm
     ) -> Int {
@@ -96,7 +96,7 @@ extension EXIF {
         return start + bytes.count
     }
 
-    /// With its numbers in the byte order of another file.
+    /// The same with numbers in the byte order of another file.
     private func swapped(to form: TIFFForm) -> EXIF {
         guard form.isBigEndian != self.form.isBigEndian else { return self }
         func swapped(_ entries: [Entry]) -> [Entry] {

@@ -1,5 +1,5 @@
-/// EXIF, as the directories of a TIFF: a TIFF has them among its own, other formats as a block that is a TIFF without a picture. Values
-/// stay what they are in the original, byte for byte.
+/// EXIF consists of TIFF directories. A TIFF file has them among its own; other formats hold a block that is a TIFF
+/// without a picture. Values are kept byte for byte.
 struct EXIF {
     struct Entry {
         var tag: Int
@@ -10,7 +10,7 @@ struct EXIF {
 
     enum Value {
         case bytes([UInt8])
-        /// It lies in the file already.
+        /// The offset of a value that is in the file already.
         case place(Int)
     }
 
@@ -18,8 +18,8 @@ struct EXIF {
     static let (photoTag, placeTag, exchangeTag) = (0x8769, 0x8825, 0xa005)
     static let iptcTag = 0x83bb
 
-    /// What the first directory says of the picture beside how it is stored: its name, maker, date and owner, and what Windows
-    /// notes there.
+    /// Tags of the first directory that describe the picture and not its storage: name, maker, date, owner, and the
+    /// tags of Windows.
     private static let mainTags: Set = [
         0x000b, 0x010d, 0x010e, 0x010f, 0x0110, 0x0131, 0x0132, 0x013b, 0x013c, 0x4746, 0x4749, 0x8298, 0x9c9b, 0x9c9c,
         0x9c9d, 0x9c9e, 0x9c9f,
@@ -27,7 +27,7 @@ struct EXIF {
     private static let copyrightTags: Set = [0x013b, 0x8298]
     private static let sizeTags: Set = [0xa002, 0xa003]
 
-    /// More is no EXIF: a block that a JPEG can hold has 64 KB.
+    /// Values beyond so many bytes in all are dropped. The block of a JPEG has at most 64 KB.
     private static let mostBytes = 4 << 20
 
     let form: TIFFForm
@@ -38,7 +38,7 @@ struct EXIF {
 
     init(_ form: TIFFForm) { self.form = form }
 
-    /// Nil when the directory, and those that it points to, say nothing.
+    /// Nil when neither the directory nor those that it points to have any of these tags.
     init?(_ directory: TIFFDirectory?) {
         guard let directory else { return nil }
         form = directory.form
@@ -63,7 +63,7 @@ struct EXIF {
         if main.isEmpty, photo == nil, place.isEmpty { return nil }
     }
 
-    /// The block that other formats than TIFF hold.
+    /// Reads the block that formats other than TIFF hold.
     init?(block: [UInt8]) {
         let tiff = block.starts(with: Self.prefix) ? block.dropFirst(Self.prefix.count) : block[...]
         self.init(
@@ -73,7 +73,7 @@ struct EXIF {
             })
     }
 
-    /// Who made the picture and whose it is, and nothing else. Nil when it names neither.
+    /// Artist and Copyright alone. Nil when both are missing.
     var copyright: EXIF? {
         var result = self
         result.main = main.filter { Self.copyrightTags.contains($0.tag) }
@@ -81,10 +81,10 @@ struct EXIF {
         return result.main.isEmpty ? nil : result
     }
 
-    /// libvips' names of what is in the first directory of `copyright`.
+    /// libvips' names of the entries in `copyright`.
     static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
 
-    /// With the size that the result has.
+    /// The same with the result's size.
     func sized(_ width: Int, _ height: Int) -> EXIF {
         var result = self
         for index in photo.indices where Self.sizeTags.contains(photo[index].tag) {

@@ -1,7 +1,7 @@
 import CVips
 import Foundation
 
-/// What a worker wants to know of a colour profile: its name, its space, how it is applied, and whether it is sRGB anyway.
+/// A colour profile: its name, its space, how it is applied, and whether it is sRGB.
 struct ICCProfile {
     /// libvips' name of the field that holds it.
     static let field = "icc-profile-data"
@@ -42,11 +42,12 @@ struct ICCProfile {
         return clean(String(decoding: units, as: UTF16.self))
     }
 
-    /// Whether it says what a camera, a scanner, a screen or a printer means by its numbers. A device link or an abstract profile does not.
+    /// Whether it describes the colours of a camera, a scanner, a screen or a printer. Device links and abstract
+    /// profiles describe none.
     var isOfDevice: Bool { ["scnr", "mntr", "prtr", "spac"].contains { bytes[12..<16].elementsEqual($0.utf8) } }
 
-    /// The intent that it has a way for, nil if it has none: for any other libvips does as if there were no profile. Tables may be for one
-    /// intent alone; a matrix with curves, or a curve, serves each.
+    /// The intent that the profile supports, or nil. For any other intent libvips ignores the profile. Tables may serve
+    /// one intent alone; a matrix with curves, or a single curve, serves all.
     var intent: VipsIntent? {
         if tags["A2B1"] != nil || tags["kTRC"] != nil || tags["rXYZ"] != nil { return VIPS_INTENT_RELATIVE }
         if tags["A2B0"] != nil { return VIPS_INTENT_PERCEPTUAL }
@@ -59,7 +60,7 @@ struct ICCProfile {
         let primaries: [(tag: String, xyz: [Double])] = [
             ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]), ("bXYZ", [0.1431, 0.0606, 0.7141]),
         ]
-        // A profile with tables is applied by them, and says nothing by its primaries.
+        // If there are tables, they count and not the primaries.
         guard !tags.keys.contains(where: { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }) else { return false }
         return primaries.allSatisfy { primary in
             guard let xyz = xyz(primary.tag) else { return false }

@@ -20,7 +20,7 @@ enum Metadata: String {
         return result
     }
 
-    /// `picture` with what is to be written of its fields to a file of `format`; the pixels are upright sRGB or grey by now.
+    /// `picture` with the fields that are written to a file of `format`. Its pixels are upright sRGB or grey already.
     func apply(to picture: Picture, for format: String) throws -> Picture {
         let result = try picture.withOwnFields()
         // It shows the picture as it was before the filters.
@@ -34,7 +34,7 @@ enum Metadata: String {
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }
             result.fitIPTC(to: format)
         case .strip:
-            // Encoders are not relied upon: webpsave of libvips 8.14 strips nothing.
+            // Not every encoder strips: webpsave of libvips 8.14 keeps everything.
             result.removeFields(where: Self.isCarried)
         case .copyright:
             let exif = result.blob("exif-data").flatMap(EXIF.init(block:))?.copyright
@@ -45,7 +45,8 @@ enum Metadata: String {
         return result
     }
 
-    /// For a file that is read once more, with its original: that has the rest.
+    /// `picture` without its metadata, for a file between two renders. The next render takes the metadata from the
+    /// original.
     static func bare(_ picture: Picture) throws -> Picture {
         let result = try picture.withOwnFields()
         result.removeFields(where: isCarried)
@@ -54,7 +55,8 @@ enum Metadata: String {
 
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
-    /// What `picture` was to be saved with and the saved file has not, because its format can't hold it; nil for nothing.
+    /// Names of the metadata that `picture` has and the saved file lacks, because its format can't hold it. Nil if none
+    /// is lost.
     static func lost(_ picture: Picture, in saved: Picture) -> [String]? {
         let names = [
             ("exif-data", "EXIF"), ("xmp-data", "XMP"), ("iptc-data", "IPTC"), ("photoshop-data", "Photoshop's data"),
@@ -67,7 +69,7 @@ enum Metadata: String {
         return lost.isEmpty ? nil : lost
     }
 
-    /// A JPEG holds no more in one piece, and others may have limits, too.
+    /// A JPEG holds about so many bytes in one piece. For longer metadata the length is told, which may be the reason.
     private static let mostUsual = 60000
 
     /// XMP may repeat the orientation, as one digit in an attribute or an element.
@@ -75,7 +77,7 @@ enum Metadata: String {
         var result = xmp
         for opening in ["tiff:Orientation=\"", "tiff:Orientation='", "<tiff:Orientation>"] {
             var start = 0
-            // XMP can be megabytes long.
+            // The search is linear, because XMP can be megabytes long.
             while let end = result.end(of: opening, from: start), end < result.count {
                 if (UInt8(ascii: "2")...UInt8(ascii: "8")).contains(result[end]) { result[end] = UInt8(ascii: "1") }
                 start = end
@@ -88,7 +90,7 @@ enum Metadata: String {
 extension Picture {
     fileprivate var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
-    /// A JPEG has IPTC among Photoshop's resources, a TIFF beside them.
+    /// Moves IPTC to where `format` has it: among Photoshop's resources in a JPEG, beside them in a TIFF.
     fileprivate func fitIPTC(to format: String) {
         guard let stored = blob("iptc-data") else { return }
         let resources = stored.starts(with: PhotoshopResources.prefix) ? PhotoshopResources(stored) : nil

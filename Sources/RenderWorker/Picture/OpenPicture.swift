@@ -41,7 +41,7 @@ struct OpenPicture {
                 advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
         }
         for stages in outputs.map(\.stages) {
-            // A filter that changes the size is looked at when it has, and so is what comes behind it.
+            // Behind a filter that changes the size, sizes are known and checked only during the render.
             let known = stages.prefix { !filters.traits($0.name).contains(.changesSize) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end])).check(maxPixels: maxPixels)
@@ -81,7 +81,7 @@ struct OpenPicture {
             + plan.decodings.count(where: \.isShared)
     }
 
-    /// What encoders take after the last pixel, all together, where the pixels of one evaluation are 1.
+    /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
     var encoding: Double { outputs.compactMap { $0.stages.last.map(SaveStage.init)?.encoding }.reduce(0, +) }
 
     /// Renders all outputs, each into its target.
@@ -210,7 +210,8 @@ struct OpenPicture {
 
     private func shrunk(_ shrink: Int) throws -> Picture {
         guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
-        // A smaller copy is read through before anything is made of it: where that fails, the picture itself may be whole.
+        // The smaller copy is read once for errors before it is used. If it is damaged, the picture itself may still be
+        // whole.
         guard try canRead(shrink) else { return try source.picture() }
         // What a TIFF's smaller copies carry beside pixels is left to who wrote them.
         let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))

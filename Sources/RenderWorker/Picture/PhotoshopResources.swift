@@ -1,8 +1,8 @@
-/// A list of blocks, one of which is IPTC: that is how a JPEG holds it, while a TIFF has IPTC beside the list.
+/// Photoshop's list of blocks. In a JPEG one of the blocks is IPTC; a TIFF has IPTC beside the list.
 struct PhotoshopResources {
     private struct Resource {
         var id: Int
-        /// As it lies in the list.
+        /// The whole block: head, data and padding.
         var bytes: [UInt8]
         var data: Range<Int>
     }
@@ -15,12 +15,12 @@ struct PhotoshopResources {
 
     private var list: [Resource] = []
 
-    /// Of what ends in the middle, what is whole. Nil when there is nothing of that kind.
+    /// Reads the whole blocks of a list that may be cut. Nil when no block is left.
     init?(_ bytes: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0
         while at + 12 <= bytes.count, bytes[at..<at + 4].elementsEqual(Self.sign) {
-            // A text behind its length, of an even number of bytes altogether.
+            // The name is a length byte and a text, padded to an even number of bytes.
             let name = (Int(bytes[at + 6]) + 2) / 2 * 2
             let head = 6 + name + 4
             guard at + head <= bytes.count else { break }
@@ -36,7 +36,7 @@ struct PhotoshopResources {
         if list.isEmpty { return nil }
     }
 
-    /// Of IPTC alone.
+    /// A list with IPTC as its only block.
     init(iptc: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         let head = Self.sign + form.bytes(Self.iptcID, 2) + [0, 0] + form.bytes(iptc.count, 4)
@@ -49,7 +49,7 @@ struct PhotoshopResources {
 
     var iptc: [UInt8]? { list.first { $0.id == Self.iptcID }.map { Array($0.bytes[$0.data]) } }
 
-    /// The others.
+    /// The bytes of the other blocks.
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
 
     var bytes: [UInt8] { list.flatMap(\.bytes) }

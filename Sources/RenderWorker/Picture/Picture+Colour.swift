@@ -2,7 +2,7 @@ import CVips
 
 /// What filters and encoders get: sRGB or grey, gamma-encoded, 8 or 16 bit, alpha last if there is any.
 extension Picture {
-    /// Of a picture in usual samples.
+    /// The picture has usual samples already.
     func inStandardColours() throws -> Picture {
         let profile = profile
         if let profile, profile.isSRGB { return self }
@@ -12,7 +12,7 @@ extension Picture {
         return try isCMYK ? plain.inSRGB(VIPS_INTENT_RELATIVE) : plain
     }
 
-    /// To sRGB, or to grey if it is for grey.
+    /// Transforms to sRGB, or to grey if the profile is for grey.
     func transformed(by profile: ICCProfile) throws -> Picture {
         guard let intent = profile.intent else { throw VipsError(lines: ["the profile says nothing of its colours"]) }
         let result = try inSRGB(intent)
@@ -24,7 +24,8 @@ extension Picture {
         return try then { cvips_icc_transform($0, $1, "srgb", isCMYK ? "cmyk" : nil, intent, depth) }
     }
 
-    /// What the picture brought along, if it is about colours such as this one's: libvips would take the first bands for those of any other.
+    /// The picture's own profile, if it is for the picture's colour space. With any other profile libvips would misread
+    /// the bands.
     var profile: ICCProfile? {
         let space = isCMYK ? "CMYK" : colourBands == 1 ? "GRAY" : "RGB"
         return blob(ICCProfile.field).flatMap(ICCProfile.init).flatMap { $0.isOfDevice && $0.space == space ? $0 : nil }

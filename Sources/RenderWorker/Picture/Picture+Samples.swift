@@ -1,17 +1,18 @@
 import CVips
 
-/// The samples of a picture: what a file may hold, and what this worker goes on with.
+/// Files may hold samples of many kinds. The worker brings them to the usual ones: 8 or 16 bit without a sign.
 extension Picture {
     typealias Measure = (_ part: (Picture) throws -> Picture) throws -> Double
 
-    /// Gamma-encoded red, green, blue, or grey, of 8 or 16 bit as they are, with one alpha at the most.
+    /// Whether the samples are gamma-encoded RGB or grey of 8 or 16 bit, with at most one alpha.
     var hasPlainColours: Bool { hasUsualSamples && !isCMYK }
 
     var isCMYK: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
     var is16Bit: Bool { format == VIPS_FORMAT_USHORT }
 
-    /// The same, or CMYK. All else is made that before the first resize, which would take its bands for what they are not. `largest` finds
-    /// the largest sample of what it is told to make of the picture, where their meaning hangs on that.
+    /// Brings the picture to plain colours or CMYK. This comes before the first resize, which would misread other
+    /// bands. `largest` measures the largest sample of a part, for files in which the range of the samples depends on
+    /// that.
     func inUsualSamples(largest: Measure) throws -> Picture {
         guard !hasUsualSamples else { return self }
         guard vips_band_format_iscomplex(format) == 0 else {
@@ -23,7 +24,7 @@ extension Picture {
         return try plain.hasUsualSamples ? plain : plain.integersInUsualSamples(largest { $0 })
     }
 
-    /// What a filter left in other samples than it got: values keep their meaning, and are rounded.
+    /// Brings a filter's result back to the format of the samples that the filter got. Values are rounded.
     func inUsualSamples(as format: VipsBandFormat) throws -> Picture {
         try rounded(to: format).interpretedByBands()
     }
@@ -33,7 +34,7 @@ extension Picture {
         return usualInterpretation == interpretation && bands <= mostBands
     }
 
-    /// The colours and one alpha: TIFF allows any number of bands.
+    /// The number of colours, and one alpha. TIFF allows any number of bands.
     private var mostBands: Int { isCMYK ? 5 : usualInterpretation == grey ? 2 : 4 }
 
     private var grey: VipsInterpretation { isWide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W }
@@ -75,16 +76,16 @@ extension Picture {
 
     fileprivate func absoluteInSRGB(_ largest: Measure) throws -> Picture {
         let plain = try withoutProfile()
-        // 16 bit stay 16 bit.
+        // A picture of 16 bit stays one.
         let isWide = interpretation == VIPS_INTERPRETATION_LABS
         let space = isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
-        // Of LABQ the fourth band is no alpha, but the last bits of the others.
+        // The fourth band of LABQ is no alpha: it holds the lowest bits of the others.
         guard image.pointee.Coding != VIPS_CODING_LABQ, hasAlpha else {
             return try plain.then { cvips_colourspace($0, $1, space) }
         }
         let colours = try plain.then { cvips_extract_bands($0, $1, 0, 3) }.then { cvips_colourspace($0, $1, space) }
         guard isWide else { return try colours.joined(with: plain.fourthBand().rounded(to: colours.format)) }
-        // It has no sign, though libvips reads it as if it had one. libvips itself writes it as of 8 bit.
+        // Alpha has no sign in the file, but libvips reads it as signed. Files that libvips wrote have alpha of 8 bit.
         func alpha(_ picture: Picture) throws -> Picture {
             try picture.fourthBand().then { cvips_cast($0, $1, VIPS_FORMAT_INT, 0) }.then { cvips_low_16_bits($0, $1) }
         }
@@ -96,7 +97,7 @@ extension Picture {
     private func fourthBand() throws -> Picture { try then { cvips_extract_bands($0, $1, 3, 1) } }
 }
 
-/// Floating samples: from 0 to 1, as TIFF has it, linear light unless a profile says otherwise.
+/// Floating samples go from 0 to 1, as in TIFF, and are linear light unless a profile says otherwise.
 extension Picture {
     fileprivate func floatingInUsualSamples() throws -> Picture {
         let wide = try then { cvips_linear($0, $1, 65535) }.rounded(to: VIPS_FORMAT_USHORT).interpretedByBands()
@@ -112,10 +113,10 @@ extension Picture {
     }
 }
 
-/// Whole numbers of more than 16 bit, or with a sign.
+/// Integers of more than 16 bit, or with a sign.
 extension Picture {
-    /// TIFF has white at the end of their range. Programs that calculate in them often leave the values as they were in 8 or 16 bit; by the
-    /// range such a picture would be black.
+    /// In TIFF white is the largest number of the type. Programs that calculate in wide types often keep the values of
+    /// 8 or 16 bit, and such a picture would come out black.
     fileprivate func integersInUsualSamples(_ largest: Double) throws -> Picture {
         let range: Double =
             switch format {

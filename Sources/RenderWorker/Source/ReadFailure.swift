@@ -2,16 +2,16 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The first call in which the disk refused to give what lies in a file. No decoder tells of it: to them a file that can't be read is one
-/// that ends there, and some go on with what they have.
+/// The first read that the disk refused. Decoders don't report it: they take a file that can't be read for one that
+/// ends there, and some go on with what they have.
 struct ReadFailure: Sendable {
     private static let known = Mutex<ReadFailure?>(nil)
 
-    /// Of the picture, or of a result that is looked at again.
+    /// In words: the picture, or a result that is checked.
     let file: String
     let code: Int32
 
-    /// Another picture begins.
+    /// Called when another picture begins.
     static func forget() { known.withLock { $0 = nil } }
 
     static func note(_ code: Int32, of file: String) {
@@ -20,7 +20,7 @@ struct ReadFailure: Sendable {
 
     static var first: ReadFailure? { known.withLock { $0 } }
 
-    /// What was read is not all that is there.
+    /// Throws if any read has failed.
     static func check() throws {
         if let first { throw WorkerFailure(reading: first) }
     }

@@ -1,12 +1,12 @@
-/// Formats that are little more than pixels. People ask for them, and libvips reads them by loaders that it calls untrusted, if at all; so
-/// they are told from other files, and named.
+/// Formats that are little more than pixels. libvips reads them by loaders that it calls untrusted, or not at all.
+/// People drop such files, so the message names the format.
 enum SimpleFormat {
     static func name(_ prefix: [UInt8], end: (_ count: Int) -> [UInt8]) -> String? {
         if isBMP(prefix) { return "BMP" }
         return netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)
     }
 
-    /// The letters, and the length of the header behind them: text may begin with the same.
+    /// Checks the letters and the length of the header, because a text may begin with the same letters.
     private static func isBMP(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: "BM".utf8) && bytes.count >= 18 && (12...124).contains(bytes[14])
             && bytes[15...17].allSatisfy { $0 == 0 }
@@ -19,14 +19,14 @@ enum SimpleFormat {
         guard bytes.count > 3, bytes[0] == UInt8(ascii: "P"), Self.isSpace(bytes[2]),
             let name = names[Character(UnicodeScalar(bytes[1]))]
         else { return nil }
-        // A number, or a comment before it; PAM has words.
+        // A number or a comment follows; in PAM, words.
         let next = bytes.dropFirst(2).drop(while: isSpace).first.map { Character(UnicodeScalar($0)) }
         return name == "PAM" || next?.isNumber == true || next == "#" ? name : nil
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
-    /// By its last bytes; older ones by a header of which every field makes sense.
+    /// A TGA is known by its last bytes. Older files lack these, so every field of the header has to make sense.
     private static func isTGA(_ bytes: [UInt8], _ end: (Int) -> [UInt8]) -> Bool {
         if end(18).starts(with: "TRUEVISION-XFILE".utf8) { return true }
         guard bytes.count >= 18 else { return false }

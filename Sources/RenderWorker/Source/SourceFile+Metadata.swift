@@ -1,5 +1,5 @@
 extension SourceFile {
-    /// What libvips' loaders leave out, or give another name.
+    /// Adds the metadata that libvips' loaders leave out, or give another name.
     func addMetadata(to picture: Picture) {
         switch format {
         case .tiff:
@@ -13,7 +13,8 @@ extension SourceFile {
 }
 
 extension Picture {
-    /// Of a HEIF's blocks libvips knows as XMP what begins with its first element, and not what comes in a packet, as it usually does.
+    /// libvips takes a HEIF's block for XMP only if it begins with the first element. Usually a packet's header comes
+    /// first.
     fileprivate func findXMP() {
         guard !hasField("xmp-data") else { return }
         for name in fieldNames where name.hasPrefix("heif-mime-") {

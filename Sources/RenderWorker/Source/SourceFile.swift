@@ -9,7 +9,7 @@ struct SourceFile {
     let format: SourceFormat
     let size: Int
     private let modified: timespec
-    /// In messages: the picture, or a result.
+    /// How messages name the file: the picture, or the result.
     private let words: String
     /// Whether what is there of a damaged picture is good enough.
     let acceptsDamage: Bool
@@ -52,7 +52,7 @@ struct SourceFile {
         }
     }
 
-    /// How many pictures its pages hold: a smaller copy of the first is none of its own.
+    /// The number of pictures in so many pages. Smaller copies of the first picture do not count.
     func pictures(among pages: Int) -> Int { format == .tiff ? pages - pyramid.pages : pages }
 
     /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
@@ -73,7 +73,7 @@ struct SourceFile {
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
         }
-        // What is made of it may outlive it, in memory.
+        // A picture in memory that was made of it may outlive it.
         cvips_own_blobs(picture.image)
         addMetadata(to: picture)
         return picture

@@ -8,7 +8,7 @@ enum SourceFormat: String {
 
     private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read"
 
-    /// `end` reads the last bytes of the file, for what bears its sign there.
+    /// `end` reads the last bytes of the file, where some formats have their signature.
     init(sniffing prefix: [UInt8], end: (_ count: Int) -> [UInt8]) throws(WorkerFailure) {
         func starts(_ text: String, at offset: Int = 0) -> Bool { prefix.dropFirst(offset).starts(with: text.utf8) }
         let tiffs: [[UInt8]] = [

@@ -2,8 +2,8 @@ import CVips
 import Glibc
 import SystemCalls
 
-/// How libvips reads a file: by calls that remember what went wrong, never by mapping it into memory, where an error of the disk would end
-/// the process. Each source has a place of its own in the file.
+/// libvips reads a file through these calls, which remember an error of the disk. The file is never mapped into memory,
+/// where such an error would end the process. Each source has its own offset in the file.
 final class SourceReader {
     private let descriptor: Descriptor
     private let file: String
@@ -14,7 +14,7 @@ final class SourceReader {
         self.file = file
     }
 
-    /// A source of a file's bytes; whoever gets it owns it.
+    /// A source of a file's bytes. The caller owns it.
     static func source(_ descriptor: Descriptor, of file: String) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },

@@ -1,17 +1,17 @@
-/// How a TIFF writes its numbers: which byte comes first, and whether it is a BigTIFF, whose places have eight bytes.
+/// How a TIFF writes its numbers: the byte order, and whether it is a BigTIFF, whose offsets have eight bytes.
 struct TIFFForm: Equatable {
     var isBigEndian: Bool
     var isBig: Bool
 
-    /// Of a place in the file, and of what an entry holds itself.
+    /// The size of an offset, and of a value that an entry holds itself.
     var placeSize: Int { isBig ? 8 : 4 }
-    /// Of the number of entries, before them.
+    /// The size of the number of entries that begins a directory.
     var countSize: Int { isBig ? 8 : 2 }
     var entrySize: Int { isBig ? 20 : 12 }
-    /// Where the header has the place of the first directory.
+    /// The offset of the header's pointer to the first directory.
     var firstPlace: Int { isBig ? 8 : 4 }
 
-    /// Of a damaged file it can be anything: kept so small that no sum with it overflows.
+    /// A damaged file may hold any number. It is capped, so that no sum with it overflows.
     func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
         let value =
             isBigEndian
@@ -25,7 +25,7 @@ struct TIFFForm: Equatable {
         return isBigEndian ? little.reversed() : little
     }
 
-    /// Of one value of a type.
+    /// The size of one value of a type.
     static func size(of type: Int) -> Int {
         switch type {
         case 3, 8: 2
@@ -35,6 +35,6 @@ struct TIFFForm: Equatable {
         }
     }
 
-    /// Of what is swapped when the order of bytes changes: a fraction is two numbers.
+    /// The size of the unit that is reversed when the byte order changes. A fraction is two numbers.
     static func unit(of type: Int) -> Int { type == 5 || type == 10 ? 4 : size(of: type) }
 }

@@ -12,7 +12,7 @@ struct TIFFPyramid {
     /// Which parts of the picture's size there are, the smallest first.
     var shrinks: [Int] { places.keys.sorted(by: >) }
 
-    /// How many of them are pages.
+    /// How many of the copies are pages of their own.
     var pages: Int {
         places.values.count { if case .page = $0 { true } else { false } }
     }

@@ -1,7 +1,7 @@
 import CVips
 import CWebP
 
-/// A WebP with nothing beside its pixels: webpsave of libvips 8.14 knows `strip` and writes EXIF all the same.
+/// Saves a WebP without metadata. webpsave of libvips 8.14 writes EXIF even with `strip`.
 enum BareWebP {
     static func save(
         _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
@@ -12,7 +12,7 @@ enum BareWebP {
         var whole = WebPData(bytes: bytes?.assumingMemoryBound(to: UInt8.self), size: length)
         guard let container = WebPMuxCreateInternal(&whole, 0, WEBP_MUX_ABI_VERSION) else { return -1 }
         defer { WebPMuxDelete(container) }
-        // That there is none is no failure.
+        // A missing chunk is no failure.
         WebPMuxDeleteChunk(container, "EXIF")
         var bare = WebPData()
         guard WebPMuxAssemble(container, &bare) == WEBP_MUX_OK else { return -1 }

@@ -19,7 +19,7 @@ struct ResizeStage {
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
-    /// libvips' own bound. Numbers stay numbers, however often something is enlarged whose size is not known.
+    /// libvips' own limit. It keeps sizes finite when a chain enlarges a picture many times.
     private static let mostASide = 10_000_000.0
 
     private let scale: Double?

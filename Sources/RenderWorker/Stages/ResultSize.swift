@@ -21,7 +21,7 @@ struct ResultSize {
         }
     }
 
-    /// What a resize would make counts as what a file claims.
+    /// MaxPixels= holds for the result of a resize as it does for a file.
     func check(maxPixels: Int64) throws(WorkerFailure) {
         guard pixels > maxPixels else { return }
         throw WorkerFailure(

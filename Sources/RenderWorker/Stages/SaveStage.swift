@@ -24,11 +24,12 @@ struct SaveStage {
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
-    /// The part of the time that an encoder takes after the last pixel, as `Benchmarks/encoding-share.py` printed it: a photograph-like JPEG of 10.7
-    /// megapixels, one thread. Others encode line by line, as the pixels come (JPEG 0.09, PNG 0.06, TIFF 0.10).
+    /// The part of the time that an encoder takes after the last pixel. `Benchmarks/encoding-share.py` measured it with
+    /// a JPEG like a photograph, of 10.7 megapixels, on one thread. The others encode line by line (JPEG 0.09, PNG
+    /// 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98]
 
-    /// What it takes after the last pixel, where the pixels are 1.
+    /// The work after the last pixel. The pixels count as 1.
     var encoding: Double {
         let share = Self.shares[format] ?? 0
         return share / (1 - share)

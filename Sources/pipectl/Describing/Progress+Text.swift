@@ -10,7 +10,7 @@ extension Control.Progress {
     /// `1.2 MB/s`
     var rateText: String? { rate.map { Self.text(Int(nearest: $0), unit) + "/s" } }
 
-    /// How long it will take, and never no time: it is not done.
+    /// The remaining time. It is at least a second, because the work is not done yet.
     var left: String? { remaining.map { Moment.duration(max(1, $0)) } }
 
     /// In one line: `38 % of 4.1 MB, 1.2 MB/s, 2 s left`.

@@ -1,6 +1,6 @@
 /// A URL as people name it.
 enum WebName {
-    /// Host and path, without what may be secret: neither user and password, nor what follows a question mark.
+    /// Host and path. User, password, query and fragment are left out, because they may be secret.
     static func short(_ url: String) -> String {
         let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count > 2, parts[1].isEmpty else { return url }

@@ -12,7 +12,7 @@ enum Moment {
 
     static func now() -> Double { Date().timeIntervalSince1970 }
 
-    /// `14:03:22`, of another day than today `2026-03-01 14:03`.
+    /// `14:03:22`, or `2026-03-01 14:03` if it is not today.
     static func local(_ text: String, now: Double = now()) -> String {
         guard let seconds = seconds(text) else { return text }
         let (then, today) = (calendar(seconds), calendar(now))

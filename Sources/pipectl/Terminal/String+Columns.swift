@@ -7,7 +7,8 @@ extension String {
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// At most `limit` columns: the middle gives way, for a name's ends say most, the last of it what tells it from others.
+    /// At most `limit` columns. The middle is left out, because the ends of a name say most, and its end tells it from
+    /// others.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }

@@ -1,5 +1,5 @@
-/// Aligned columns. On a terminal they give way until every row fits: what matters least is left out, names lose their middles, words go
-/// on in the next line.
+/// Aligned columns. On a narrow terminal the least important columns are left out, names lose their middles, and words
+/// go on in the next line, until every row fits.
 struct Table {
     struct Column {
         enum Fit {
@@ -13,10 +13,10 @@ struct Table {
         var title: String
         var right = false
         var fit = Fit.whole
-        /// Where it is narrow the columns with the highest are left out first, those with 0 never.
+        /// On a narrow terminal columns with the highest number are left out first. Columns with 0 stay.
         var spare = 0
 
-        /// What it should have before others are left out, and what it has at least.
+        /// Others are left out before the column is narrower than `comfortable`. It is never narrower than `least`.
         fileprivate func widths(of natural: Int) -> (comfortable: Int, least: Int) {
             switch fit {
             case .whole: (natural, natural)
@@ -28,7 +28,7 @@ struct Table {
 
     private enum Row {
         case cells([Text])
-        /// Below a row, over all columns.
+        /// A text below a row, across all columns.
         case note(Text)
     }
 
@@ -36,7 +36,7 @@ struct Table {
     private static let noteIndent = "       "
 
     let columns: [Column]
-    /// Of a cell of words.
+    /// The most lines that a cell of words may have.
     private let mostLines: Int
     private var rows: [Row] = []
 
@@ -51,7 +51,7 @@ struct Table {
         rows.append(.cells(cells))
     }
 
-    /// A line of its own below the last row.
+    /// Adds a text below the last row.
     mutating func note(_ text: Text) {
         rows.append(.note(text))
     }
@@ -84,7 +84,7 @@ struct Table {
             for (index, cell) in cells.enumerated() {
                 let text = number < cell.lines.count ? cell.lines[number] : Text()
                 let space = Text(String(repeating: " ", count: max(0, cell.width - text.columns)))
-                // Nothing is left of the last cell of a line, spaces neither.
+                // No spaces follow the last cell of a line.
                 let isLast = cells[(index + 1)...].allSatisfy { number >= $0.lines.count || $0.lines[number].isEmpty }
                 line = line + (cell.right ? space + text : isLast ? text : text + space)
                 if isLast { break }
@@ -100,7 +100,7 @@ struct Table {
         return cell.folded(to: width, most: mostLines)
     }
 
-    /// Nil for what is left out.
+    /// The width of each column. Nil for a column that is left out.
     private func widths(of rows: [Row], limit: Int?) -> [Int?] {
         var widths: [Int?] = columns.indices.map { index in
             rows.map { if case .cells(let cells) = $0 { cells[index].columns } else { 0 } }.max() ?? 0

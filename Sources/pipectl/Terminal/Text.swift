@@ -9,7 +9,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
     }
 
     private(set) var spans: [Span] = []
-    /// Of a file, or a URL: where it has to be short its ends count, and it stays in one line.
+    /// Whether it is the name of a file, or a URL. It stays in one line, and keeps its ends when it is shortened.
     private(set) var isName = false
 
     init() {}
@@ -69,7 +69,8 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return short
     }
 
-    /// In lines of at most so many columns, broken between words where that can be. Of more lines than `most` the rest gives way to an ellipsis.
+    /// Lines of at most so many columns, broken between words if possible. If there are more than `most`, an ellipsis
+    /// ends the last of them.
     func folded(to width: Int, most: Int = .max) -> [Text] {
         let width = max(1, width)
         var lines: [Text] = []
@@ -90,12 +91,12 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return lines + [line.trimmed]
     }
 
-    /// At most `limit` columns wide: the end gives way.
+    /// At most `limit` columns wide. The end is left out.
     func cut(to limit: Int) -> Text {
         columns <= limit ? self : split(at: max(0, limit - 1)).head.trimmed + "…"
     }
 
-    /// Each with the spaces behind it.
+    /// Each word with the spaces behind it.
     private var words: [Text] {
         var words: [Text] = []
         var isOpen = false
@@ -109,7 +110,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         return words
     }
 
-    /// Without spaces at its end.
+    /// The text without spaces at its end.
     private var trimmed: Text {
         var text = self
         while let last = text.spans.last, last.text.hasSuffix(" ") {
@@ -125,7 +126,7 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
         for span in spans {
             for character in span.text {
                 width += String(character).columns
-                // A character wider than the column is in the head all the same, for somebody has to take it.
+                // The head takes at least one character, even if that is wider than the column.
                 if width <= column || head.isEmpty {
                     head.append(character, span.style)
                 } else {

@@ -77,11 +77,11 @@ extension Verb {
     }
 }
 
-/// What has become of that.
+/// The jobs that were added.
 private struct Added {
     var ids: [Int] = []
     var batch: Int?
-    /// As a line that is no URL does at once.
+    /// Whether a job failed at once, as a line that is no URL does.
     var hasFailed = false
 
     static func += (all: inout Added, some: Added) {
@@ -110,7 +110,7 @@ private enum Addition {
         return (urls.isEmpty ? [] : [.urls(urls)]) + files
     }
 
-    /// It may have a password in it, and is none of the files' names.
+    /// A URL of another scheme, or one without a scheme. Messages do not repeat it, because it may have a password.
     private static func isForeign(_ argument: String) -> Bool {
         argument.contains("://") || (argument.contains(":") && argument.contains("@"))
     }
@@ -165,7 +165,7 @@ private enum Addition {
 }
 
 extension Context {
-    /// Prints the jobs unless they are waited for.
+    /// Adds pictures, and prints the jobs unless they are waited for.
     fileprivate func add(_ addition: Addition, to batch: Int?) throws -> Added {
         let (recipe, chain) = (invocation.value(.recipe), invocation.value(.chain))
         let after = try invocation.ids(.after)

@@ -48,7 +48,7 @@ extension Verb {
 }
 
 extension Context {
-    /// With what auto means, where the daemon says so.
+    /// Prints the limits, and below them what `auto` means, if the daemon says so.
     fileprivate func print(limits reply: QueuesReply) throws -> ExitCode {
         let code = try print(reply)
         let parts = ["download", "render", "publish"].compactMap { name in

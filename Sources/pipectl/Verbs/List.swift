@@ -93,7 +93,7 @@ extension Verb {
 }
 
 extension Table {
-    /// The batch of each is told as soon as one has any.
+    /// The column of batches is there if any job has a batch.
     fileprivate init(_ jobs: [Control.Job], aLineForEachResult: Bool) {
         let hasBatches = jobs.contains { $0.batch != nil }
         self.init(
@@ -113,7 +113,7 @@ extension Table {
         }
     }
 
-    /// A line for each result, or one that says why there is none.
+    /// A line for each result, or a line that says why there is none.
     fileprivate init(picturesOf jobs: [Control.Job]) {
         self.init(
             [

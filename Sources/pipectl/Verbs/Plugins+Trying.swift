@@ -1,11 +1,11 @@
 import Glibc
 import SystemCalls
 
-/// `plugins try` and `plugins check`: the worker program, which runs a filter as it is in service. No daemon is needed.
+/// `plugins try` and `plugins check` start the worker program, which runs a filter as in service. They need no daemon.
 enum FilterTrial: String {
     case `try`, check
 
-    /// Becomes that program, so that its output, its end and Ctrl-C are its own.
+    /// Replaces this process by the worker program, which then has the output, the exit code and Ctrl-C.
     func run(_ words: ArraySlice<String>, json: Bool) throws -> Never {
         guard let file = words.first else { throw Failure.usage("\(rawValue) wants a filter's file: \(usage)") }
         let (values, pictures) =
@@ -26,7 +26,7 @@ enum FilterTrial: String {
                 .failed)
         }
         let task = self == .try ? "--try" : "--conform"
-        // A name without a slash would be looked for where the system's libraries are.
+        // The loader searches the system's folders for a name without a slash.
         let plugin = file.contains("/") ? file : "./\(file)"
         let command = [program] + (json ? ["--json"] : []) + [task, plugin] + values + pictures
         var arguments = command.map { strdup($0) } + [nil]

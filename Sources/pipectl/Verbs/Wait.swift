@@ -34,7 +34,7 @@ extension Verb {
 }
 
 extension Context {
-    /// Prints the jobs as they end; none given means all there are. `batch` is the one that all of them belong to.
+    /// Prints the jobs as they end. No IDs mean all jobs. `batch` is the batch of all of them, if there is one.
     func waitFor(_ ids: [Int], batch: Int? = nil) throws -> ExitCode {
         var waiting = try Waiting(context: self, ids: ids, batch: batch)
         return try waiting.run()

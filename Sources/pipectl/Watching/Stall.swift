@@ -1,10 +1,10 @@
 import PipelineControl
 
-/// Asks now and then what jobs wait for, on a connection of its own: whoever waits stays free for Ctrl-C, and for what ends meanwhile.
+/// Asks now and then what jobs wait for, on its own connection, so that `wait` still hears Ctrl-C and jobs that end.
 struct Stall {
     let client: ControlClient
     private(set) var reasons: [Control.Waiting] = []
-    /// Of all there is, whether none of it runs, or will soon.
+    /// When asked for all jobs: whether none of them is queued or running.
     private var isIdle = false
     private var asksAt: Double?
     private var isAsking = false
@@ -16,13 +16,13 @@ struct Stall {
         self.asksAt = asksAt
     }
 
-    /// Until it has to be asked; nil while an answer is awaited.
+    /// The time until the next question. Nil while an answer is awaited.
     var milliseconds: Int? {
         guard !isAsking, let asksAt else { return nil }
         return Int(nearest: max(1, min(60, asksAt - Moment.now()) * 1000))
     }
 
-    /// About these jobs, or about all there are.
+    /// Asks about these jobs, or about all jobs.
     mutating func ask(about ids: [Int]) throws {
         guard !isAsking, let asksAt, Moment.now() >= asksAt else { return }
         asksForAll = ids.isEmpty
@@ -30,7 +30,7 @@ struct Stall {
         isAsking = true
     }
 
-    /// True when the answer is there; a daemon that can't say is not asked again.
+    /// True when the answer has come. A daemon that doesn't know the call is not asked again.
     mutating func receive(again: Double) throws -> Bool {
         do {
             guard try receive() else { return false }
@@ -54,13 +54,14 @@ struct Stall {
         return true
     }
 
-    /// Something has ended.
+    /// Called when a job has ended: the reasons are out of date.
     mutating func isOver(until time: Double) {
         reasons = []
         if !isAsking, asksAt != nil { asksAt = time }
     }
 
-    /// The reasons, if all that is left waits, and this has not been said before. `left` is how many are left, if that is known.
+    /// The reasons, if all remaining jobs wait and the reasons are new. `left` is the number of remaining jobs, if it
+    /// is known.
     mutating func news(left: Int?) -> [Control.Waiting]? {
         let isStalled = left.map { $0 <= reasons.map(\.jobs).sum } ?? isIdle
         guard isStalled, !reasons.isEmpty, reasons != told else { return nil }
@@ -70,7 +71,7 @@ struct Stall {
 }
 
 extension [Control.Waiting] {
-    /// `9 wait: paused: the CPU is needed`, each on a line.
+    /// A line for each reason, such as `9 wait: paused: the CPU is needed`.
     var lines: [String] {
         map { waiting in
             let hint =

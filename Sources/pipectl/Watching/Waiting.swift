@@ -2,24 +2,24 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints jobs as they end; on a terminal above a bar for them. When none of them has ended for a while it says what they wait for.
+/// Prints jobs as they end, on a terminal above a bar. When none has ended for a while, it says what they wait for.
 struct Waiting {
-    /// Seconds without an end before it is asked why, and until it is asked again.
+    /// Seconds without an end until the first question why, and between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context
     /// None means all there are.
     private let ids: [Int]
     private let wanted: Set<Int>
-    /// That all of them belong to.
+    /// The batch of all jobs, if there is one.
     private let batch: Int?
     private var ended: Set<Int> = []
     private var code = ExitCode.done
-    /// On a terminal.
+    /// Nil off a terminal.
     private var screen: LiveScreen?
     private let progress: ControlClient?
     private var passing: [Text] = []
-    /// What holds up the rest.
+    /// Why originals can't be moved now.
     private var heldUp: String?
     private var latest: Call.Progress.Reply?
     private var stall: Stall
@@ -88,14 +88,14 @@ struct Waiting {
 
     // MARK: - Why it takes so long
 
-    /// What holds up originals that are to be moved.
+    /// Says why originals can't be moved now.
     private mutating func tell(_ reply: Call.Wait.Reply) throws {
         defer { heldUp = reply.waitsFor }
         guard screen == nil, let reason = reply.waitsFor, reason != heldUp else { return }
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
-    /// Off a terminal it is said once, on standard error, and only when nothing of it goes on at all.
+    /// Off a terminal the reasons are said once, on standard error, and only when all remaining jobs wait.
     private mutating func tell(_ some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }
@@ -104,7 +104,7 @@ struct Waiting {
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// What goes on without pipectl, and how to come back to it.
+    /// Says which jobs go on without pipectl, and how to come back to them.
     private var interruption: Failure {
         let left = ids.filter { !ended.contains($0) }
         let words =

@@ -30,7 +30,7 @@ struct Accounts: Equatable, CustomStringConvertible {
         return walk.compactMap { $0 as? String }.filter { path in
             let parts = path.split(separator: "/")
             let above = parts.dropLast()
-            // Below each of them this root has a folder of its own.
+            // This root has its own folder below each of them.
             return above.dropLast().contains { $0 == ".pipelined" || $0 == ".staging" }
         }
     }

@@ -4,14 +4,14 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// A call, and where: a pattern of paths, in which `#` is the picture's folder and `@` the number of its job, or of somebody's.
+/// A call to refuse, and a pattern of paths. In it `#` is the picture's folder, and `@` a job's number.
 private struct Fault: Sendable {
     var call: String
     var glob: String
 
     static func on(_ glob: String, _ calls: String...) -> [Fault] { calls.map { Fault(call: $0, glob: glob) } }
 
-    /// Where claiming, rendering, publishing and disposal meet the disk, for one picture.
+    /// The calls of claiming, rendering, publishing and disposal for one picture.
     static let ofPictures =
         on("/inbox/all/#*", "getattr", "open", "opendir", "readdir", "rename", "renamed", "access")
         + on("/inbox/all/.pipelined/*/#*", "getattr", "open", "read", "rename", "renamed", "mkdir", "rmdir", "unlink")
@@ -21,13 +21,13 @@ private struct Fault: Sendable {
         + on("/archive/all/#*", "mkdir", "getattr", "opendir", "fsyncdir", "rename", "access")
         + on("/archive/all/#*", "create", "open", "read", "write", "fsync", "utimens", "unlink", "flush")
 
-    /// On folders that many share, for a recipe of its own.
+    /// The calls on folders that many pictures share. Each gets a recipe of its own.
     static let ofFolders =
         on("/inbox/#", "getattr", "opendir", "readdir", "statfs", "access")
         + on("/inbox/#/.pipelined*", "opendir", "mkdir")
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
-    /// The first time; once, but later; and for a while.
+    /// Once at the first call, once at a later one, and twice from the first one on.
     static let times: [(first: Int, count: Int)] = [(1, 1), (2, 1), (3, 1), (1, 2)]
 
     static func folder(_ number: Int) -> String { "p\(number + 1000)" }
@@ -37,12 +37,12 @@ private struct Fault: Sendable {
     }
 }
 
-/// Where the disk's file system ends.
+/// What kind of file system the folders lie on.
 enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
-    /// Originals are copied there.
+    /// Originals are copied to the archive.
     case across = "the archive is another"
-    /// And inodes' numbers belong to paths.
+    /// Its inodes' numbers belong to paths, too.
     case poor = "one file system without renames that replace nothing, and without hard links"
     /// The daemon is killed while calls are being refused.
     case killed = "one file system, and a kill"
@@ -54,7 +54,7 @@ struct FaultyDiskTests {
         "whatever call EIO and ESTALE meet, once or for a while: each picture is done once, and is told nothing of rights or damage"
     )
     func sweep() async throws {
-        // Most of the time each waits for its next try.
+        // They run at once, because each waits for retries most of the time.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for kind in DiskKind.allCases { group.addTask { try await Self.sweep(kind) } }
             try await group.waitForAll()
@@ -133,7 +133,7 @@ struct FaultyDiskTests {
         vips heifsave s.v s.avif --compression av1
         """
 
-    /// Waits until so many pictures lie in the archive, whose jobs are done and have recorded that.
+    /// Waits until so many pictures lie in the archive, and the ledger has recorded that.
     private static func settle(_ daemon: DaemonFixture, _ disk: FaultyDisk, _ count: Int) async throws {
         while try disk.files(in: "archive").count < count
             || daemon.status().problems.contains(where: { $0.contains("stays at") })
@@ -143,7 +143,7 @@ struct FaultyDiskTests {
         }
     }
 
-    /// A daemon whose folders all lie on a faulty disk, but for its state.
+    /// A daemon whose folders lie on a faulty disk, except for state/ and run/.
     private static func withDisk(
         _ recipes: [String], across: Bool = false,
         chain: String = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n",

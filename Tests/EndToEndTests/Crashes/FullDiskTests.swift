@@ -124,7 +124,7 @@ struct FullDiskTests {
                 try await daemon.logs("the ledger can be written again")
                 try await daemon.job("first.png", becomes: "done")
 
-                // What settled, and can't be recorded as a job, is no picture more.
+                // A settled file that can't be recorded yet is counted once.
                 try await daemon.waitForAll()
                 try disk.fill()
                 for number in 1...4 {

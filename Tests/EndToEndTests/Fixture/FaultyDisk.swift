@@ -4,20 +4,20 @@ import SystemCalls
 import TestTools
 import Testing
 
-/// A file system that answers errors where a test says so; `faulty_disk.c` is its server, and tells of the commands.
+/// A file system that answers errors where a test says so. `faulty_disk.c` is its server, and describes the commands.
 struct FaultyDisk {
     private let folder: String
-    /// Where its files lie; whoever looks there meets no error.
+    /// Its files lie in this folder. Whoever reads them here meets no error.
     private let store: String
     private let server: ChildProcess
     private let commands: Descriptor
 
-    /// Whether this machine lets it be mounted. Where it does not, as in a plain container, the tests that need it are left out.
+    /// Whether it can be mounted here. Where it can't, as in a plain container, the tests that need it are skipped.
     static var isPermitted: Bool { program != nil && access("/dev/fuse", R_OK | W_OK) == 0 && Mount.isPermitted }
 
     static let absence: Comment = "needs root, /dev/fuse, clang and libfuse3-dev"
 
-    /// The server, built once. It is too small to be kept.
+    /// The server, built once for each run of the tests.
     private static let program: String? = {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("faulty_disk.c")
         let path = NSTemporaryDirectory() + "pipelined-faulty-disk-\(getpid())"
@@ -26,7 +26,7 @@ struct FaultyDisk {
         return compiler?.status == 0 ? path : nil
     }()
 
-    /// Runs `body` with one at `folder`, whose files lie in another folder beside it.
+    /// Runs `body` with a faulty disk at `folder`. Its files lie in a folder beside that.
     static func with<Result>(_ folder: String, _ body: (FaultyDisk) async throws -> Result) async throws -> Result {
         let disk = try FaultyDisk(folder)
         do {
@@ -48,7 +48,7 @@ struct FaultyDisk {
         let (ours, its) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         commands = ours
         server = try ChildProcess(try #require(Self.program), [store, folder], passed: [its])
-        // Answered as soon as it is mounted.
+        // The answer comes as soon as it is mounted.
         try clear()
     }
 
@@ -66,27 +66,29 @@ struct FaultyDisk {
         return Int(String(decoding: try Socket.receive(room: 64, from: commands).bytes, as: UTF8.self)) ?? -1
     }
 
-    /// From its `first` time on, this call on paths that the pattern fits is answered by these errors in turns, so many times.
+    /// Refuses this call on paths that match the pattern, from the `first` one on and so many times. The errors take
+    /// turns.
     func refuse(
         _ call: String, _ glob: String, from first: Int = 1, times: Int? = nil, _ errors: [Int32] = [EIO, ESTALE]
     ) throws {
         try tell("fail \(call) \(glob) \(first - 1) \(times ?? -1) " + errors.map(String.init).joined(separator: " "))
     }
 
-    /// It has no renames without replacing (`noreplace`), no hard links (`link`), or its inodes' numbers belong to paths (`inodes`).
+    /// Takes renames that replace nothing (`noreplace`) or hard links (`link`) away, or makes inodes' numbers depend on
+    /// paths (`inodes`).
     func lack(_ what: String...) throws { for what in what { try tell("lack \(what)") } }
 
-    /// Every call is answered as it should be.
+    /// Ends all faults.
     func clear() throws { try tell("clear") }
 
-    /// Puts a file there without asking it.
+    /// Puts a file into its folder without a call to the faulty disk.
     func put(_ data: Data = Picture.small, as path: String) throws {
         let file = URL(fileURLWithPath: store).appendingPathComponent(path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try data.write(to: file)
     }
 
-    /// All files below a folder, sorted, without asking it.
+    /// All files below a folder, sorted, without a call to the faulty disk.
     func files(in path: String) -> [String] {
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: "\(store)/\(path)")) ?? []
         return paths.filter { isFile("\(path)/\($0)") }.sorted()

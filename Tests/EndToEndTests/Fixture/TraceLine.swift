@@ -1,4 +1,4 @@
-/// What the log tells of an operation with `Log=operations`: `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
+/// A line of the log with `Log=operations`: `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
 struct TraceLine: Hashable, CustomStringConvertible {
     /// The queue and what it is about.
     var operation: String

@@ -1,11 +1,17 @@
-/* A file system of FUSE's that hands every call on to another folder, but for those that a test wants answered by an error:
+/* A FUSE file system that hands every call on to another folder, except for the calls that a test wants refused:
  *
  *     faulty_disk FOLDER MOUNTPOINT
  *
- * Descriptor 3 is a socket of the test's, with one command a message: "fail CALL GLOB SKIP COUNT ERROR..." (all but the first SKIP,
- * COUNT below 0: for ever; the errors take turns), "lack noreplace", "lack link", "lack inodes" (their numbers belong to paths), "lack numbers" (they are others
- * each time), "lack nothing", "clear". Each is
- * answered by how often a call was refused since the last "clear". When the socket closes, the file system is unmounted. */
+ * Descriptor 3 is the test's socket. Each message is a command:
+ *
+ *     fail CALL GLOB SKIP COUNT ERROR...   skips SKIP calls, then refuses COUNT (below 0: all); errors take turns
+ *     lack noreplace | link                there are no renames that replace nothing, or no hard links
+ *     lack inodes | numbers                inodes' numbers belong to paths, or change with each call
+ *     lack nothing                         nothing is lacking any more
+ *     clear                                ends all faults
+ *
+ * The answer is the number of calls that were refused since the last "clear". When the socket closes, the file system
+ * is unmounted. */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -96,7 +102,7 @@ static int fs_readlink(const char *path, char *to, size_t size) {
 static int fs_rename(const char *from, const char *to, unsigned flags) {
     REFUSE("rename", from);
     REFUSE("rename", to);
-    /* Done, and nobody hears of it. */
+    /* The rename is done, but an error is answered. */
     int error = fault("renamed", from);
     if (error) return renameat2(top, below(from), top, below(to), flags) < 0 ? -errno : -error;
     if (flags && no_replace) return -EINVAL;

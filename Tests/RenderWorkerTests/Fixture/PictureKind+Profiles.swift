@@ -49,7 +49,7 @@ extension PictureKind {
             ]
     }
 
-    /// As good as none.
+    /// Profiles that the worker ignores.
     private static let useless: [PictureKind] = {
         var (link, abstract, spaceOnly) = (
             TableProfile.turnedColours, TableProfile.turnedColours, TableProfile.turnedColours

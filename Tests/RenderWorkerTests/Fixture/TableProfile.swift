@@ -1,6 +1,6 @@
 import Foundation
 
-/// A colour profile that has tables from device to Lab, and no matrix: what printers, scanners and many cameras' profiles are.
+/// A colour profile with tables from device to Lab and without a matrix, as of printers, scanners and many cameras.
 struct TableProfile: Sendable {
     /// `GRAY`, `RGB ` or `CMYK`.
     var space: String
@@ -13,7 +13,7 @@ struct TableProfile: Sendable {
     static let turnedColours = TableProfile("RGB ", 3, points: 17) { [$0[1], $0[2], $0[0]] }
     static let inks = TableProfile("CMYK", 4, points: 9) { inks in (0..<3).map { (1 - inks[$0]) * (1 - inks[3]) } }
 
-    /// `colour` says what sRGB, from 0 to 1, the device's numbers are.
+    /// `colour` turns the device's numbers into sRGB from 0 to 1.
     private init(_ space: String, _ channels: Int, points: Int, colour: ([Double]) -> [Double]) {
         self.space = space
         table = Self.table(channels, points, colour)
@@ -54,7 +54,7 @@ struct TableProfile: Sendable {
             + Array(repeating: straight, count: channels).joined() + cells + straight + straight + straight
     }
 
-    /// As the tables have it, of 16 bit.
+    /// Lab of 16 bit, as the tables have it.
     private static func lab(_ sRGB: [Double]) -> [Double] {
         let linear = sRGB.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         let rows = [[0.4361, 0.3851, 0.1431], [0.2225, 0.7169, 0.0606], [0.0139, 0.0971, 0.7141]]

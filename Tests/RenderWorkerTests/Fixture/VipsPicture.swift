@@ -67,13 +67,13 @@ final class VipsPicture {
         return try then { cvips_bandjoin(&images, $1, 2) }
     }
 
-    /// By two profiles that libvips brings along, or by its own for the first.
+    /// Transforms between two of libvips' profiles. The picture's own profile counts before `from`.
     func transformed(from: String, to: String) throws -> VipsPicture {
         let depth: Int32 = is16Bit ? 16 : 8
         return try then { cvips_icc_transform($0, $1, to, from, VIPS_INTENT_RELATIVE, depth) }
     }
 
-    /// Of 8 bit, whatever it was, so that it can be looked at more than once.
+    /// The picture in memory and in 8 bit, so that it can be read more than once.
     func inMemory() throws -> VipsPicture {
         let factor = is16Bit ? 1.0 / 257 : 1
         let space = image.pointee.Bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
@@ -83,7 +83,7 @@ final class VipsPicture {
         return VipsPicture(owning: copy)
     }
 
-    /// The largest difference of a sample; nil when they are of different size or bands.
+    /// The largest difference of a sample. Nil when the sizes or bands differ.
     func distance(_ other: VipsPicture) throws -> Int? {
         let ours = try inMemory(), theirs = try other.inMemory()
         guard ours.image.pointee.Xsize == theirs.image.pointee.Xsize,

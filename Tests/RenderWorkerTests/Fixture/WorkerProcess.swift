@@ -19,7 +19,7 @@ final class WorkerProcess: Sendable {
         environment["PIPELINED_PROGRAMS"].map { URL(fileURLWithPath: $0) }
         ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    /// The command that runs it: `./run test --memory` has one watch over it.
+    /// A command that runs the worker. `./run test --memory` puts valgrind here.
     private static let watch = environment["PIPELINED_WATCH"]?.split(separator: " ").map(String.init) ?? []
 
     private static let environment = ProcessInfo.processInfo.environment
