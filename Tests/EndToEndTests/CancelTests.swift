@@ -37,6 +37,20 @@ struct CancelTests {
         }
     }
 
+    @Test("cancelling answers when nothing runs, though the original can't be moved yet")
+    func blocked() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/slow.recipe": Self.recipe("avif")]) { daemon in
+            try daemon.write("in the way", to: "cancelled/slow")
+            try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "large.tif", inbox: "inbox/slow")
+            let id = try await daemon.job("large.tif", becomes: "running")
+            #expect(try daemon.call(Call.Cancel(ids: [id])).jobs.map(\.state) == ["cancelled"])
+            #expect(daemon.files(in: "cancelled") == ["slow"])
+            try FileManager.default.removeItem(atPath: daemon.path("cancelled/slow"))
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "cancelled") == ["slow/large.tif"])
+        }
+    }
+
     @Test(
         "a job is stopped in the middle: of a decode, and of an encoder that doesn't listen",
         arguments: [("jpeg", 16000, 16000), ("webp", 8000, 6000), ("avif", 4000, 3000), ("png", 16000, 16000)])

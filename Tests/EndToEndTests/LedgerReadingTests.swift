@@ -50,4 +50,19 @@ struct LedgerReadingTests {
             #expect(try daemon.list().map(\.state) == ["done", "done"])
         }
     }
+    @Test("does not keep those who wait for everything waiting for ever")
+    func waiting() async throws {
+        try await DaemonFixture.with { daemon in
+            try await Self.change("DROP INDEX jobs_undisposed", in: daemon)
+            let words = ["--root", daemon.root.path, "wait"]
+            async let waiting = Programs.run("pipectl", words)
+            try await daemon.says("can't read the ledger: no such index: jobs_undisposed")
+            try await Self.change(
+                """
+                CREATE INDEX jobs_undisposed ON jobs(id)
+                    WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled')
+                """, in: daemon)
+            #expect(try await waiting.status == 0)
+        }
+    }
 }

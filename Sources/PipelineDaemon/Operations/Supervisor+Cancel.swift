@@ -82,7 +82,7 @@ extension Supervisor {
         let present = Set(ids.filter { window[$0] != nil })
         guard !present.isEmpty else { return }
         begin()
-        waiters.append(Waiter(kind: .these(present), each: { _ in }, done: leave))
+        waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: leave))
     }
 
     /// Lets every inbox look at what has happened before now; `done` on the supervisor's queue. One that hangs is not waited for.

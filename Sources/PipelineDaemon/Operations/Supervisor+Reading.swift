@@ -23,6 +23,7 @@ extension Supervisor {
                 if former.backlog { disposeBacklog() }
                 if !former.ended.isEmpty { tellWaiters(of: former.ended) }
                 fill()
+                checkWaiters()
             }
             tellChange()
         }

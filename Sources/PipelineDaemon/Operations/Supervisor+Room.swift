@@ -43,22 +43,33 @@ extension Supervisor {
         let place = job.record.needsDownload ? Resource.spool(places.spool) : .place(job.record.order.outbox)
         let folder = job.record.needsDownload ? places.spool : job.record.order.outbox
         let freeSpace = settings.freeSpace
+        look(job) {
+            try? DiskRoom(in: folder)
+        } then: { [self] room in
+            var written = failure.written
+            if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
+            let hope = room?.hope(written: written, freeSpace: freeSpace) ?? "there is room"
+            switch shortages[place]?.need {
+            case .room: shortages[place]?.need = .room(written: written, hope: hope)
+            case .mount, .permission, .plugin, .replacement, .answer: break
+            case nil:
+                Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
+                begin(Shortage(reason: "no space in \(place)", need: .room(written: written, hope: hope)), of: place)
+            }
+            wait(job, for: place)
+        }
+    }
+
+    /// Looks at a disk for a job that has met a failure there. `then` is left out when the job is cancelled meanwhile.
+    private func look<Found: Sendable>(
+        _ job: Job, _ body: @escaping @Sendable () -> Found, then: @escaping @Sendable (Found) -> Void
+    ) {
         files.async { [self] in
-            let room = try? DiskRoom(in: folder)
+            let found = body()
             queue.async { [self] in
                 if job.ended { return }
-                var written = failure.written
-                if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
-                let hope = room?.hope(written: written, freeSpace: freeSpace) ?? "there is room"
-                switch shortages[place]?.need {
-                case .room: shortages[place]?.need = .room(written: written, hope: hope)
-                case .mount, .permission, .plugin, .replacement, .answer: break
-                case nil:
-                    Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
-                    begin(
-                        Shortage(reason: "no space in \(place)", need: .room(written: written, hope: hope)), of: place)
-                }
-                wait(job, for: place)
+                if job.cancelRequested || job.returning { return settleCancelling(job) }
+                then(found)
             }
         }
     }
@@ -70,17 +81,16 @@ extension Supervisor {
             return wait(job, for: .filter(filter))
         }
         let outbox = job.record.order.outbox
-        files.async { [self] in
-            let refusal = staging.refusal(of: outbox)
-            queue.async { [self] in
-                if job.ended || waitsForResource(job) { return }
-                // The outbox itself is well: it is a matter of one folder in it, and of the jobs that go there.
-                guard let refusal else { return retryLater(job, failure) }
-                begin(
-                    Shortage(reason: "\(outbox) can't be written: \(refusal.reason)", need: .permission),
-                    of: .place(outbox))
-                wait(job, for: .place(outbox))
-            }
+        look(job) { [staging] in
+            staging.refusal(of: outbox)
+        } then: { [self] refusal in
+            if waitsForResource(job) { return }
+            // The outbox itself is well: it is a matter of one folder in it, and of the jobs that go there.
+            guard let refusal else { return retryLater(job, failure) }
+            begin(
+                Shortage(reason: "\(outbox) can't be written: \(refusal.reason)", need: .permission),
+                of: .place(outbox))
+            wait(job, for: .place(outbox))
         }
     }
 

@@ -8,6 +8,8 @@ struct Waiter {
         case these(Set<Int>)
         /// Whatever there is, until nothing is left to do.
         case everything
+        /// These, until none of them is in work; their originals may still be on their way.
+        case stopping(Set<Int>)
     }
 
     var kind = Kind.everything
@@ -58,8 +60,18 @@ extension Supervisor {
                     guard left.remove(record.id) != nil else { continue }
                     waiters[index].kind = .these(left)
                     waiters[index].each(record)
+                case .stopping: break
                 }
             }
+        }
+        checkWaiters()
+    }
+
+    /// Nothing works on the job any more, and its end is recorded.
+    func stopped(_ id: Int) {
+        for index in waiters.indices {
+            guard case .stopping(var left) = waiters[index].kind, left.remove(id) != nil else { continue }
+            waiters[index].kind = .stopping(left)
         }
         checkWaiters()
     }
@@ -81,14 +93,23 @@ extension Supervisor {
         waiters.removeAll { waiter in
             let isOver =
                 switch waiter.kind {
-                case .these(let left): left.isEmpty
-                case .everything: idle && (try? ledger.movesOriginals()) == false
+                case .these(let left), .stopping(let left): left.isEmpty
+                case .everything: idle && originalsRest
                 }
             if isOver { over.append(waiter) }
             return isOver
         }
         for waiter in over { waiter.done() }
         tellHoldUps()
+    }
+
+    private var originalsRest: Bool {
+        do {
+            return try !ledger.movesOriginals()
+        } catch {
+            readLater()
+            return false
+        }
     }
 
     private func tellHoldUps() {

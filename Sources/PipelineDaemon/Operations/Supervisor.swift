@@ -291,9 +291,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         }
         publish.follow(render)
         announce.follow(publish)
-        let job = Job(record: record, download: download, render: render, publish: publish, announce: announce)
-        job.publishing = record.intent != nil
-        return job
+        return Job(record: record, download: download, render: render, publish: publish, announce: announce)
     }
 
     // MARK: - What operations report
@@ -341,8 +339,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         switch state {
         case .executing:
             job.begin("PublishOperation", "publish")
+            job.publishing = job.record.intent != nil
             hold(job.record.id, nil)
         case .failed:
+            job.publishing = false
             job.end("PublishOperation", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
             fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
@@ -389,7 +389,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     func settleCancelling(_ job: Job) {
         guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing, job.isStill
         else { return }
-        guard let image = job.render.image else { return stopped(job) }
+        // An intent speaks of what is staged: the next try publishes it, or the disposal takes it back.
+        guard let image = job.render.image, job.record.intent == nil else { return stopped(job) }
         guard !job.discarding else { return }
         job.discarding = true
         files.async { [self] in
@@ -487,6 +488,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 left(record)
                 fill(arrived: nil)
                 if state.isFinal {
+                    stopped(record.id)
                     dispose(record)
                     forgetOld(ended: 1)
                 }

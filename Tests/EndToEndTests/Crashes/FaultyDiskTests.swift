@@ -127,6 +127,24 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test("a job whose results are half published is cancelled while it waits for its next try, and nothing of it stays")
+    func cancelled() async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try disk.refuse("rename", "*.small.jpg")
+            try disk.put(as: "inbox/all/one.png")
+            try await daemon.start()
+            try await daemon.event { $0.text?.contains("retry at") == true || $0.job?.reason?.contains("retry at") == true }
+            _ = try daemon.call(Call.Pause(queue: "publish", reason: "for the test"))
+            let id = try await daemon.event { $0.job?.reason == "paused: for the test" }.job?.id
+            try disk.clear()
+            #expect(try daemon.call(Call.Cancel(ids: [try #require(id)])).jobs.map(\.state) == ["cancelled"])
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(disk.files(in: "cancelled") == ["all/one.png"])
+            #expect(disk.files(in: "outbox") == [])
+        }
+    }
+
     private static let makeFormats = """
         cd "$1" && vips gaussnoise n.v 400 300 && vips cast n.v g.v uchar && vips bandjoin 'g.v g.v g.v' c.v &&
         vips copy c.v s.v --interpretation srgb && for f in jpg png webp tif gif; do vips copy s.v s.$f || exit; done &&
