@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What works on pixels is as fast in a debug build, which the tests run, as in a release.
+let fast: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// A filter is a folder under Sources/Plugins and one word here.
 let filters = [
     "Autolevels",
@@ -38,12 +41,14 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], _ settings: [SwiftSetting] = strict
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -86,9 +91,9 @@ let package = Package(
             [
                 "CLinux", "CVips", "CTurboJPEG", "CWebP", "CPipelinePlugin", "SystemCalls", "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
-            ]),
+            ], fast),
         program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
-        program("SamplePictures", ["CVips"]),
+        program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
 
         .target(
@@ -106,7 +111,7 @@ let package = Package(
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",
-            ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"]),
+            ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
         tests(
             "FetchWorkerTests",
             ["TestTools", "CLinux", "SystemCalls", "WorkerProtocol", "WorkerConfinement", "FetchWorker"]),

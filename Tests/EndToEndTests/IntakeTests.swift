@@ -77,6 +77,9 @@ struct IntakeTests {
         try await DaemonFixture.with(files, started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
             try await daemon.start(under: Nobody.wrapper)
+            // From here on the inbox is watched.
+            try daemon.drop(as: "first.png")
+            try await daemon.job("first.png", becomes: "done")
             for (name, begun) in [("empty.png", 0), ("half.png", Picture.small.count / 2)] {
                 let file = try Descriptor.open(daemon.path("inbox/\(name)"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(begun), to: file)

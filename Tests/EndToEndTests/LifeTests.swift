@@ -287,7 +287,7 @@ struct LifeTests {
                     ["taskset", "--all-tasks", "--cpu-list", "--pid", processors, "\(daemon.process)"])
                 #expect(outcome.status == 0, "\(outcome.errors)")
             }
-            let status = try daemon.text("../../proc/\(daemon.process)/status")
+            let status = try String(contentsOfFile: "/proc/\(daemon.process)/status", encoding: .utf8)
             let all = try #require(status.firstMatch(of: /Cpus_allowed_list:\s*([0-9,-]+)/)).output.1
             let first = try #require(all.firstMatch(of: /[0-9]+/)).output
             let before = try #require(try daemon.status().queues["render"]?.effective)

@@ -115,7 +115,9 @@ struct TraceTests {
             #expect(ends == wanted)
             let log = daemon.log
             let returned = try #require(log.range(of: "the command has returned"))
-            #expect(!TraceLine.all(in: log[returned.upperBound...]).contains { $0.state == "executing" })
+            // The batch has ended, which is announced, when its originals have been moved.
+            let begun = TraceLine.all(in: log[returned.upperBound...]).filter { $0.state == "executing" }
+            #expect(begun.allSatisfy { $0.operation == "announce batch 1 ended" })
 
             #expect(daemon.files(in: "outbox") == [])
             #expect(daemon.files(in: "state/spool") == [])

@@ -53,8 +53,12 @@ struct SourceFile {
         return line.prefixMatch(of: #/\s*#\s*(?:include|import)\s*(<[^>]+>|"[^"]+")/#).map { String($0.output.1) }
     }
 
-    /// All of Sources/, found from where this file lies.
-    static func all() throws -> [SourceFile] {
+    static func all() throws -> [SourceFile] { try found.get() }
+
+    /// All of Sources/, found from where this file lies, and read once.
+    private static let found = Result { try find() }
+
+    private static func find() throws -> [SourceFile] {
         let package = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let sources = package.appendingPathComponent("Sources").path

@@ -17,8 +17,8 @@ public final class ChildProcess: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far more than any of them takes, on any machine.
-    private static let patience = Duration.seconds(240)
+    /// Far more than any of them takes, on the busiest machine.
+    private static let patience = Duration.seconds(600)
 
     public let identifier: Int32
     private let state = Mutex(State())

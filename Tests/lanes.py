@@ -1,0 +1,165 @@
+"""Runs the tests in lanes: python3 Tests/lanes.py PROGRAM FOLDER [--lanes N] [--filter PATTERN]… [--skip PATTERN]…
+
+PROGRAM is the tests' bundle. A suite is a process of its own, in which its tests run one after the other, so that no suite meets the
+state of another; so many suites run at once as there are lanes. FOLDER keeps what each suite said, and how long it took: the suites
+that took longest begin first the next time.
+
+A suite that tells of nothing for QUIET seconds hangs, and is ended; however busy a machine is, it gets further in that time.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+QUIET = 15 * 60
+
+
+class Suite:
+    """The chosen tests of a suite, and the process that runs them."""
+
+    def __init__(self, name, tests, is_whole):
+        self.name, self.tests, self.is_whole = name, tests, is_whole
+        self.failed, self.hung, self.issues = False, False, []
+
+    def run(self, program, folder):
+        began = time.monotonic()
+        self.output, self.events = folder / f"{self.name}.log", folder / f"{self.name}.jsonl"
+        self.events.write_text("")
+        chosen = [self.name + "/"] if self.is_whole else self.tests
+        words = [program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
+        for test in chosen:
+            words += ["--filter", "^" + re.escape(test)]
+        with open(self.output, "wb") as output:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            _, status, usage = self.wait(process)
+        self.failed = status != 0
+        self.seconds, self.processor = time.monotonic() - began, usage.ru_utime + usage.ru_stime
+
+    def wait(self, process):
+        over = threading.Event()
+        threading.Thread(target=self.watch, args=(process, over), daemon=True).start()
+        try:
+            return os.wait4(process.pid, 0)
+        finally:
+            over.set()
+
+    def watch(self, process, over):
+        told, since = 0, time.monotonic()
+        while not over.wait(5):
+            size = self.events.stat().st_size + self.output.stat().st_size
+            if size != told:
+                told, since = size, time.monotonic()
+            elif time.monotonic() - since > QUIET:
+                self.hung = True
+                if shutil.which("gdb"):
+                    with open(self.output, "ab") as output:
+                        subprocess.run(["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all backtrace"], stdout=output, stderr=output)
+                os.killpg(process.pid, signal.SIGKILL)
+                return
+
+    def read(self):
+        """Returns what failed, as lines for the end of a long log, where a reader looks first."""
+        names, issues, running = {}, {}, {}
+        for line in self.events.read_text(encoding="utf-8").splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # The run ended in the middle of a line.
+            payload = record["payload"]
+            test = payload.get("testID", payload.get("id"))
+            if record["kind"] == "test":
+                names[test] = payload.get("displayName", payload["name"])
+            elif payload["kind"] == "testStarted":
+                running[test] = True
+            elif payload["kind"] == "testEnded":
+                running.pop(test, None)
+            elif payload["kind"] == "issueRecorded" and not payload["issue"].get("isKnown"):
+                issues.setdefault(test, []).append(payload)
+        for test, recorded in issues.items():
+            yield f"failed: {names.get(test, test)}"
+            for payload in recorded:
+                place = payload["issue"].get("sourceLocation")
+                if place:
+                    yield f"  {place['fileID']}:{place['line']}"
+                for message in payload["messages"]:
+                    yield "    " + message["text"].replace("\n", "\n    ")
+        for test in running:
+            if "/" in (test or ""):  # A suite ends after its tests.
+                yield f"did not end{', and said nothing for a long time' if self.hung else ''}: {names.get(test, test)}"
+
+
+def chosen(program, filters, skips):
+    listed = subprocess.run([program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
+    tests = [line for line in listed.stdout.splitlines() if "/" in line]
+    suites = {}
+    for test in tests:
+        suites.setdefault(test.split("/")[0], []).append(test)
+    for name, all_of_it in sorted(suites.items()):
+        some = [
+            test for test in all_of_it
+            if (not filters or any(re.search(each, test) for each in filters)) and not any(re.search(each, test) for each in skips)
+        ]
+        if some:
+            yield Suite(name, some, len(some) == len(all_of_it))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("program")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--lanes", type=int, default=2 * len(os.sched_getaffinity(0)))
+    parser.add_argument("--filter", action="append", default=[])
+    parser.add_argument("--skip", action="append", default=[])
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    times = options.folder / "times.json"
+    known = json.loads(times.read_text()) if times.exists() else {}
+    suites = list(chosen(options.program, options.filter, options.skip))
+    if not suites:
+        sys.exit("no test has such a name")
+    waiting = sorted(suites, key=lambda suite: known.get(suite.name, len(suite.tests)))
+    lock, over = threading.Lock(), []
+    began = time.monotonic()
+
+    def lane():
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                suite = waiting.pop()
+            suite.run(options.program, options.folder)
+            with lock:
+                over.append(suite)
+                mark = "FAILED" if suite.failed else "ok"
+                tests = f"{len(suite.tests)} test{'s' if len(suite.tests) > 1 else ''}"
+                print(f"[{len(over):3}/{len(suites)}] {mark:6} {suite.name}: {tests}, {suite.seconds:.1f} s ({suite.processor:.1f} s of the processors)", flush=True)
+
+    lanes = [threading.Thread(target=lane) for _ in range(options.lanes)]
+    for each in lanes:
+        each.start()
+    for each in lanes:
+        each.join()
+    known.update({suite.name: suite.seconds for suite in over})
+    times.write_text(json.dumps(known, indent=1))
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    failed = [suite for suite in over if suite.failed]
+    for suite in failed:
+        print(f"\n{suite.name}: what it said is in {suite.output}")
+        print("\n".join(suite.read()) or f"it ended before its tests did; its last words:\n{suite.output.read_text(errors='replace')[-2000:]}")
+    tests = sum(len(suite.tests) for suite in over)
+    print(
+        f"\n{tests} tests in {len(over)} suites in {time.monotonic() - began:.0f} s, with {usage.ru_utime + usage.ru_stime:.0f} s of the "
+        f"processors: {f'{len(failed)} suites FAILED' if failed else 'all passed'}")
+    sys.exit(1 if failed else 0)
+
+
+main()
