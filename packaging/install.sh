@@ -45,7 +45,9 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
-put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,LICENSE} "$source"/docs/*.md
+put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,SECURITY.md,LICENSE} "$source"/docs/*.md
+put 644 share/doc/pipelined/design "$source"/docs/design/*.md
+put 644 share/doc/pipelined/decisions "$source"/docs/decisions/*.md
 put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
 
 # The units say where the programs are.
