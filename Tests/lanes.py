@@ -28,31 +28,42 @@ class Suite:
 
     def __init__(self, name, tests, is_whole):
         self.name, self.tests, self.is_whole = name, tests, is_whole
-        self.failed, self.hung, self.issues = False, False, []
+        self.failed, self.hung = False, False
 
     def run(self, program, folder):
+        """Blocks until the suite is over."""
         began = time.monotonic()
         self.output, self.events = folder / f"{self.name}.log", folder / f"{self.name}.jsonl"
         self.events.write_text("")
         chosen = [self.name + "/"] if self.is_whole else self.tests
-        words = [program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
+        words = [
+            program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
         for test in chosen:
             words += ["--filter", "^" + re.escape(test)]
         with open(self.output, "wb") as output:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
-            _, status, usage = self.wait(process)
+            # What it starts is of its session, and ends with it.
+            self.process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+            status, usage = self.wait()
         self.failed = status != 0
         self.seconds, self.processor = time.monotonic() - began, usage.ru_utime + usage.ru_stime
 
-    def wait(self, process):
+    def wait(self):
         over = threading.Event()
-        threading.Thread(target=self.watch, args=(process, over), daemon=True).start()
+        threading.Thread(target=self.watch, args=(over,), daemon=True).start()
         try:
-            return os.wait4(process.pid, 0)
+            return os.wait4(self.process.pid, 0)[1:]
         finally:
             over.set()
+            self.end()
 
-    def watch(self, process, over):
+    def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def watch(self, over):
         told, since = 0, time.monotonic()
         while not over.wait(5):
             size = self.events.stat().st_size + self.output.stat().st_size
@@ -62,9 +73,10 @@ class Suite:
                 self.hung = True
                 if shutil.which("gdb"):
                     with open(self.output, "ab") as output:
-                        subprocess.run(["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all backtrace"], stdout=output, stderr=output)
-                os.killpg(process.pid, signal.SIGKILL)
-                return
+                        subprocess.run(
+                            ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all backtrace"],
+                            stdout=output, stderr=output)
+                return self.end()
 
     def read(self):
         """Returns what failed, as lines for the end of a long log, where a reader looks first."""
@@ -98,7 +110,8 @@ class Suite:
 
 
 def chosen(program, filters, skips):
-    listed = subprocess.run([program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
     tests = [line for line in listed.stdout.splitlines() if "/" in line]
     suites = {}
     for test in tests:
@@ -106,7 +119,8 @@ def chosen(program, filters, skips):
     for name, all_of_it in sorted(suites.items()):
         some = [
             test for test in all_of_it
-            if (not filters or any(re.search(each, test) for each in filters)) and not any(re.search(each, test) for each in skips)
+            if (not filters or any(re.search(each, test) for each in filters))
+            and not any(re.search(each, test) for each in skips)
         ]
         if some:
             yield Suite(name, some, len(some) == len(all_of_it))
@@ -127,7 +141,7 @@ def main():
     if not suites:
         sys.exit("no test has such a name")
     waiting = sorted(suites, key=lambda suite: known.get(suite.name, len(suite.tests)))
-    lock, over = threading.Lock(), []
+    lock, running, over = threading.Lock(), set(), []
     began = time.monotonic()
 
     def lane():
@@ -136,25 +150,37 @@ def main():
                 if not waiting:
                     return
                 suite = waiting.pop()
+                running.add(suite)
             suite.run(options.program, options.folder)
             with lock:
+                running.remove(suite)
                 over.append(suite)
                 mark = "FAILED" if suite.failed else "ok"
                 tests = f"{len(suite.tests)} test{'s' if len(suite.tests) > 1 else ''}"
-                print(f"[{len(over):3}/{len(suites)}] {mark:6} {suite.name}: {tests}, {suite.seconds:.1f} s ({suite.processor:.1f} s of the processors)", flush=True)
+                print(
+                    f"[{len(over):3}/{len(suites)}] {mark:6} {suite.name}: {tests}, {suite.seconds:.1f} s "
+                    f"({suite.processor:.1f} s of the processors)", flush=True)
 
-    lanes = [threading.Thread(target=lane) for _ in range(options.lanes)]
-    for each in lanes:
-        each.start()
-    for each in lanes:
-        each.join()
+    lanes = [threading.Thread(target=lane, daemon=True) for _ in range(options.lanes)]
+    try:
+        for each in lanes:
+            each.start()
+        for each in lanes:
+            each.join()
+    except KeyboardInterrupt:
+        with lock:
+            waiting.clear()
+            for suite in running:
+                suite.end()
+        sys.exit(130)
     known.update({suite.name: suite.seconds for suite in over})
     times.write_text(json.dumps(known, indent=1))
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     failed = [suite for suite in over if suite.failed]
     for suite in failed:
         print(f"\n{suite.name}: what it said is in {suite.output}")
-        print("\n".join(suite.read()) or f"it ended before its tests did; its last words:\n{suite.output.read_text(errors='replace')[-2000:]}")
+        last = suite.output.read_text(errors="replace")[-2000:]
+        print("\n".join(suite.read()) or f"it ended before its tests did; its last words:\n{last}")
     tests = sum(len(suite.tests) for suite in over)
     print(
         f"\n{tests} tests in {len(over)} suites in {time.monotonic() - began:.0f} s, with {usage.ru_utime + usage.ru_stime:.0f} s of the "
