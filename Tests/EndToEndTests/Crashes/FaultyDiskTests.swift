@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -124,6 +125,20 @@ struct FaultyDiskTests {
                 #expect(results.allSatisfy { $0 == results[0] }, "\(format)")
             }
             await daemon.stop()
+        }
+    }
+
+    @Test("a folder that the disk fails to list is not taken for an empty one")
+    func listing() async throws {
+        let folder = NSTemporaryDirectory() + "pipelined-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await FaultyDisk.with(folder) { disk in
+            try disk.put(as: "album/a.png")
+            try disk.refuse("readdir", "/album", [EIO])
+            let refusal = SystemError("readdir", "\(folder)/album", code: EIO)
+            #expect(throws: refusal) { try FileSystem.names(in: "\(folder)/album") }
+            try disk.clear()
+            #expect(try FileSystem.names(in: "\(folder)/album") == ["a.png"])
         }
     }
 
