@@ -136,9 +136,8 @@ extension Supervisor {
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }
-        ledger.putRight(id, source: source) { [self] in
-            queue.async { if job.state.isFinal { self.disposeBacklog() } }
-        }
+        ledger.putRight(id, source: source)
+        if job.state.isFinal { queue.async { self.disposeBacklog() } }
         return true
     }
 }

@@ -128,6 +128,55 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test(
+        "a return that the disk breaks off ends: the original goes back, `wait` ends, and the job can be brought back again",
+        arguments: ["renamed /failed/all/x.png", "fsyncdir /inbox/all/.pipelined/test/0", "getattr /failed/all/x.png"])
+    func brokenReturn(fault: String) async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try disk.put(Data("no picture".utf8), as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.job("x.png", becomes: "failed")
+            try await daemon.waitForAll()
+            let failed = ["all/x.png", "all/x.png.error.txt"]
+            #expect(disk.files(in: "failed") == failed)
+            let words = fault.split(separator: " ").map(String.init)
+            // The first look finds the original there.
+            let first = words[0] == "getattr" ? 2 : 1
+            try disk.refuse(words[0], words[1], from: first, times: words[0] == "getattr" ? 3 : 1, [EIO])
+            let refused = try await daemon.pipectl("retry", "1")
+            #expect(refused.status == 1 && refused.errors.contains("Input/output error"), "\(refused)")
+            try await daemon.waitForAll()
+            #expect(disk.files(in: "failed") == failed)
+            #expect(disk.files(in: "inbox") == [])
+            try disk.clear()
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.waitForAll()
+            #expect(disk.files(in: "failed") == failed)
+        }
+    }
+
+    @Test("a return that a crash has broken off is undone when the disk tells where the original lies")
+    func returnBrokenByCrash() async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try disk.put(Data("no picture".utf8), as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.job("x.png", becomes: "failed")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            let place = daemon.path("inbox/all/.pipelined/test/0/x.png")
+            _ = try daemon.list(inLedger: "UPDATE jobs SET returns = '\(place)'")
+            try disk.refuse("getattr", "/failed/all/x.png", [EIO])
+            try await daemon.start()
+            try await daemon.says("its original, which was being brought back, can't be found")
+            #expect(try daemon.status().problems.contains { $0.contains("which was being brought back") })
+            try disk.clear()
+            try await daemon.waitForAll()
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.waitForAll()
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
     @Test("a folder that the disk fails to list is not taken for an empty one")
     func listing() async throws {
         let folder = NSTemporaryDirectory() + "pipelined-test-\(UUID().uuidString)"
