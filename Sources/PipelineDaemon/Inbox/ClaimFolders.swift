@@ -33,6 +33,7 @@ final class ClaimFolders: Sendable {
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
         // Another file system is mounted there, or another folder lies in its place.
         guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
+        if try isRemoved(known, from: top) { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
         if now != known.claims {
@@ -67,8 +68,16 @@ final class ClaimFolders: Sendable {
 
     private func path(_ inbox: String) -> String { "\(inbox)/\(ClaimFolder.name)" }
 
+    /// Whether the folder is gone, with all that lay in it: it lies nowhere else in the inbox.
+    private func isRemoved(_ known: Known, from top: Descriptor) throws -> Bool {
+        guard try FileSystem.status(ClaimFolder.name, in: top) == nil else { return false }
+        return place(of: known.claims, in: top, called: "its folder") == nil
+    }
+
     private func isReplaced(_ known: Known, in top: Descriptor) throws -> Bool {
-        guard let there = try FileSystem.status(ClaimFolder.name, in: top) else { return true }
+        guard let there = try FileSystem.status(ClaimFolder.name, in: top) else {
+            return try !isRemoved(known, from: top)
+        }
         if (there.device, there.inode) == (known.claims.device, known.claims.inode) { return false }
         return !Trust.owners.contains(there.owner) || place(of: known.claims, in: top, called: "its folder") != nil
     }
@@ -77,8 +86,9 @@ final class ClaimFolders: Sendable {
     private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
         let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
         return names.first {
-            let status = try? FileSystem.status($0, in: top)
-            return status?.device == folder.device && status?.inode == folder.inode
+            // A new file may have got the number of a folder that was removed.
+            guard let status = try? FileSystem.status($0, in: top), status.kind == .folder else { return false }
+            return status.device == folder.device && status.inode == folder.inode
         }
     }
 
