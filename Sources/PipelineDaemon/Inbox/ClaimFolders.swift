@@ -19,6 +19,8 @@ final class ClaimFolders: Sendable {
     private struct Known {
         var inbox: Identity
         var claims: Identity
+        /// How many mounts the inbox lies under.
+        var mounts: Int
     }
 
     /// The name of this daemon's root, among others that share an inbox.
@@ -31,8 +33,12 @@ final class ClaimFolders: Sendable {
     func open(_ inbox: String) throws -> ClaimFolder {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
-        // Another file system is mounted there, or another folder lies in its place.
-        guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
+        guard try Identity(top) == known.inbox else {
+            // What an unmounted inbox had covered tells nothing of the originals.
+            guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
+            // Another file system is mounted there, or another folder lies in its place.
+            return try begin(inbox, making: false) { true }
+        }
         if try isRemoved(known, from: top) { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
@@ -61,12 +67,16 @@ final class ClaimFolders: Sendable {
         if let known, isSame, try isReplaced(known, in: top), try isNeeded() { throw replaced(inbox, known, top) }
         if making { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
-        let now = Known(inbox: try Identity(top), claims: try Identity(claims))
+        let now = Known(inbox: try Identity(top), claims: try Identity(claims), mounts: try Self.mounts(inbox))
         self.known.withLock { $0[inbox] = now }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
     private func path(_ inbox: String) -> String { "\(inbox)/\(ClaimFolder.name)" }
+
+    private static func mounts(_ inbox: String) throws(SystemError) -> Int {
+        try MountTable.depth(of: FileSystem.resolved(inbox))
+    }
 
     /// Whether the folder is gone, with all that lay in it: it lies nowhere else in the inbox.
     private func isRemoved(_ known: Known, from top: Descriptor) throws -> Bool {

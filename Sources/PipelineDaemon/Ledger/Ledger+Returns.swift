@@ -61,8 +61,7 @@ extension Ledger {
         try jobs(
             by: "jobs_by_path",
             """
-            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' AND j.state <> 'done'
-            ORDER BY j.id DESC
+            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' ORDER BY j.id DESC
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
