@@ -177,6 +177,30 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test("an original that can't be given back for certain is told, and the others are given back")
+    func givenBack() async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try daemon.write("in the way", to: "archive/all")
+            try disk.put(as: "inbox/all/a.png")
+            try await daemon.start()
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try disk.put(as: "inbox/all/b.png")
+            try await daemon.job("b.png", becomes: "queued")
+            await daemon.stop(SIGKILL)
+            try FileManager.default.removeItem(atPath: daemon.path("archive/all"))
+            try disk.refuse("fsyncdir", "/archive/all", [EIO])
+            let arguments = ["--root", daemon.root.path, "--give-back"]
+            let outcome = try await Programs.run("pipelined", arguments)
+            #expect(outcome.status != 0, "\(outcome)")
+            #expect(outcome.output.contains("a.png could not be given back: fsync"), "\(outcome)")
+            #expect(disk.files(in: "inbox") == ["all/b.png"])
+            #expect(disk.files(in: "archive") == ["all/a.png"])
+            try disk.clear()
+            #expect(try await Programs.run("pipelined", arguments).status == 0)
+        }
+    }
+
     @Test("a folder that the disk fails to list is not taken for an empty one")
     func listing() async throws {
         let folder = NSTemporaryDirectory() + "pipelined-test-\(UUID().uuidString)"
