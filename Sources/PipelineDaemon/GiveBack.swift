@@ -10,6 +10,7 @@ struct GiveBack {
     /// The report printed at the end.
     private var lines: [String] = []
     private var returned: [String: Int] = [:]
+    private var isComplete = true
 
     static func run(_ places: Places) throws -> Int32 {
         // No ledger: no picture was ever claimed.
@@ -30,7 +31,6 @@ struct GiveBack {
     }
 
     private mutating func run() throws -> Int32 {
-        var isComplete = true
         for inbox in Set(try ledger.inboxes() + [places.inbox]).sorted() where FileSystem.isFolder(inbox) {
             do {
                 try giveBack(inbox)
@@ -48,31 +48,47 @@ struct GiveBack {
         return (isComplete ? ExitStatus.done : .failed).rawValue
     }
 
-    /// Returns the original of an unfinished job to its inbox, and moves that of an ended job where the daemon would
-    /// have.
     private mutating func giveBack(_ inbox: String) throws {
         guard try FileSystem.status(FileSystem.join(inbox, ClaimFolder.name)) != nil else { return }
         let folder = try claims.open(inbox)
         for (source, path) in try folder.left() {
-            let job = try ledger.job(claimedAt: source)
             do {
-                if let job, job.state.isFinal {
-                    let disposal = Disposal(places: places, claims: .success(folder))
-                    let place = try disposal.dispose(job) ?? job.source
-                    if let error = disposal.settle([(job, place)]).values.first { throw error }
-                    ledger.recordDisposal(of: [(job.id, place)]) {}
-                } else {
-                    try folder.giveBack(source, as: path)
-                    record(job, at: FileSystem.join(inbox, path))
-                    returned[inbox, default: 0] += 1
-                }
+                try giveBack(source, as: path, from: folder)
             } catch {
-                let place = try recover(folder.spot(source), as: path, of: job?.order.recipe)
-                record(job, at: place)
-                folder.removeEmptyFolders(above: source)
+                isComplete = false
+                lines.append("\(source) could not be given back: \(error)")
             }
         }
         folder.removeIfEmpty()
+    }
+
+    /// Returns the original of an unfinished job to its inbox, and moves that of an ended job where the daemon would
+    /// have.
+    private mutating func giveBack(_ source: String, as path: String, from folder: ClaimFolder) throws {
+        let job = try ledger.job(claimedAt: source)
+        // A job that is not done has no published results.
+        if let intent = job?.intent {
+            try Publisher().takeBack(intent)
+            for step in intent.steps { try FileSystem.remove(step.staging) }
+        }
+        do {
+            if let job, job.state.isFinal {
+                let disposal = Disposal(places: places, claims: .success(folder))
+                let place = try disposal.dispose(job) ?? job.source
+                if let error = disposal.settle([(job, place)]).values.first { throw error }
+                ledger.recordDisposal(of: [(job.id, place)]) {}
+            } else {
+                try folder.giveBack(source, as: path)
+                record(job, at: FileSystem.join(folder.inbox, path))
+                returned[folder.inbox, default: 0] += 1
+            }
+        } catch {
+            // It may have been moved all the same.
+            guard try folder.status(source) != nil else { throw error }
+            let place = try recover(folder.spot(source), as: path, of: job?.order.recipe)
+            record(job, at: place)
+            folder.removeEmptyFolders(above: source)
+        }
     }
 
     private mutating func recover(_ spot: Spot, as path: String, of recipe: String?) throws -> String {

@@ -211,27 +211,36 @@ public enum FileSystem {
     /// The names in a folder, without `.` and `..`. A name that is not UTF-8 comes as nil.
     public static func names(in folder: String) throws(SystemError) -> [String?] {
         guard let handle = opendir(folder) else { throw SystemError("opendir", folder) }
-        return names(handle)
+        return try names(handle, called: folder)
     }
 
     /// The names in an open folder.
     public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
         // A descriptor of its own: reading moves the place in the folder, and closing closes it.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
-        guard again >= 0, let handle = fdopendir(again) else { throw SystemError("opendir", name) }
-        return names(handle)
+        guard again >= 0 else { throw SystemError("opendir", name) }
+        guard let handle = fdopendir(again) else {
+            defer { close(again) }
+            throw SystemError("opendir", name)
+        }
+        return try names(handle, called: name)
     }
 
-    private static func names(_ handle: OpaquePointer) -> [String?] {
+    private static func names(_ handle: OpaquePointer, called name: String) throws(SystemError) -> [String?] {
         defer { closedir(handle) }
         var names: [String?] = []
-        while let entry = readdir(handle) {
+        while true {
+            // Nil means the end or an error; only errno tells which.
+            errno = 0
+            guard let entry = readdir(handle) else {
+                guard errno == 0 else { throw SystemError("readdir", name) }
+                return names
+            }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
             }
             if name != "." && name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// The absolute target of a symbolic link; nil for any other file.

@@ -43,7 +43,6 @@ struct Unreachable {
         var status = stat()
         let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
         guard stat(path, &status) == 0 || stat(folder, &status) == 0 else { return nil }
-        guard let entry = getgrgid(status.st_gid) else { return "\(status.st_gid)" }
-        return String(cString: entry.pointee.gr_name)
+        return Group.name(status.st_gid)
     }
 }

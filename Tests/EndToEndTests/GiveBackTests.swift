@@ -60,6 +60,30 @@ struct GiveBackTests {
         }
     }
 
+    @Test("what a crash has left published of an unfinished job is taken back, and comes out once after another start")
+    func halfPublished() async throws {
+        try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "queued")
+            await daemon.stop()
+            // As a crash between the renames and their record leaves it.
+            let staging = daemon.path("outbox/noir/.staging/test/1-0.jpg")
+            try daemon.write("", to: "outbox/noir/.staging/test/.keep")
+            try daemon.write("result", to: "outbox/noir/a.jpg")
+            let step = #"{"staging":"\#(staging)","target":"\#(daemon.path("outbox/noir/a.jpg"))","conflict":"number"}"#
+            _ = try daemon.list(inLedger: "UPDATE jobs SET state = 'running', intent = '{\"steps\":[\(step)]}'")
+            let outcome = try await Self.giveBack(daemon)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(daemon.files(in: "inbox") == ["a.png"])
+            #expect(daemon.files(in: "outbox") == ["noir/.staging/test/.keep"])
+            try await daemon.start()
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox").filter { !$0.hasSuffix(".keep") } == ["noir/a.jpg"])
+        }
+    }
+
     @Test("where nothing was ever taken nothing is done")
     func nothing() async throws {
         try await DaemonFixture.with(started: false) { daemon in

@@ -84,6 +84,69 @@ struct PlaceTests {
         }
     }
 
+    /// Runs `body` with a daemon whose first job has failed or is done, and can't move its original out of the card's inbox yet.
+    private static func withUndisposed(
+        _ picture: Data, _ body: (_ daemon: DaemonFixture, _ card: String, _ store: String) async throws -> Void
+    ) async throws {
+        let files = ["etc/recipes.d/card.recipe": recipe, "state/id": "test\n", "inbox/card/.keep": ""]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let (card, store) = (daemon.path("inbox/card"), daemon.path("store"))
+            try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+            try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
+            defer { while umount2(card, Int32(MNT_DETACH)) == 0 {} }
+            for folder in ["archive", "failed"] { try daemon.write("in the way", to: "\(folder)/card") }
+            try await daemon.start()
+            try daemon.drop(picture, as: "one.png", inbox: "inbox/card")
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            try await body(daemon, card, store)
+        }
+    }
+
+    private static func unblock(_ daemon: DaemonFixture) throws {
+        for folder in ["archive", "failed"] {
+            try FileManager.default.removeItem(atPath: daemon.path("\(folder)/card"))
+        }
+    }
+
+    @Test(
+        "an original whose inbox is not mounted is not gone: it is moved when the inbox is mounted again",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: [false, true])
+    func endedWhileUnmounted(coversClaims: Bool) async throws {
+        try await Self.withUndisposed(Picture.small) { daemon, card, store in
+            try #require(umount2(card, Int32(MNT_DETACH)) == 0)
+            try await daemon.says("its file system is not mounted any more")
+            // As a start before the mount makes it.
+            if coversClaims { try daemon.write("", to: "inbox/card/.pipelined/test/.keep") }
+            try Self.unblock(daemon)
+            try await daemon.logged { $0.contains("is gone") || $0.contains("No such device") }
+            #expect(!daemon.log.contains("is gone"))
+            try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "archive") == ["card/one.png"])
+        }
+    }
+
+    @Test(
+        "an original that a start before the mount has taken for gone is moved by the next start, and not worked on again",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: ["done", "failed"])
+    func startedBeforeMount(state: String) async throws {
+        try await Self.withUndisposed(state == "done" ? Picture.small : Data("none".utf8)) { daemon, card, store in
+            await daemon.stop()
+            try #require(umount2(card, Int32(MNT_DETACH)) == 0)
+            try Self.unblock(daemon)
+            try await daemon.start()
+            try await daemon.says("is gone")
+            await daemon.stop()
+            try #require(mount(store, card, nil, UInt(MS_BIND), nil) == 0)
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == [state])
+            #expect(daemon.files(in: state == "done" ? "archive" : "failed").contains("card/one.png"))
+            #expect(daemon.files(in: "outbox") == (state == "done" ? ["card/one.jpg"] : []))
+            #expect(daemon.files(in: "store") == [])
+        }
+    }
+
     @Test("an inbox that is removed is made again, and taken from")
     func inboxRemoved() async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]

@@ -69,6 +69,30 @@ struct SharedInboxTests {
         }
     }
 
+    @Test("a .pipelined that is removed is made anew, and costs no picture but those that lay in it")
+    func removed() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(as: "first.png")
+            try await daemon.waitForAll()
+            try FileManager.default.removeItem(atPath: daemon.path("inbox/.pipelined"))
+            try daemon.drop(as: "second.png")
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["done", "done"])
+
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "lost.png")
+            try await daemon.job("lost.png", becomes: "queued")
+            try FileManager.default.removeItem(atPath: daemon.path("inbox/.pipelined"))
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            try daemon.drop(as: "next.png")
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "archive") == ["first.png", "next.png", "second.png"].map { "noir/\($0)" })
+            #expect(daemon.files(in: "inbox") == [])
+            #expect(daemon.log.contains("job 3: its original is gone"))
+        }
+    }
+
     @Test(
         "a .pipelined that belongs to somebody else is refused with the reason, and the inbox goes on without it",
         .enabled(if: isRoot, "only root can give a folder to somebody else"))

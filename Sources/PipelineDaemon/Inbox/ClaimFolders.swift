@@ -19,6 +19,8 @@ final class ClaimFolders: Sendable {
     private struct Known {
         var inbox: Identity
         var claims: Identity
+        /// How many mounts the inbox lies under.
+        var mounts: Int
     }
 
     /// The name of this daemon's root, among others that share an inbox.
@@ -31,8 +33,13 @@ final class ClaimFolders: Sendable {
     func open(_ inbox: String) throws -> ClaimFolder {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
-        // Another file system is mounted there, or another folder lies in its place.
-        guard try Identity(top) == known.inbox else { return try begin(inbox, making: false) { true } }
+        guard try Identity(top) == known.inbox else {
+            // What an unmounted inbox had covered tells nothing of the originals.
+            guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
+            // Another file system is mounted there, or another folder lies in its place.
+            return try begin(inbox, making: false) { true }
+        }
+        if try isRemoved(known, from: top) { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
         let now = try Identity(claims)
         if now != known.claims {
@@ -60,15 +67,27 @@ final class ClaimFolders: Sendable {
         if let known, isSame, try isReplaced(known, in: top), try isNeeded() { throw replaced(inbox, known, top) }
         if making { try PrivateFolder.make(ClaimFolder.name, in: top, at: path(inbox)) }
         let claims = try PrivateFolder.open(ClaimFolder.name, in: top, at: path(inbox))
-        let now = Known(inbox: try Identity(top), claims: try Identity(claims))
+        let now = Known(inbox: try Identity(top), claims: try Identity(claims), mounts: try Self.mounts(inbox))
         self.known.withLock { $0[inbox] = now }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
     }
 
     private func path(_ inbox: String) -> String { "\(inbox)/\(ClaimFolder.name)" }
 
+    private static func mounts(_ inbox: String) throws(SystemError) -> Int {
+        try MountTable.depth(of: FileSystem.resolved(inbox))
+    }
+
+    /// Whether the folder is gone, with all that lay in it: it lies nowhere else in the inbox.
+    private func isRemoved(_ known: Known, from top: Descriptor) throws -> Bool {
+        guard try FileSystem.status(ClaimFolder.name, in: top) == nil else { return false }
+        return place(of: known.claims, in: top, called: "its folder") == nil
+    }
+
     private func isReplaced(_ known: Known, in top: Descriptor) throws -> Bool {
-        guard let there = try FileSystem.status(ClaimFolder.name, in: top) else { return true }
+        guard let there = try FileSystem.status(ClaimFolder.name, in: top) else {
+            return try !isRemoved(known, from: top)
+        }
         if (there.device, there.inode) == (known.claims.device, known.claims.inode) { return false }
         return !Trust.owners.contains(there.owner) || place(of: known.claims, in: top, called: "its folder") != nil
     }
@@ -77,8 +96,9 @@ final class ClaimFolders: Sendable {
     private func place(of folder: Identity, in top: Descriptor, called inbox: String) -> String? {
         let names = (try? FileSystem.names(in: top, called: inbox).compactMap(\.self)) ?? []
         return names.first {
-            let status = try? FileSystem.status($0, in: top)
-            return status?.device == folder.device && status?.inode == folder.inode
+            // A new file may have got the number of a folder that was removed.
+            guard let status = try? FileSystem.status($0, in: top), status.kind == .folder else { return false }
+            return status.device == folder.device && status.inode == folder.inode
         }
     }
 

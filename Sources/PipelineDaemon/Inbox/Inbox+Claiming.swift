@@ -44,6 +44,8 @@ extension Inbox {
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
             // The rename may have succeeded all the same.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
+            // The file is there, and `.pipelined` is missing: the inbox makes it when it opens.
+            if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)") }
         } catch let error as UnsafeFolder {
             return broken("\(error)")
         } catch {

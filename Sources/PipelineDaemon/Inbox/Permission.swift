@@ -58,12 +58,3 @@ enum Permission {
         (try? FileSystem.status(path)).map { String($0.mode & 0o7777, radix: 8) } ?? "unknown"
     }
 }
-
-/// Users by their names, for messages.
-enum User {
-    static let current = name(geteuid())
-
-    static func name(_ user: UInt32) -> String {
-        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
-    }
-}

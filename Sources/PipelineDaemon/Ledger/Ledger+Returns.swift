@@ -36,13 +36,11 @@ extension Ledger {
         })
     }
 
-    /// Gives the return up: the job stays as it was.
-    func abandonReturn(of job: Int, done: @escaping @Sendable () -> Void) {
-        write(
-            wanted: .now,
-            { database, _ in
-                try database.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)])
-            }, done: done)
+    /// Gives the return up: the job stays as it was. Blocks until that is durable.
+    func abandonReturn(of job: Int) {
+        write(waiting: { database in
+            try database.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)])
+        })
     }
 
     /// Jobs that were being brought back when the daemon ended.
@@ -63,19 +61,17 @@ extension Ledger {
         try jobs(
             by: "jobs_by_path",
             """
-            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' AND j.state <> 'done'
-            ORDER BY j.id DESC
+            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' ORDER BY j.id DESC
             """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
     }
 
-    /// Records where the original of a job was found. The disposal of an ended job moves it from there.
-    func putRight(_ job: Int, source: String, done: @escaping @Sendable () -> Void) {
-        write(
-            wanted: .now,
-            { database, _ in
-                try database.run(
-                    "UPDATE jobs SET source = ?, disposed = 0, returns = NULL WHERE id = ?",
-                    [.text(source), .integer(job)])
-            }, done: done)
+    /// Records where the original of a job was found. The disposal of an ended job moves it from there. Blocks until
+    /// the record is durable: nobody who waits meanwhile takes the job for over.
+    func putRight(_ job: Int, source: String) {
+        write(waiting: { database in
+            try database.run(
+                "UPDATE jobs SET source = ?, disposed = 0, returns = NULL WHERE id = ?",
+                [.text(source), .integer(job)])
+        })
     }
 }

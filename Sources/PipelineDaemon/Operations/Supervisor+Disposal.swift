@@ -63,19 +63,21 @@ extension Supervisor {
     func disposeBacklog() {
         watchForHangs()
         do {
-            for inbox in try ledger.undisposedInboxes() {
-                disposal(of: inbox).async { [self] in
-                    do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
-                }
+            for inbox in try Set(unsettled.withLock { $0.keys }).union(ledger.undisposedInboxes()) {
+                disposal(of: inbox).async { [self] in disposeBacklogOrLater(of: inbox) }
             }
         } catch {
             moveLater()
         }
     }
 
-    func disposeBacklog(of inbox: String) throws {
+    func disposeBacklogOrLater(of inbox: String) {
+        do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
+    }
+
+    private func disposeBacklog(of inbox: String) throws {
         var last = 0
-        var left: Set<Int> = []
+        var left = try endReturns(in: inbox)
         while case let jobs = try ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
             // What is left is moved at the next start.
             if timeIsUp.withLock({ $0 }) { return }
@@ -140,7 +142,11 @@ extension Supervisor {
     static let retryInterval = DispatchTimeInterval.seconds(2)
 
     private func stays(_ record: JobRecord, _ error: any Error) {
-        let reason = "its original stays at \(record.source): \(error); this is tried again"
+        stays(record, because: "its original stays at \(record.source): \(error)")
+    }
+
+    func stays(_ record: JobRecord, because: String) {
+        let reason = "\(because); this is tried again"
         let (known, isFirst) = stuck.withLock { stuck in
             defer { stuck[record.id] = StuckOriginal(inbox: record.order.inbox, reason: reason) }
             return (stuck[record.id]?.reason, stuck.isEmpty)

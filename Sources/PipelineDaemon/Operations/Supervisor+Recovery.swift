@@ -114,8 +114,9 @@ extension Supervisor {
     /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // An original that had left is its owner's again: it may have been put into the inbox once more.
-        return try jobs.filter(isAtWork).contains { try putRight($0.id, source: source) }
+        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once more.
+        return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
+            .contains { try putRight($0.id, source: source) }
     }
 
     /// Whether the row has the original where it lies until its job is over.
@@ -126,19 +127,20 @@ extension Supervisor {
 
     /// False when the job has its original, or somebody has returned it.
     private func putRight(_ id: Int, source: String) throws -> Bool {
-        guard let job = try ledger.job(id), job.returns == nil, try FileSystem.status(job.source) == nil else {
-            return false
-        }
+        guard let job = try ledger.job(id), job.returns == nil else { return false }
+        // An original that is where the row says was away, with its disk, when it was recorded as gone.
+        guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
         Log.notice(
-            "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
+            job.source == source
+                ? "job \(id): its original, which was gone, lies at \(source) again"
+                : "job \(id): its original lay at \(source), and not at \(job.source) as is recorded; that is put right",
             of: LogSubject(job))
         // Moves it where it belongs, unless work is done there.
         if job.isOver, !isAtWork(job), (try? FileSystem.renameWithoutReplacing(source, job.source)) != nil {
             return true
         }
-        ledger.putRight(id, source: source) { [self] in
-            queue.async { if job.state.isFinal { self.disposeBacklog() } }
-        }
+        ledger.putRight(id, source: source)
+        if job.state.isFinal { queue.async { self.disposeBacklog() } }
         return true
     }
 }

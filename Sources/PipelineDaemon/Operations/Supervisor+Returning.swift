@@ -48,15 +48,11 @@ extension Supervisor {
     }
 
     /// Undoes returns that a crash broke off: nobody was told that they happened.
-    func endReturns() {
-        let broken = Dictionary(grouping: (try? ledger.returning()) ?? [], by: \.order.inbox)
-        for inbox in Set(broken.keys).union((try? ledger.undisposedInboxes()) ?? []) {
+    func endReturns() throws {
+        for job in try ledger.returning() { unsettle(job) }
+        for inbox in try Set(unsettled.withLock { $0.keys }).union(ledger.undisposedInboxes()) {
             // The inbox may have found the claimed original of an ended job: that is moved as well.
-            whenOpened([inbox], on: disposal(of: inbox)) { [self] in
-                for job in broken[inbox] ?? [] { endReturn(of: job) }
-                _ = ledger.flush(seconds: 10)
-                do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
-            }
+            whenOpened([inbox], on: disposal(of: inbox)) { [self] in disposeBacklogOrLater(of: inbox) }
         }
     }
 
@@ -114,20 +110,40 @@ extension Supervisor {
             take(record, order, from: record.source, to: place, &returned)
         }
         settle(&returned)
+        for inbox in Set(wanted.map(\.job.order.inbox)) where unsettled.withLock({ $0[inbox] != nil }) {
+            disposeBacklogOrLater(of: inbox)
+        }
         return returned
     }
 
-    private func endReturn(of job: JobRecord) {
-        do {
-            guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
-                try original(of: job, at: [place, job.source]) == place
-            else { return ledger.abandonReturn(of: job.id) {} }
-            Log.notice(
-                "job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
-            ledger.putRight(job.id, source: place) {}
-        } catch {
-            Log.failure("job \(job.id): its original, which was being brought back, can't be found: \(error)")
+    /// Undoes the returns that have failed or were broken off. Returns the jobs whose original can't be found now.
+    func endReturns(in inbox: String) throws -> Set<Int> {
+        let wanted = unsettled.withLock { $0[inbox] ?? [] }
+        var left: Set<Int> = []
+        for job in try ledger.jobs(wanted.sorted()) where job.returns != nil {
+            do {
+                try endReturn(of: job)
+            } catch {
+                stays(job, because: "its original, which was being brought back, can't be found: \(error)")
+                left.insert(job.id)
+            }
         }
+        unsettled.withLock { $0[inbox] = left.isEmpty ? nil : left }
+        return left
+    }
+
+    private func endReturn(of job: JobRecord) throws {
+        defer { queue.async { self.tellWaiters(of: [job.id]) } }
+        guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
+            try original(of: job, at: [place, job.source]) == place
+        else { return ledger.abandonReturn(of: job.id) }
+        Log.notice("job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
+        ledger.putRight(job.id, source: place)
+    }
+
+    /// The return has failed: `endReturns` finds out where the original lies.
+    private func unsettle(_ job: JobRecord) {
+        unsettled.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
     }
 
     /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
@@ -142,10 +158,12 @@ extension Supervisor {
     /// Nil when the folder around it does not exist.
     private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
         guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
+        let folder = try claims.open(record.order.inbox)
         do {
-            return try claims.open(record.order.inbox).spot(path)
-        } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
-            return nil
+            return try folder.spot(path)
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
         }
     }
 
@@ -188,18 +206,20 @@ extension Supervisor {
                 failed[folder] = error
             }
         }
-        guard !failed.isEmpty else { return }
-        // It is uncertain where they are: the next start finds out.
-        returned.brought.removeAll { record in
-            guard let error = failed[FileSystem.folder(of: record.source)] else { return false }
-            returned.lost.append((record.id, error))
-            return true
+        let brought = returned.brought
+        returned.brought = []
+        for record in brought {
+            if let error = failed[FileSystem.folder(of: record.source)] {
+                lose(record, error, &returned)
+            } else {
+                returned.brought.append(record)
+            }
         }
     }
 
     private func lose(_ record: JobRecord, _ why: any Error, _ returned: inout Returned) {
         returned.lost.append((record.id, why))
-        ledger.abandonReturn(of: record.id) {}
+        unsettle(record)
     }
 
     /// Whether a job of this order can begin with its original at this place.

@@ -25,6 +25,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let moved = Mutex<Set<Int>>([])
     /// Jobs whose original can't be moved.
     let stuck = Mutex<[Int: StuckOriginal]>([:])
+    /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
+    let unsettled = Mutex<[String: Set<Int>]>([:])
     /// The original being moved out of each inbox, and since when.
     let moving = Mutex<[String: Move]>([:])
     /// Moves that take too long, by job, with what was said of each.
@@ -174,7 +176,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             applyLimits()
             retryDue()
             openInboxes(adopting: true)
-            endReturns()
+            try endReturns()
             try MountTable.watch { [self] in queue.async { self.mountsChanged() } }
             fill()
             forgetOld(ended: 0)

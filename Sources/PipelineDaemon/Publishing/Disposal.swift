@@ -30,11 +30,14 @@ struct Disposal: Sendable {
 
     /// The spot of the original; nil when nothing lies there any more.
     private func there(_ job: JobRecord) throws -> (spot: Spot, status: FileStatus)? {
+        // An inbox that can't be opened may be away, with the originals in it.
+        let claims = job.origin == .claimed ? try claims.get() : nil
         do {
-            let spot = job.origin == .claimed ? try claims.get().spot(job.source) : Spot(job.source)
+            let spot = try claims?.spot(job.source) ?? Spot(job.source)
             return try spot.status().map { (spot, $0) }
-        } catch let error as SystemError where error.code == ENOENT || error.code == ENOTDIR {
-            return nil
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
         }
     }
 
@@ -69,7 +72,7 @@ struct Disposal: Sendable {
 
     /// Whether the original is removed: it is a copy of an added file, or the recipe says so. A download has no other
     /// copy.
-    private static func isRemoved(_ job: JobRecord) -> Bool {
+    static func isRemoved(_ job: JobRecord) -> Bool {
         job.state == .done && (job.order.original == .delete || (job.origin == .spooled && job.url == nil))
     }
 

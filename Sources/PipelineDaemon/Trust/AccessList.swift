@@ -11,7 +11,7 @@ struct AccessList {
         var name: String {
             switch self {
             case .user(let user): "user \(User.name(user))"
-            case .group(let group): "group \(Self.name(group))"
+            case .group(let group): "group \(Group.name(group))"
             }
         }
 
@@ -19,12 +19,8 @@ struct AccessList {
         var entry: String {
             switch self {
             case .user(let user): "u:\(User.name(user))"
-            case .group(let group): "g:\(Self.name(group))"
+            case .group(let group): "g:\(Group.name(group))"
             }
-        }
-
-        private static func name(_ group: UInt32) -> String {
-            getgrgid(group).map { String(cString: $0.pointee.gr_name) } ?? "\(group)"
         }
     }
 

@@ -51,9 +51,7 @@ enum Trust {
     /// Whether the group has no other member: root's own, or the private group that systems make for each user.
     private static func isAlone(_ owner: UInt32, in group: UInt32) -> Bool {
         guard group != 0 else { return true }
-        guard let person = getpwuid(owner)?.pointee, let entry = getgrgid(group)?.pointee, person.pw_gid == group,
-            strcmp(person.pw_name, entry.gr_name) == 0
-        else { return false }
-        return entry.gr_mem.pointee == nil
+        guard let person = User(owner), person.group == group, let own = Group(group) else { return false }
+        return own.name == person.name && !own.hasMembers
     }
 }

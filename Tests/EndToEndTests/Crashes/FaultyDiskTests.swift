@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -127,13 +128,13 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a job whose results are half published is cancelled while it waits for its next try, and nothing of it stays")
+    @Test("a job that is half published is cancelled while it waits for its next try, and nothing of it stays")
     func cancelled() async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
             try disk.refuse("rename", "*.small.jpg")
             try disk.put(as: "inbox/all/one.png")
             try await daemon.start()
-            try await daemon.event { $0.text?.contains("retry at") == true || $0.job?.reason?.contains("retry at") == true }
+            try await daemon.event { $0.job?.reason?.contains("retry at") == true }
             _ = try daemon.call(Call.Pause(queue: "publish", reason: "for the test"))
             let id = try await daemon.event { $0.job?.reason == "paused: for the test" }.job?.id
             try disk.clear()
@@ -142,6 +143,93 @@ struct FaultyDiskTests {
             await daemon.stop()
             #expect(disk.files(in: "cancelled") == ["all/one.png"])
             #expect(disk.files(in: "outbox") == [])
+        }
+    }
+
+    @Test(
+        "a return that the disk breaks off ends: the original goes back, `wait` ends, and the job can be brought back again",
+        arguments: ["renamed /failed/all/x.png", "fsyncdir /inbox/all/.pipelined/test/0", "getattr /failed/all/x.png"])
+    func brokenReturn(fault: String) async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try disk.put(Data("no picture".utf8), as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.job("x.png", becomes: "failed")
+            try await daemon.waitForAll()
+            let failed = ["all/x.png", "all/x.png.error.txt"]
+            #expect(disk.files(in: "failed") == failed)
+            let words = fault.split(separator: " ").map(String.init)
+            // The first look finds the original there.
+            let first = words[0] == "getattr" ? 2 : 1
+            try disk.refuse(words[0], words[1], from: first, times: words[0] == "getattr" ? 3 : 1, [EIO])
+            let refused = try await daemon.pipectl("retry", "1")
+            #expect(refused.status == 1 && refused.errors.contains("Input/output error"), "\(refused)")
+            try await daemon.waitForAll()
+            #expect(disk.files(in: "failed") == failed)
+            #expect(disk.files(in: "inbox") == [])
+            try disk.clear()
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.waitForAll()
+            #expect(disk.files(in: "failed") == failed)
+        }
+    }
+
+    @Test("a return that a crash has broken off is undone when the disk tells where the original lies")
+    func returnBrokenByCrash() async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try disk.put(Data("no picture".utf8), as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.job("x.png", becomes: "failed")
+            try await daemon.waitForAll()
+            await daemon.stop()
+            let place = daemon.path("inbox/all/.pipelined/test/0/x.png")
+            _ = try daemon.list(inLedger: "UPDATE jobs SET returns = '\(place)'")
+            try disk.refuse("getattr", "/failed/all/x.png", [EIO])
+            try await daemon.start()
+            try await daemon.says("its original, which was being brought back, can't be found")
+            #expect(try daemon.status().problems.contains { $0.contains("which was being brought back") })
+            try disk.clear()
+            try await daemon.waitForAll()
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.waitForAll()
+            #expect(try daemon.status().problems == [])
+        }
+    }
+
+    @Test("an original that can't be given back for certain is told, and the others are given back")
+    func givenBack() async throws {
+        try await Self.withDisk(["all"]) { daemon, disk in
+            try daemon.write("in the way", to: "archive/all")
+            try disk.put(as: "inbox/all/a.png")
+            try await daemon.start()
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try disk.put(as: "inbox/all/b.png")
+            try await daemon.job("b.png", becomes: "queued")
+            await daemon.stop(SIGKILL)
+            try FileManager.default.removeItem(atPath: daemon.path("archive/all"))
+            try disk.refuse("fsyncdir", "/archive/all", [EIO])
+            let arguments = ["--root", daemon.root.path, "--give-back"]
+            let outcome = try await Programs.run("pipelined", arguments)
+            #expect(outcome.status != 0, "\(outcome)")
+            #expect(outcome.output.contains("a.png could not be given back: fsync"), "\(outcome)")
+            #expect(disk.files(in: "inbox") == ["all/b.png"])
+            #expect(disk.files(in: "archive") == ["all/a.png"])
+            try disk.clear()
+            #expect(try await Programs.run("pipelined", arguments).status == 0)
+        }
+    }
+
+    @Test("a folder that the disk fails to list is not taken for an empty one")
+    func listing() async throws {
+        let folder = NSTemporaryDirectory() + "pipelined-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await FaultyDisk.with(folder) { disk in
+            try disk.put(as: "album/a.png")
+            try disk.refuse("readdir", "/album", [EIO])
+            let refusal = SystemError("readdir", "\(folder)/album", code: EIO)
+            #expect(throws: refusal) { try FileSystem.names(in: "\(folder)/album") }
+            try disk.clear()
+            #expect(try FileSystem.names(in: "\(folder)/album") == ["a.png"])
         }
     }
 

@@ -1,0 +1,75 @@
+import Glibc
+
+/// A user of the system.
+public struct User: Sendable {
+    public let name: String
+    /// The number of the user's own group.
+    public let group: UInt32
+
+    /// Nil when no user has this number.
+    public init?(_ number: UInt32) {
+        guard let user = entry(passwd(), { getpwuid_r(number, $0, $1, $2, &$3) }, as: User.init) else { return nil }
+        self = user
+    }
+
+    private init(_ entry: passwd) {
+        name = String(cString: entry.pw_name)
+        group = entry.pw_gid
+    }
+
+    /// The name of the user that this process runs as.
+    public static let current = name(geteuid())
+
+    /// The name of a user, or the number when there is none.
+    public static func name(_ number: UInt32) -> String { User(number)?.name ?? "\(number)" }
+}
+
+/// A group of users.
+public struct Group: Sendable {
+    public let name: String
+    /// Whether the group lists members, beside those users whose own group it is.
+    public let hasMembers: Bool
+
+    /// Nil when no group has this number.
+    public init?(_ number: UInt32) {
+        guard let group = entry(group(), { getgrgid_r(number, $0, $1, $2, &$3) }, as: Group.init) else { return nil }
+        self = group
+    }
+
+    private init(_ entry: group) {
+        name = String(cString: entry.gr_name)
+        hasMembers = entry.gr_mem.pointee != nil
+    }
+
+    /// The name of a group, or the number when there is none.
+    public static func name(_ number: UInt32) -> String { Group(number)?.name ?? "\(number)" }
+}
+
+/// Looks up an entry in memory of its own: `getpwuid` and `getgrgid` share theirs among all threads.
+private func entry<Entry, Value>(
+    _ empty: Entry,
+    _ look: (
+        UnsafeMutablePointer<Entry>, UnsafeMutablePointer<CChar>, Int, inout UnsafeMutablePointer<Entry>?
+    ) -> Int32,
+    as read: (Entry) -> Value
+) -> Value? {
+    var entry = empty
+    var texts = [CChar](repeating: 0, count: 1024)
+    while true {
+        var value: Value?
+        let error = withUnsafeMutablePointer(to: &entry) { entry in
+            texts.withUnsafeMutableBufferPointer { texts in
+                guard let start = texts.baseAddress else { return EINVAL }
+                var found: UnsafeMutablePointer<Entry>?
+                let error = look(entry, start, texts.count, &found)
+                value = found.map { read($0.pointee) }
+                return error
+            }
+        }
+        switch error {
+        case ERANGE: texts = [CChar](repeating: 0, count: 2 * texts.count)
+        case EINTR: continue
+        default: return value
+        }
+    }
+}
