@@ -183,7 +183,7 @@ extension Ledger {
                     """
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
-                        advice = NULL, intent = CASE WHEN disposed THEN NULL ELSE intent END, outputs = NULL, story = NULL, disposed = 0,
+                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
                         segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
                     WHERE id = ?
