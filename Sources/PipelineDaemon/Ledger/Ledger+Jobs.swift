@@ -29,16 +29,16 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed, failure)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             [
                 .integer(job.id), .integer(job.position), .optional(job.batch),
                 .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
                 .text(job.source), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
                 .integer(job.file.modified), .text(job.state.rawValue), .optional(job.reason), .real(job.created),
-                .optional(job.finished), .optional(job.url), .integer(job.priority), .optional(job.hold?.rawValue),
-                .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
+                .optional(job.finished), .optional(job.url), .optional(job.host), .integer(job.priority),
+                .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
                 .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
     }
