@@ -38,8 +38,8 @@ extension Ledger {
                 .text(job.source), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
                 .integer(job.file.modified), .text(job.state.rawValue), .optional(job.reason), .real(job.created),
                 .optional(job.finished), .optional(job.url), .optional(job.host), .integer(job.priority),
-                .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
-                .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
+                .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0), .optional(job.error),
+                .optional(job.advice), .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
     }
 

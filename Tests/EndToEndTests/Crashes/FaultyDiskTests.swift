@@ -145,7 +145,8 @@ struct FaultyDiskTests {
         }
     }
 
-    @Test("a job whose results can't be taken back is not tried again before they are, and then by its new recipe alone")
+    @Test(
+        "a job whose results can't be taken back is not tried again before they are, and then by its new recipe alone")
     func takingBack() async throws {
         let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
         try await Self.withDisk(["all"], chain: chain) { daemon, disk in
