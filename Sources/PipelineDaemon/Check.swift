@@ -14,22 +14,26 @@ enum Check {
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
         for problem in problems { Log.refusal("\(problem)") }
         for plugin in hello.skipped { Log.refusal("plugin \(plugin.file) is left out: \(plugin.reason)") }
-        for hook in loaded.refusedHooks { Log.refusal(hook) }
+        let refusedHooks = loaded.refusedHooks
+        for hook in refusedHooks { Log.refusal(hook) }
         guard problems.isEmpty else { return ExitStatus.configuration.rawValue }
         let recipes = loaded.configuration.recipes
         let filters = hello.filters.map(\.name).sorted().joined(separator: ", ")
-        let leftOut =
-            switch hello.skipped.count {
-            case 0: ""
-            case 1: ", but for the plugin that is left out"
-            case let count: ", but for the \(count) plugins that are left out"
-            }
-        print("The configuration is right\(leftOut): \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
+        let exceptions = [
+            exception(hello.skipped.count, "the plugin that is left out", "plugins that are left out"),
+            exception(refusedHooks.count, "the hook that is not run", "hooks that are not run"),
+        ].compactMap(\.self)
+        let butFor = exceptions.isEmpty ? "" : ", but for " + exceptions.joined(separator: " and ")
+        print("The configuration is right\(butFor): \(recipes.count) \(recipes.count == 1 ? "recipe" : "recipes")")
         for recipe in recipes {
             print("  \(recipe.name)  \(loaded.inbox(of: recipe, places)) → \(loaded.outbox(of: recipe, places))")
         }
         print("Filters: \(filters.isEmpty ? "none" : filters)")
-        // A start goes on without the plugin; a check reports that something is wrong.
-        return hello.skipped.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
+        // A start goes on without the plugin or the hook; a check reports that something is wrong.
+        return exceptions.isEmpty ? ExitStatus.done.rawValue : ExitStatus.configuration.rawValue
+    }
+
+    private static func exception(_ count: Int, _ one: String, _ many: String) -> String? {
+        count == 0 ? nil : count == 1 ? one : "the \(count) \(many)"
     }
 }

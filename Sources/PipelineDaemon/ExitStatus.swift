@@ -12,7 +12,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .failed: "can't run"
         case .usage: "wrong usage"
         case .taken: "another one runs on the same root"
-        case .configuration: "the configuration is wrong, or with --check a plugin can't be loaded"
+        case .configuration: "the configuration is wrong, or with --check a plugin can't be loaded or a hook is not run"
         }
     }
 }

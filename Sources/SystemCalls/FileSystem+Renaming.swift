@@ -56,14 +56,6 @@ extension FileSystem {
         return there.mode & 0o7777 == placeholderMode && there.owner == geteuid()
     }
 
-    private static func rename(
-        _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?
-    ) throws(SystemError) {
-        guard uninterrupted({ renameat(place(folder), from, place(target), to) }) == 0 else {
-            throw SystemError("rename", to)
-        }
-    }
-
     /// Whether both are names of one file. Each may be relative to an open folder.
     public static func isSame(
         _ one: String, in folder: Descriptor? = nil, _ other: String, in second: Descriptor? = nil

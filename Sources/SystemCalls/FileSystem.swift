@@ -84,8 +84,13 @@ public enum FileSystem {
     /// The folder that a relative path begins at.
     static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 
-    public static func rename(_ from: String, _ to: String) throws(SystemError) {
-        guard uninterrupted({ Glibc.rename(from, to) }) == 0 else { throw SystemError("rename", to) }
+    /// Renames, and replaces what has the name. Both paths may be relative to open folders.
+    public static func rename(
+        _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil
+    ) throws(SystemError) {
+        guard uninterrupted({ renameat(place(folder), from, place(target), to) }) == 0 else {
+            throw SystemError("rename", to)
+        }
     }
 
     /// Removes a file; that it is not there is no error. `path` may be relative to an open folder.

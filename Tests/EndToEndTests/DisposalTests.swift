@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PipelineControl
 import Testing
 
@@ -21,6 +22,29 @@ struct DisposalTests {
             #expect(daemon.files(in: "archive") == ["noir/one.png"])
             #expect(try daemon.list().map(\.reason) == [nil])
             #expect(try daemon.status().problems == [])
+        }
+    }
+
+    @Test("a staging file that takes for ever to be removed holds up no other job")
+    func hangingStaging() async throws {
+        let files = [
+            "etc/recipes.d/noir.recipe": "[Recipe]\nConflict=replace\n[Output]\nChain=save\n", "state/id": "test\n",
+            // A folder is not replaced.
+            "outbox/noir/one.jpg/taken": "",
+        ]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            let staged = daemon.path("outbox/noir/.staging/test/1-0.jpg")
+            try await daemon.start(under: Strace.injecting(["unlinkat:delay_enter=60s"], into: [staged]))
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "failed")
+            try await daemon.has("failed/noir/one.png")
+            try daemon.drop(as: "two.png")
+            try await daemon.job("two.png", becomes: "done")
+            #expect(daemon.exists("outbox/noir/.staging/test/1-0.jpg"))
+            // Its call goes on.
+            kill(try #require(daemon.tracer), SIGKILL)
+            await daemon.stop()
+            #expect(daemon.files(in: "outbox") == ["noir/one.jpg/taken", "noir/two.jpg"])
         }
     }
 

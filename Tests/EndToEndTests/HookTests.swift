@@ -104,6 +104,23 @@ struct HookTests {
         }
     }
 
+    @Test(
+        "one on a disk that does not answer holds up neither a start nor a reload, nor other recipes",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func hangingDisk() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let hook = daemon.path("far/hook")
+            try daemon.write(
+                "[Recipe]\nInbox=far\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/far.recipe")
+            let server = try HangingMount(daemon.path("far"))
+            defer { server.end() }
+            try await daemon.start()
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try daemon.drop(as: "sunset.png")
+            try await daemon.job("sunset.png", becomes: "done")
+        }
+    }
+
     @Test("a hook that is named without its folder is refused")
     func relative() async throws {
         let files = ["etc/recipes.d/noir.recipe": "[Recipe]\nHook=announce\n[Output]\nChain=noir\n"]

@@ -23,7 +23,11 @@ struct StrangersFilesTests {
             try await daemon.job("a.png", becomes: "done")
             try await daemon.says("the hook of 'noir', \(hook), is not run")
             #expect(!daemon.exists("given"))
+            let check = try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"])
+            #expect(check.status == 78 && check.errors.contains("\(hook), is not run"), "\(check)")
+            #expect(check.output.hasPrefix("The configuration is right, but for the hook that is not run: 1 recipe"))
             try #require(chown(hook, 0, 0) == 0)
+            #expect(try await Programs.run("pipelined", ["--root", daemon.root.path, "--check"]).status == 0)
             try daemon.drop(as: "b.png")
             try await daemon.has("given")
         }

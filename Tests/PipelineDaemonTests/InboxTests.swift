@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import PipelineDaemon
@@ -26,6 +27,20 @@ struct InboxTests {
     @Test("answers a call to catch up that nobody waits for any more")
     func late() async throws {
         try await withInbox { inbox, _ in await catchUp(inbox, wanted: false) }
+    }
+
+    @Test("tells the latest reason why a file is ignored")
+    func reason() async throws {
+        try await withInbox { inbox, folder in
+            let file = "\(folder)/a.png"
+            #expect(symlink("/nowhere", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let former = inbox.report.ignoredFiles.map(\.reason)
+            #expect(mkfifo(file + ".new", 0o600) == 0 && rename(file + ".new", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let ignored = inbox.report.ignoredFiles.filter { $0.path == file }
+            #expect(former.count == 1 && ignored.count == 1 && ignored.map(\.reason) != former)
+        }
     }
 
     @Test("forgets what it has logged about a file once the file is gone")

@@ -55,9 +55,9 @@ struct LedgerTests {
                 "https://b.example/1.png", "http://User:p@ss@B.example/2.png", "http://a.example:8080?q=/x@y",
                 "https://[2001:db8::1]:443/z.png#@c.example", "http://b.example\\@d.example/",
             ]
-            let records = urls.enumerated().map { index, url in
+            let records = try urls.enumerated().map { index, url in
                 var record = job(index + 1)
-                (record.url, record.file) = (url, .none)
+                (record.url, record.host, record.file) = (url, try WebAddress(url).server, .none)
                 if index == 4 { record.priority = 1 }
                 return record
             }
@@ -71,6 +71,28 @@ struct LedgerTests {
             let lane = HostLane(host: "b.example", priority: .normal)
             #expect(try ledger.queued(lane, except: [], limit: 10).map(\.id) == [1, 2])
             #expect(try ledger.queued(lane, except: [1], limit: 1).map(\.id) == [2])
+        }
+    }
+
+    @Test("the jobs of a ledger that derived each host have it written beside them, whatever their state")
+    func derivedHosts() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            let older = try Database(path: path)
+            let version = try #require(Schema.steps.firstIndex { $0.contains("DROP COLUMN authority") })
+            for step in Schema.steps[..<version] { try older.script(step) }
+            try older.script(
+                """
+                PRAGMA user_version=\(version);
+                INSERT INTO orders VALUES (1, '\(try JSONText.encode(order))');
+                INSERT INTO jobs (id, position, work, path, origin, source, device, inode, size, modified, state, created, url)
+                    VALUES (1, 1, 1, 'a', 'spooled', '/spool/a', 0, 0, 0, 0, 'queued', 0, 'https://u:p@A.example:8/x@y'),
+                    (2, 2, 1, 'b', 'spooled', '/spool/b', 0, 0, 0, 0, 'failed', 0, 'https://b.example'),
+                    (3, 3, 1, 'c', 'claimed', '/in/c', 0, 9, 0, 0, 'queued', 0, NULL)
+                """)
+            let ledger = try Ledger(path: path)
+            #expect(try ledger.jobs([1, 2, 3]).map(\.host) == ["a.example:8", "b.example", nil])
+            #expect(try ledger.host(after: "", .normal) == "a.example:8")
         }
     }
 

@@ -114,11 +114,31 @@ struct PublishingTests {
             var recorded: [String] = []
             let published = try publisher.publish(publication) { intent, done in
                 recorded += intent.steps.map(\.target)
-                done()
+                done(true)
             }
             #expect(recorded == ["\(folder)/out/same-1.jpg"])
             #expect(published.map(\.path) == recorded)
             #expect(try String(contentsOfFile: "\(folder)/out/same.jpg", encoding: .utf8) == "a stranger's")
+        }
+    }
+
+    @Test(
+        "a name that the ledger refuses to record is not used, and the job fails", arguments: [false, true])
+    func refusedName(resuming: Bool) throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
+            #expect(throws: JobFailure.self) {
+                if resuming {
+                    _ = try publisher.recover(publication.intent) { $1(false) }
+                } else {
+                    _ = try publisher.publish(publication) { $1(false) }
+                }
+            }
+            #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
+            #expect(try FileSystem.exists("\(folder)/1"))
         }
     }
 
@@ -157,7 +177,7 @@ struct PublishingTests {
             let both = [try staged("\(folder)/1"), try staged("\(folder)/2", "second")]
             let publication = try publisher.choose(both, order: order("\(folder)/out"), path: "same.png")
             try FileSystem.remove("\(folder)/2")
-            #expect(throws: SystemError.self) { try publisher.publish(publication) { _, done in done() } }
+            #expect(throws: SystemError.self) { try publisher.publish(publication) { $1(true) } }
             #expect(try FileSystem.names(in: "\(folder)/out") == [])
             #expect(try FileSystem.exists("\(folder)/1"))
         }
@@ -170,7 +190,7 @@ struct PublishingTests {
             let publication = try publisher.choose(
                 [staged("\(folder)/1")], order: order("\(folder)/out", .skip), path: "same.png")
             try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
-            let published = try publisher.publish(publication) { _, done in done() }
+            let published = try publisher.publish(publication) { $1(true) }
             #expect(published.isEmpty)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
             // The staging file stays until the job's end is recorded, and shows that this result was not published. So

@@ -30,6 +30,17 @@ struct WebAddressTests {
     }
 
     @Test(
+        "Its server is the host with its port, in small letters, without user and password",
+        arguments: [
+            ("https://b.example/1.png", "b.example"), ("http://User:p@ss@B.example/2.png", "b.example"),
+            ("http://a.example:8080?q=/x@y", "a.example:8080"), ("http://b.example\\@d.example/", "b.example"),
+            ("https://[2001:DB8::1]:443/z.png#@c.example", "[2001:db8::1]:443"),
+        ])
+    func server(text: String, server: String) throws {
+        #expect(try WebAddress(text).server == server)
+    }
+
+    @Test(
         "Of what opens a door nothing is shown",
         arguments: [
             ("http://a/b.png", "http://a/b.png"), ("http://a/b?w=1&h=2#top", "http://a/b?w=1&h=2#top"),

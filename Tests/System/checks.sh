@@ -305,6 +305,20 @@ a_daemon_that_keeps_crashing_comes_back_more_slowly_and_never_stays_down() {
     test ! -e $data/state/comeback || [[ $(cut -d " " -f 1 $data/state/comeback) == 0 ]]
 }
 
+a_start_that_fails_is_tried_again_slowly_until_it_succeeds() {
+    local line
+    for line in ExecStart=/nonexistent ReadOnlyPaths=$data; do
+        if [ "${line#ExecStart}" != "$line" ]; then drop_in ExecStart= "$line"; else drop_in "$line"; fi
+        systemctl start --no-block "$unit"
+        eventually 20 has_property SubState stop-post
+        [[ $(property ExecMainStatus) = 203 || $(property ExecMainStatus) = 1 ]]
+        drop_in RestartSec=100ms
+        eventually 60 has_property ActiveState active
+        systemctl stop "$unit"
+        test "$(property Result)" = success
+    done
+}
+
 systemctl_stop_lets_work_finish() {
     start_with_slow_pictures 4000 a
     systemctl stop "$unit"

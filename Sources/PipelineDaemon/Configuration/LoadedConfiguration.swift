@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PipelineModel
 import SystemCalls
@@ -77,7 +78,8 @@ struct LoadedConfiguration: Sendable {
     /// Says what the configuration can do without, and what of it is new since the one before.
     func logShortcomings(after before: LoadedConfiguration? = nil) {
         for plugin in skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
-        for hook in refusedHooks { Log.failure(hook) }
+        // The disk with a hook may not answer.
+        DispatchQueue(label: "pipelined.files").async { for hook in refusedHooks { Log.failure(hook) } }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
                 "workers are confined in part: there is no \(lack)",
@@ -85,7 +87,7 @@ struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Hooks that are refused in their present state, each with the reason.
+    /// Hooks that are refused in their present state, each with the reason. It walks each hook's path.
     var refusedHooks: [String] {
         configuration.recipes.compactMap { recipe in
             guard let hook = recipe.hook, let refusal = Trust.refusal(of: hook) else { return nil }

@@ -85,11 +85,7 @@ extension Supervisor {
     /// A recipe that was removed may still have jobs.
     func check(recipe: String?) throws(ControlError) {
         guard let recipe, current.recipe(recipe) == nil else { return }
-        do {
-            if try ledger.knows(recipe: recipe) { return }
-        } catch {
-            throw .refused("\(error)")
-        }
+        if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
         throw .noSuchRecipe(recipe, known: current.configuration.recipes.map(\.name))
     }
 }

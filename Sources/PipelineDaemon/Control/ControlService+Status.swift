@@ -33,7 +33,7 @@ extension ControlService {
                     let reasons = try supervisor.reasons(of: who, held: held)
                     request.reply(Call.WhyWaiting.Reply(waiting: reasons))
                 } catch {
-                    request.fail(ControlError.refused("\(error)"))
+                    request.fail(ControlError.unread(error))
                 }
             }
         }

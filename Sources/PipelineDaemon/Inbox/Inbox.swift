@@ -414,8 +414,8 @@ final class Inbox: @unchecked Sendable {
     private func note(_ path: String, _ reason: String) {
         let key = FileSystem.Key(path)
         shared.withLock { report in
-            guard report.reasons.updateValue(reason, forKey: key) == nil else { return }
-            report.ignoredFiles = (report.ignoredFiles + [(path, reason)]).suffix(5)
+            guard report.reasons.updateValue(reason, forKey: key) != reason else { return }
+            report.ignoredFiles = (report.ignoredFiles.filter { $0.path != path } + [(path, reason)]).suffix(5)
         }
     }
 

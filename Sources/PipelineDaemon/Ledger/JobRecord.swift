@@ -60,7 +60,7 @@ struct JobRecord: Sendable {
     var finished: Double?
     /// What is downloaded first; then `source` is where it goes.
     var url: String?
-    /// The server of the URL, with its port, as the ledger derives it.
+    /// The server of the URL (`WebAddress.server`).
     var host: String?
     /// How far the file at `source` is good, of a download that broke off.
     var partial: FetchResume?

@@ -29,17 +29,17 @@ extension Ledger {
         try database.run(
             """
             INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
-                state, reason, created, finished, url, priority, hold, anyway, error, advice, disposed, failure)
-            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+                state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
             """,
             [
                 .integer(job.id), .integer(job.position), .optional(job.batch),
                 .integer(try orders.row(job.order, database)), .text(job.path), .text(job.origin.rawValue),
                 .text(job.source), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
                 .integer(job.file.modified), .text(job.state.rawValue), .optional(job.reason), .real(job.created),
-                .optional(job.finished), .optional(job.url), .integer(job.priority), .optional(job.hold?.rawValue),
-                .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
-                .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
+                .optional(job.finished), .optional(job.url), .optional(job.host), .integer(job.priority),
+                .optional(job.hold?.rawValue), .integer(job.anyway ? 1 : 0), .optional(job.error),
+                .optional(job.advice), .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
     }
 
@@ -183,7 +183,7 @@ extension Ledger {
                     """
                     UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
                         inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
-                        advice = NULL, intent = CASE WHEN disposed THEN NULL ELSE intent END, outputs = NULL, story = NULL, disposed = 0,
+                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
                         started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
                         segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
                     WHERE id = ?

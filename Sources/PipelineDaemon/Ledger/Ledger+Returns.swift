@@ -12,8 +12,8 @@ extension Ledger {
         var place: String
     }
 
-    /// Records where originals will be moved, before they are. Returns the jobs that failed or were cancelled and that
-    /// nobody else brings back. Blocks until the record is durable.
+    /// Records where originals will be moved, before they are, and that nothing of the jobs is published. Returns the jobs
+    /// that failed or were cancelled and that nobody else brings back. Blocks until the record is durable.
     func begin(_ returns: [Return]) -> Set<Int> {
         let begun = Handed<Set<Int>>([])
         write(waiting: { database in
@@ -21,7 +21,8 @@ extension Ledger {
             for one in returns {
                 try database.run(
                     """
-                    UPDATE jobs SET returns = ? WHERE id = ? AND returns IS NULL AND state IN ('failed', 'cancelled')
+                    UPDATE jobs SET returns = ?, intent = NULL
+                    WHERE id = ? AND returns IS NULL AND state IN ('failed', 'cancelled')
                     """, [.text(one.place), .integer(one.job)])
                 if database.changes > 0 { begun.value.insert(one.job) }
             }

@@ -31,7 +31,7 @@ struct ListedJobs: Sendable {
         case .address(let url):
             record.path = DownloadName.name(said: nil, url: url)
             record.source = "\(spool)/\(Spool.folder())/download"
-            record.url = url.text
+            (record.url, record.host) = (url.text, url.server)
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"
             (record.state, record.finished, record.error, record.failure) = (.failed, created, reason, .input)

@@ -17,7 +17,7 @@ enum Schema {
         }
     }
 
-    private static let steps = [
+    static let steps = [
         """
         CREATE TABLE orders (
             id INTEGER PRIMARY KEY,
@@ -219,6 +219,18 @@ enum Schema {
         DROP TRIGGER job_of_batch_moved;
         CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold, disposed ON jobs WHEN NEW.batch IS NOT NULL
             BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
+        """,
+
+        // Whoever writes a job says its host: SQLite would derive it anew at each change of an index.
+        """
+        DROP INDEX jobs_by_host;
+        ALTER TABLE jobs RENAME COLUMN host TO derived;
+        ALTER TABLE jobs ADD COLUMN host TEXT;
+        UPDATE jobs SET host = derived WHERE url IS NOT NULL;
+        ALTER TABLE jobs DROP COLUMN derived;
+        ALTER TABLE jobs DROP COLUMN authority;
+        CREATE INDEX jobs_by_host ON jobs(priority, host, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
     ]
 }

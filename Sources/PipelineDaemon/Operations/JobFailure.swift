@@ -34,6 +34,9 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
         if failure.class == .configuration { filter = failure.stage }
     }
 
+    static let unrecordedIntent = JobFailure(
+        "the ledger refuses to record what is to be published", advice: "see the daemon's log")
+
     /// Of work on the original.
     init(_ error: any Error, during work: String) {
         self.init(error, during: work, ofOriginal: true)

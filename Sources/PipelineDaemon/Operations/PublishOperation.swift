@@ -10,7 +10,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     /// What the operation asks of the supervisor in between.
     struct Steps: Sendable {
-        /// Makes the intent durable; false when the job has been cancelled before.
+        /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
         /// Makes the job's end durable.
         var conclude: @Sendable ([Publisher.Published], @escaping @Sendable () -> Void) -> Void
@@ -89,9 +89,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
         takeTurn { [self] in
-            let published = try publisher.publish(publication) { intent, recorded in
-                self.steps.intend(intent) { _ in recorded() }
-            }
+            let published = try publisher.publish(publication, rerecord: steps.intend)
             box.withLock { $0.published = published }
             return Set(published.map { FileSystem.folder(of: $0.path) })
         } done: { [self] error in
@@ -103,9 +101,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func resume(_ intent: PublishIntent, _ image: ImageHandle) {
         takeTurn { [self] in
-            let published = try publisher.recover(intent) { intent, recorded in
-                self.steps.intend(intent) { _ in recorded() }
-            }
+            let published = try publisher.recover(intent, rerecord: steps.intend)
             guard let published else {
                 box.withLock { $0.isLost = true }
                 throw JobFailure("what was made is not in the outbox any more; it is made again", class: .transient)

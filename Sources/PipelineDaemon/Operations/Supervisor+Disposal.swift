@@ -126,9 +126,11 @@ extension Supervisor {
             stay(record, error)
             return true
         }
+        guard !gone.isEmpty else { return left }
         let over = gone.map(\.job)
         ledger.recordDisposal(of: gone.map { ($0.job.id, $0.source) }) { [self] in
-            for step in over.flatMap({ $0.intent?.steps ?? [] }) { Litter.remove(step.staging) }
+            let litter = over.flatMap { $0.intent?.steps ?? [] }
+            if !litter.isEmpty { files.async { for step in litter { Litter.remove(step.staging) } } }
             moved.withLock { $0.subtract(over.map(\.id)) }
             queue.async { self.ended(over) }
         }

@@ -26,7 +26,7 @@ extension Supervisor {
 
     func newRecord(
         order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
-        batch: Int? = nil, state: JobState = .queued, url: String? = nil, at now: Double
+        batch: Int? = nil, state: JobState = .queued, at now: Double
     ) -> JobRecord {
         defer {
             nextID += 1
@@ -35,7 +35,6 @@ extension Supervisor {
         return JobRecord(
             id: nextID, position: nextPosition, batch: batch, order: order, path: path, origin: origin, source: source,
             file: file, state: state, created: now, finished: state.isFinal ? now : nil,
-            url: url,
             priority: order.priority.rank)
     }
 

@@ -95,6 +95,8 @@ extension Supervisor {
                 guard try record.needsDownload || spot(record.source, of: record)?.status() != nil else {
                     throw SystemError("open", record.source, code: ENOENT)
                 }
+                // The next try follows another order.
+                if let intent = record.intent { try publisher.takeBack(intent) }
                 places[record.id] = try place(of: record, for: one.order, except: Set(places.values))
                 jobs.append((record, one.order))
             } catch {
@@ -170,6 +172,10 @@ extension Supervisor {
     private func take(_ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned) {
         var (record, place) = (record, to)
         do {
+            // The next try may use their names.
+            for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
+                try FileSystem.remove(file)
+            }
             if !record.needsDownload, from != place {
                 guard let original = try spot(from, of: record) else { throw SystemError("open", from, code: ENOENT) }
                 while try !move(original, of: record, order, to: place) {

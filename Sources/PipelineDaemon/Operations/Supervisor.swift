@@ -358,16 +358,17 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// The publish intent: from here on the job ends `done`, unless it has been cancelled before.
     private func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
         guard let job = window[id], !job.cancelRequested, !job.returning else { return done(false) }
+        // The first, or one that was recorded before a name was taken by somebody else.
+        let former = job.record.intent
         job.publishing = true
         job.record.intent = intent
         ledger.record(intent: intent, of: id) {
             done(true)
         } refused: { [self] in
             queue.async {
-                job.publishing = false
-                job.record.intent = nil
-                job.refusal = JobFailure(
-                    "the ledger refuses to record what is to be published", advice: "see the daemon's log")
+                job.publishing = former != nil
+                job.record.intent = former
+                job.refusal = .unrecordedIntent
                 done(false)
             }
         }

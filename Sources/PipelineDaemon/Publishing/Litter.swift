@@ -1,16 +1,18 @@
 import Dispatch
 import SystemCalls
 
-/// Files of no further use. One that can't be removed now is removed later, or by the sweep of the next start.
+/// Files of no further use. One that can't be removed now is tried a few more times; the sweep of the next start removes the rest.
 enum Litter {
     private static let queue = DispatchQueue(label: "pipelined.litter")
 
-    static func remove(_ path: String) {
+    static func remove(_ path: String, tries: Int = 5) {
         do {
             try FileSystem.remove(path)
         } catch {
-            guard error.isPassing else { return }
-            queue.asyncAfter(deadline: .now() + Supervisor.retryInterval) { remove(path) }
+            guard error.isPassing, tries > 1 else {
+                return Log.failure("\(error), ignoring; the next start removes it")
+            }
+            queue.asyncAfter(deadline: .now() + Supervisor.retryInterval) { remove(path, tries: tries - 1) }
         }
     }
 }

@@ -21,6 +21,9 @@ final class Publisher: Sendable {
         var path: String { step.target }
     }
 
+    /// Records an intent, and answers whether it is durable.
+    typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
+
     private let lines = Mutex<[String: OutboxLine]>([:])
     private let reserved = Mutex<Set<String>>([])
     /// Asked whether what is on its way is worth waiting for, in a burst.
@@ -66,9 +69,7 @@ final class Publisher: Sendable {
 
     /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by `rerecord` before it is
     /// used. One that fails takes back those before it.
-    func publish(
-        _ publication: Publication, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void
-    ) throws -> [Published] {
+    func publish(_ publication: Publication, rerecord: Record) throws -> [Published] {
         defer { release(publication) }
         var intent = publication.intent
         var published: [Published] = []
@@ -92,9 +93,7 @@ final class Publisher: Sendable {
 
     /// Finishes an interrupted publication: a missing staging file was published, one that is there is renamed now. Nil
     /// when neither staging files nor results are left.
-    func recover(
-        _ intent: PublishIntent, rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void = { $1() }
-    ) throws -> [Published]? {
+    func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> [Published]? {
         let isLost = try intent.steps.allSatisfy {
             try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target)
         }
@@ -150,14 +149,19 @@ final class Publisher: Sendable {
     }
 
     /// Chooses a free name, and records it before it is used.
-    private static func chooseAnother(
-        _ index: Int, of intent: inout PublishIntent,
-        _ rerecord: (PublishIntent, @escaping @Sendable () -> Void) -> Void
-    ) throws {
-        intent.steps[index].target = try numbered(intent.steps[index].target)
-        let recorded = DispatchSemaphore(value: 0)
-        rerecord(intent) { recorded.signal() }
-        recorded.wait()
+    private static func chooseAnother(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws {
+        var other = intent
+        other.steps[index].target = try numbered(intent.steps[index].target)
+        let isRecorded = Mutex(false)
+        let answered = DispatchSemaphore(value: 0)
+        rerecord(other) {
+            durable in
+            isRecorded.withLock { $0 = durable }
+            answered.signal()
+        }
+        answered.wait()
+        guard isRecorded.withLock({ $0 }) else { throw JobFailure.unrecordedIntent }
+        intent = other
     }
 
     /// The names may be chosen again.

@@ -61,19 +61,11 @@ struct Staging: Sendable {
     /// Why an outbox may not be written, if so. Whether there is room is another matter.
     func refusal(of outbox: String) -> SystemError? {
         do {
-            try checkRoom(for: 1, in: outbox)
+            try DiskRoom.check(in: folder(in: outbox), written: 0, freeSpace: 1)
             try FileSystem.checkWritable(outbox)
             return nil
         } catch {
-            let error = error as? SystemError
-            return error.flatMap { FailureClass(code: $0.code) == .configuration ? $0 : nil }
+            return error.isRefusal ? error : nil
         }
-    }
-
-    /// Throws when there is no room for so many bytes in an outbox.
-    func checkRoom(for bytes: Int64, in outbox: String) throws {
-        let folder = folder(in: outbox)
-        try FileSystem.makeFolders(folder)
-        try FileSystem.checkRoom(for: bytes, at: "\(folder)/room")
     }
 }

@@ -24,11 +24,19 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     private var afterScheme: Substring { text.drop { $0 != ":" }.dropFirst(3) }
 
+    /// The host with its port, in small letters: downloads from one server take turns with those from others.
+    public var server: String {
+        let ends = "/?#\\".utf8
+        // As bytes, which are quick to go through: a list has many.
+        let authority = afterScheme.utf8.prefix { !ends.contains($0) }
+        let server = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
+        return String(decoding: server ?? authority, as: UTF8.self).lowercased()
+    }
+
     /// For names and messages; whom to connect to is not decided by it.
     var host: String {
-        let authority = afterScheme.prefix { !"/?#\\".contains($0) }
-        let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        return String(host.hasPrefix("[") ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" })
+        let server = server
+        return String(server.hasPrefix("[") ? server.prefix { $0 != "]" } : server.prefix { $0 != ":" })
     }
 
     /// The last part of its path, decoded.

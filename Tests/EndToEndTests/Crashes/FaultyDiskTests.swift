@@ -233,6 +233,50 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test("a staging file that can't be removed is tried a few times, and left to the next start")
+    func litter() async throws {
+        try await Self.withDisk(["all"], chain: "Conflict=skip\n[Output]\nChain=save\n") { daemon, disk in
+            try disk.put(as: "outbox/all/x.jpg")
+            try disk.refuse("unlink", "/outbox/all/.staging/test/1-0.jpg", [EIO])
+            try disk.put(as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.says("ignoring; the next start removes it")
+            #expect(try disk.refused == 5)
+            #expect(disk.files(in: "outbox/all/.staging/test") == ["1-0.jpg"])
+            await daemon.stop()
+            try disk.clear()
+            try await daemon.start()
+            await daemon.stop()
+            #expect(disk.files(in: "outbox") == ["all/x.jpg"])
+        }
+    }
+
+    @Test(
+        "a job whose results can't be taken back is not tried again before they are, and then by its new recipe alone")
+    func takingBack() async throws {
+        let chain = "[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5\n"
+        try await Self.withDisk(["all"], chain: chain) { daemon, disk in
+            // The second result fails its job, and the first stays in the outbox.
+            try disk.refuse("rename", "/outbox/all/.staging/test/1-1.jpg", [EISDIR])
+            try disk.refuse("rename", "/outbox/all/x.jpg", from: 2, [EPERM])
+            try disk.put(as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.event { $0.text?.contains("its original stays at") == true }
+            #expect(try daemon.list().map(\.state) == ["failed"])
+            try daemon.write("[Recipe]\nInbox=all\n[Output]\nChain=save format=png\n", to: "etc/recipes.d/all.recipe")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            #expect(throws: ControlError.self) { try daemon.call(Call.Retry(ids: [1])) }
+            #expect(try daemon.list().map(\.state) == ["failed"])
+            try disk.clear()
+            #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["done"])
+            await daemon.stop()
+            #expect(disk.files(in: "outbox") == ["all/x.png"])
+            #expect(disk.files(in: "archive") == ["all/x.png"])
+        }
+    }
+
     private static let makeFormats = """
         cd "$1" && vips gaussnoise n.v 400 300 && vips cast n.v g.v uchar && vips bandjoin 'g.v g.v g.v' c.v &&
         vips copy c.v s.v --interpretation srgb && for f in jpg png webp tif gif; do vips copy s.v s.$f || exit; done &&

@@ -26,10 +26,16 @@ extension DaemonFixture {
     var freeDescriptor: Int { (0...).first { !descriptors.contains($0) } ?? 0 }
 
     /// Memory in use, in megabytes.
-    var resident: Int {
+    var resident: Int { (status("VmRSS") ?? -1) / 1024 }
+
+    /// The process that traces it.
+    var tracer: Int32? { status("TracerPid").map(Int32.init) }
+
+    /// A number of /proc/PID/status.
+    private func status(_ name: String) -> Int? {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? -1) / 1024
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
     }
 
     /// Asks for the status until the daemon has no more descriptors than that: what it closes, it closes soon.
