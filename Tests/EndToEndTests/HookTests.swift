@@ -105,19 +105,27 @@ struct HookTests {
     }
 
     @Test(
-        "one on a disk that does not answer holds up neither a start nor a reload, nor other recipes",
+        "one on a disk that does not answer holds up neither start, reload and stop, nor the hooks of other recipes",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func hangingDisk() async throws {
-        try await DaemonFixture.with(started: false) { daemon in
+        let files = ["etc/pipelined.conf": "[Daemon]\nHookTimeout=1s\nDrainTimeout=1s\n"]
+        try await DaemonFixture.with(files, started: false) { daemon in
             let hook = daemon.path("far/hook")
             try daemon.write(
                 "[Recipe]\nInbox=far\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/far.recipe")
+            let near = daemon.path("near")
+            try daemon.write("#!/bin/sh\n: > \(daemon.path("told"))\n", to: "near")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: near)
+            try daemon.write("[Recipe]\nHook=\(near)\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
             let server = try HangingMount(daemon.path("far"))
             defer { server.end() }
             try await daemon.start()
             #expect(try daemon.call(Call.Reload()).problems == [])
-            try daemon.drop(as: "sunset.png")
-            try await daemon.job("sunset.png", becomes: "done")
+            try daemon.drop(as: "sunset.png", inbox: "inbox/far")
+            try await daemon.says("the hook of 'far', \(hook), waits for its disk, which does not answer")
+            try daemon.drop(as: "sunrise.png")
+            try await daemon.has("told")
+            await daemon.stop()
         }
     }
 

@@ -20,7 +20,9 @@ final class Hooks: @unchecked Sendable {
         /// What is to be run: cursors alone.
         var due: [Int] = []
         var isBusy = false
+        /// Nil while the program is being looked at.
         var run: HookRun?
+        var isLookedAt = false
     }
 
     /// Announcements that are read at once.
@@ -39,6 +41,7 @@ final class Hooks: @unchecked Sendable {
     private var awaited: (programs: [String: String], from: Int)?
     private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
+    private var timeIsUp = false
 
     init(
         ledger: Ledger, places: Places,
@@ -102,14 +105,17 @@ final class Hooks: @unchecked Sendable {
         queue.async { [self] in
             finished = done
             queue.asyncAfter(deadline: .now() + time.dispatch) { [self] in
+                timeIsUp = true
                 for hook in hooks.values { hook.run?.giveUp() }
+                finishIfIdle()
             }
             finishIfIdle()
         }
     }
 
     private func finishIfIdle() {
-        guard hooks.values.allSatisfy({ !$0.isBusy }), let finished else { return }
+        // A program whose disk does not answer can't be ended.
+        guard hooks.values.allSatisfy({ !$0.isBusy || timeIsUp && $0.run == nil }), let finished else { return }
         self.finished = nil
         finished()
     }
@@ -157,11 +163,33 @@ final class Hooks: @unchecked Sendable {
             return queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in run(recipe, cursor) }
         }
         guard let (event, job, batch) = found else { return ended(recipe, nil) }
+        look(at: hook.program, of: recipe) { [self] refusal in
+            if let refusal { return ended(recipe, "is not run: \(refusal)") }
+            begin(recipe, hook.program, shown(event, job, batch))
+        }
+    }
+
+    /// Looks whether the program may be run, on a thread of its own: its disk may not answer, which is told after the timeout.
+    private func look(at program: String, of recipe: String, _ done: @escaping @Sendable (_ refusal: String?) -> Void) {
+        hooks[recipe]?.isLookedAt = true
+        queue.asyncAfter(deadline: .now() + timeout.dispatch) { [self] in
+            guard hooks[recipe]?.isLookedAt == true else { return }
+            tell(recipe, program, "waits for its disk, which does not answer")
+        }
+        DispatchQueue(label: "pipelined.hook").async { [self] in
+            let refusal = Trust.refusal(of: program)
+            queue.async { [self] in
+                hooks[recipe]?.isLookedAt = false
+                done(refusal)
+            }
+        }
+    }
+
+    private func begin(_ recipe: String, _ program: String, _ event: Control.Event) {
+        guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
         do {
-            if let refusal = Trust.refusal(of: hook.program) { return ended(recipe, "is not run: \(refusal)") }
-            let bytes = try Wire.encode(shown(event, job, batch))
             hooks[recipe]?.run = try HookRun(
-                hook.program, event: bytes + [UInt8(ascii: "\n")],
+                program, event: try Wire.encode(event) + [UInt8(ascii: "\n")],
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
                     "PIPELINED_RECIPE=\(recipe)",
@@ -181,13 +209,17 @@ final class Hooks: @unchecked Sendable {
             ledger.record(hook: recipe, hook.record)
         }
         hooks[recipe] = hook
-        reports.withLock { [failures = hook.record.failures] in
+        tell(recipe, hook.program, problem)
+        finishIfIdle()
+        next(recipe)
+    }
+
+    private func tell(_ recipe: String, _ program: String, _ problem: String?) {
+        reports.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
             $0[recipe] = Report(failures: failures, problem: problem)
         }
         if let problem {
-            Log.failure("the hook of '\(recipe)', \(hook.program), \(problem)", of: LogSubject(recipe: recipe))
+            Log.failure("the hook of '\(recipe)', \(program), \(problem)", of: LogSubject(recipe: recipe))
         }
-        finishIfIdle()
-        next(recipe)
     }
 }
