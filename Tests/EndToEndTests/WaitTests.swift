@@ -58,8 +58,9 @@ struct WaitTests {
         try await DaemonFixture.with { daemon in
             try daemon.write("in the way", to: "archive/noir")
             try daemon.drop(as: "one.png")
-            async let watch = daemon.pipectl("watch", "--until-idle", "--since", "0", "--json")
-            async let text = daemon.pipectl("watch", "--until-idle", "--since", "0")
+            let words = ["--root", daemon.root.path, "watch", "--until-idle", "--since", "0"]
+            async let watch = Programs.run("pipectl", words + ["--json"])
+            async let text = Programs.run("pipectl", words)
             try await daemon.event { $0.text?.contains("its original stays at") == true }
             try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
             let kinds = try await watch.objects().compactMap { $0["kind"] as? String }
