@@ -52,7 +52,7 @@ struct OpenPicture {
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
-            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture, profile),
+            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture),
             shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
@@ -251,9 +251,9 @@ struct OpenPicture {
 
 extension SourceFile {
     /// How its luma is had.
-    fileprivate func luma(_ picture: Picture, _ profile: ICCProfile?) throws -> SourceFacts.Luma {
-        if picture.hasField(ICCProfile.field), !(profile?.isSRGB ?? false) {
-            return .none("its profile\(profile?.name.map { ", \($0)," } ?? "") comes first")
+    fileprivate func luma(_ picture: Picture) throws -> SourceFacts.Luma {
+        if let profile = picture.profile, !profile.isSRGB {
+            return .none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first")
         }
         guard picture.hasPlainColours else { return .none("its colours have to be made plain first") }
         return try storesLuma ? .stored : .made
