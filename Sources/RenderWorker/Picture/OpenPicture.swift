@@ -74,11 +74,12 @@ struct OpenPicture {
     /// Those of the picture, once for each output.
     var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(outputs.count) }
 
-    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be turned, and once for
-    /// those that several outputs share.
+    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be
+    /// turned or a filter needs all of it, and once for those that several outputs share. Brief ones are not counted.
     var evaluations: Int {
-        outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
-            + plan.decodings.count(where: \.isShared)
+        let wholePictures = outputs.flatMap(\.stages).count { filters.traits($0.name).contains(.wholePicture) }
+        return outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
+            + wholePictures + plan.decodings.count(where: \.isShared)
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
@@ -176,7 +177,7 @@ struct OpenPicture {
             self.target(of: other)?.isServed(by: target.width, target.height) ?? false
         }
         guard isWanted, !target.isCropped else { return picture }
-        let kept = try source.reading { try picture.inMemory(cancellation) }
+        let kept = try source.reading { try cancellation.guarding(picture, picture.inMemory) }
         decoded.keep(kept)
         return kept
     }
