@@ -33,14 +33,19 @@ final class SourceReader {
         return gint64(got)
     }
 
+    /// Stays where it is when a file leads to a place before its start, or beyond all numbers.
     private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
+        let start: Int
         switch whence {
-        case SEEK_SET: offset = distance
-        case SEEK_CUR: offset += distance
+        case SEEK_SET: start = 0
+        case SEEK_CUR: start = offset
         default:
             guard let size = try? descriptor.status().st_size else { return -1 }
-            offset = Int(size) + distance
+            start = Int(size)
         }
+        let (target, isTooFar) = start.addingReportingOverflow(distance)
+        guard !isTooFar, target >= 0 else { return -1 }
+        offset = target
         return gint64(offset)
     }
 }
