@@ -1,6 +1,7 @@
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("What is taken from an inbox, and when")
