@@ -154,17 +154,17 @@ struct RetryStormTests {
                 try FileManager.default.createDirectory(
                     atPath: "\(claims)/\(number)", withIntermediateDirectories: true)
             }
-            let names = try daemon.list(inLedger: "SELECT path FROM jobs ORDER BY id")
+            let names = try await daemon.ledger("SELECT path FROM jobs ORDER BY id")
             try FileManager.default.moveItem(
                 atPath: daemon.path("cancelled/noir/\(names[0])"), toPath: "\(claims)/1/\(names[0])")
             try FileManager.default.removeItem(atPath: daemon.path("cancelled/noir/\(names[1])"))
             try FileManager.default.moveItem(
                 atPath: daemon.path("cancelled/noir/\(names[2])"), toPath: "\(claims)/2/\(names[2])")
-            _ = try daemon.list(
-                inLedger: """
-                    UPDATE jobs SET disposed = 0, source = '\(claims)/0/' || path WHERE id <= 2;
-                    UPDATE jobs SET returns = '\(claims)/2/' || path WHERE id = 3
-                    """)
+            try await daemon.ledger(
+                """
+                UPDATE jobs SET disposed = 0, source = '\(claims)/0/' || path WHERE id <= 2;
+                UPDATE jobs SET returns = '\(claims)/2/' || path WHERE id = 3
+                """)
             try await daemon.start()
             try await daemon.waitForAll()
             #expect(daemon.files(in: "cancelled") == [names[0], names[2]].map { "noir/\($0)" }.sorted())
@@ -177,20 +177,5 @@ struct RetryStormTests {
             let gone = try await daemon.pipectl("retry", "2")
             #expect(gone.status == 1 && gone.errors.contains("No such file"))
         }
-    }
-}
-
-extension DaemonFixture {
-    /// Runs statements in a stopped daemon's ledger, and returns the first column.
-    fileprivate func list(inLedger statements: String) throws -> [String] {
-        let edit = """
-            import sqlite3, sys
-            d = sqlite3.connect(sys.argv[1])
-            for s in sys.argv[2].split(";"):
-                for row in d.execute(s): print(row[0])
-            d.commit()
-            """
-        let child = try ChildProcess("/usr/bin/env", ["python3", "-c", edit, path("state/ledger.sqlite"), statements])
-        return child.wait().output.split(separator: "\n").map(String.init)
     }
 }
