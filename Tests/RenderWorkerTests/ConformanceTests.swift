@@ -188,7 +188,8 @@ struct ConformanceTests {
         }
         try Plugin(
             name: "odd", body: "return vips_copy(in, out, NULL);",
-            changes: ".traits = PIPELINE_POINTWISE, .parameters = (const PipelineParameter[]) {\(parameters.joined(separator: ", "))}, .parameter_count = 2, "
+            changes: ".traits = PIPELINE_POINTWISE, .parameter_count = 2, "
+                + ".parameters = (const PipelineParameter[]) {\(parameters.joined(separator: ", "))}, "
                 + ".at_least_one_of = (const char *const[]) {\"a\", \"b\", NULL}, "
                 + ".at_most_one_of = (const char *const[]) {\"a\", \"b\", NULL}"
         ).compile(to: folder.path + "/odd.so")
