@@ -127,6 +127,12 @@ static inline void cvips_own_blobs(VipsImage *image) {
     vips_image_map(image, cvips_own_blob, NULL);
 }
 
+/* Errors. */
+
+static inline void cvips_error(const char *domain, const char *text) {
+    vips_error(domain, "%s", text);
+}
+
 /* Signals. */
 
 /* `call` is told how far the evaluation of `image` is, until g_signal_handler_disconnect. */

@@ -410,7 +410,7 @@ public enum Call {
 
         public struct Reply: Codable, Sendable {
             public var problems: [Control.Problem]
-            public var skipped: [Control.SkippedPlugin]
+            @AddedList public var skipped: [Control.SkippedPlugin]
 
             public init(problems: [Control.Problem], skipped: [Control.SkippedPlugin] = []) {
                 self.problems = problems

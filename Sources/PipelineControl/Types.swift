@@ -451,8 +451,8 @@ extension Control {
         public var traits: [String]
         public var parameters: [Parameter]
         /// Names of parameters. A chain gives at least one of `atLeastOneOf`, and at most one of `atMostOneOf`.
-        public var atLeastOneOf: [String]
-        public var atMostOneOf: [String]
+        @AddedList public var atLeastOneOf: [String]
+        @AddedList public var atMostOneOf: [String]
 
         public init(
             name: String, summary: String, version: String?, author: String?, file: String?, state: String,

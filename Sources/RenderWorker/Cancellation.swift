@@ -6,7 +6,7 @@ struct Cancelled: Error {}
 
 /// Stops the job under way. Owned by the worker; the reading thread calls `begin` and `cancel`, the rendering one the rest.
 final class Cancellation: Sendable {
-    /// Sees what is being evaluated, for all that is goes through here.
+    /// Sees the evaluations that a render is known to take.
     let progress: RenderProgress
 
     private struct State {
@@ -40,9 +40,10 @@ final class Cancellation: Sendable {
     }
 
     /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,
-    /// return success even then: what was asked counts, not what they say.
+    /// return success even then: what was asked counts, not what they say. An evaluation that is one of
+    /// `OpenPicture.evaluations` says how much work its `encoding` is, and is followed.
     func guarding<Result>(
-        _ picture: Picture, encoding: Double = 0, _ body: () throws -> Result
+        _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
         try state.withLock { state in
@@ -50,7 +51,9 @@ final class Cancellation: Sendable {
             state.evaluated = image
         }
         defer { state.withLock { $0.evaluated = 0 } }
-        let result = Swift.Result { try progress.following(picture, encoding: encoding, body) }
+        let result = Swift.Result {
+            try encoding.map { try progress.following(picture, encoding: $0, body) } ?? body()
+        }
         try check()
         return try result.get()
     }

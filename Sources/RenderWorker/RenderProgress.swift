@@ -39,7 +39,8 @@ final class RenderProgress: Sendable {
             { _, progress, this in
                 guard let progress = progress?.pointee, let this, progress.tpels > 0 else { return }
                 let fraction = Double(progress.npels) / Double(progress.tpels)
-                Unmanaged<RenderProgress>.fromOpaque(this).takeUnretainedValue().reached(fraction)
+                let time = Duration.seconds(g_timer_elapsed(progress.start, nil))
+                Unmanaged<RenderProgress>.fromOpaque(this).takeUnretainedValue().reached(fraction, after: time)
             }, Unmanaged.passUnretained(self).toOpaque())
         defer {
             g_signal_handler_disconnect(picture.image, handler)
@@ -48,11 +49,11 @@ final class RenderProgress: Sendable {
         return try body()
     }
 
-    private func reached(_ fraction: Double) {
+    private func reached(_ fraction: Double, after time: Duration) {
         let news = state.withLock { state -> (done: Int64, total: Int64)? in
             let now = ContinuousClock.now
-            // An encoder that begins after the last pixel says nothing until it ends.
-            let isLast = fraction >= 1 && state.encoding > 0
+            // An encoder that begins after the last pixel says nothing until it ends, which may be long.
+            let isLast = fraction >= 1 && time * state.encoding >= Self.beat
             guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
             let part = (state.over + min(1, fraction)) / state.work
             let done = Int64(Double(state.pixels) * min(1, part))

@@ -9,7 +9,11 @@ enum Vips {
     static func start() -> Bool {
         // Above its threshold libvips spills to temporary files; memory is budgeted before a picture is admitted.
         setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
-        g_log_set_default_handler({ _, _, text, _ in VipsWarning.note(text) }, nil)
+        g_log_set_default_handler(
+            { _, level, text, _ in
+                // It comes with every level, mere information too.
+                if level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0 { VipsWarning.note(text) }
+            }, nil)
         // When it starts it loads each module that it has, looking for them below VIPSHOME: ImageMagick, poppler, OpenSlide and JPEG XL
         // take longer than all the rest, and no picture may use them here.
         setenv("VIPSHOME", "/nonexistent", 1)

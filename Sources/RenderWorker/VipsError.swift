@@ -44,7 +44,8 @@ struct VipsError: Error, CustomStringConvertible {
     private var ownReason: String? {
         let matters = lines.first { line in !Self.vague.contains(where: line.contains) }
         guard let line = matters ?? lines.first else { return nil }
-        for part in ["source input: "] where line.hasPrefix(part) { return String(line.dropFirst(part.count)) }
+        let source = "source input: "
+        if line.hasPrefix(source) { return String(line.dropFirst(source.count)) }
         guard let colon = line.range(of: ": "), !line[..<colon.lowerBound].contains(" ") else { return line }
         return String(line[colon.upperBound...])
     }

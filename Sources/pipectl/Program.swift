@@ -40,7 +40,8 @@ enum Program {
         put(line ?? "pipectl: \(words.printable)")
     }
 
-    private static func put(_ text: String) {
+    /// Writes a line to standard error as it is.
+    static func put(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -98,11 +98,7 @@ struct DependencyTests {
             #expect(try daemon.list().map(\.reason) == ["after job 2", "paused"])
             await daemon.stop()
             // As if the end of the other had been recorded, and nothing more.
-            let sql = "UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2"
-            let script = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as l: l.execute(sys.argv[2])"
-            let outcome = try await Programs.run(
-                path: "/usr/bin/env", ["python3", "-c", script, daemon.path("state/ledger.sqlite"), sql])
-            #expect(outcome.status == 0, "\(outcome.errors)")
+            try await daemon.ledger("UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2")
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
             #expect(try await daemon.wait([1]).map(\.state) == ["done"])

@@ -59,10 +59,7 @@ struct FirstLedgerTests {
     func newer() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await FirstLedger.place(in: daemon)
-            let edit = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA user_version=99')"
-            let edited = try await Programs.run(
-                path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
-            #expect(edited.status == 0, "\(edited.errors)")
+            try await daemon.ledger("PRAGMA user_version=99")
             let before = try daemon.data("state/ledger.sqlite")
             let outcome = try await Programs.run("pipelined", ["--root", daemon.root.path])
             #expect(outcome.status == 1)

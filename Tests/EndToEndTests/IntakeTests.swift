@@ -1,6 +1,7 @@
 import Foundation
 import PipelineControl
 import SystemCalls
+import TestTools
 import Testing
 
 @Suite("What is taken from an inbox, and when")
@@ -26,9 +27,12 @@ struct IntakeTests {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
             try daemon.write(Picture.small, to: "elsewhere")
             try daemon.write(Data(), to: "inbox/album/.begun")
+            // The daemon hears of all files at once, however long it takes to make them.
+            kill(daemon.process, SIGSTOP)
             for name in names.reversed() {
                 #expect(link(daemon.path("elsewhere"), daemon.path("inbox/album/\(name)")) == 0)
             }
+            kill(daemon.process, SIGCONT)
             // A folder that is moved in is scanned, subfolders in the order of their names, too.
             for name in ["b/2.png", "a/1.png", "c/3.png"] { try daemon.write(Picture.small, to: "moved/\(name)") }
             try FileManager.default.moveItem(atPath: daemon.path("moved"), toPath: daemon.path("inbox/moved"))

@@ -6,13 +6,6 @@ import Testing
 /// Changes to the tables from outside stand for a disk that fails for a while.
 @Suite("A ledger that can't be read")
 struct LedgerReadingTests {
-    private static func change(_ sql: String, in daemon: DaemonFixture) async throws {
-        let edit = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
-        let edited = try await Programs.run(
-            path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite"), sql])
-        try #require(edited.status == 0, "\(edited.errors)")
-    }
-
     @Test("is told, and what waits for it goes on by itself as soon as it can be; nobody is given an empty list")
     func told() async throws {
         try await DaemonFixture.with { daemon in
@@ -20,7 +13,7 @@ struct LedgerReadingTests {
             try await daemon.job("first.png", becomes: "done")
             try await daemon.waitForAll()
             // Queued jobs are found by this index. New jobs can be recorded without it.
-            try await Self.change("DROP INDEX jobs_to_render", in: daemon)
+            try await daemon.ledger("DROP INDEX jobs_to_render")
             try daemon.drop(as: "second.png")
             try await daemon.says("can't read the ledger: no such index: jobs_to_render")
             try await daemon.job("second.png", becomes: "queued")
@@ -30,23 +23,23 @@ struct LedgerReadingTests {
                 ])
             // Other queries still work.
             #expect(try daemon.list().map(\.state) == ["done", "queued"])
-            try await Self.change(
+            try await daemon.ledger(
                 """
                 CREATE INDEX jobs_to_render ON jobs(priority DESC, position)
                     WHERE state = 'queued' AND (url IS NULL OR inode <> 0)
-                """, in: daemon)
+                """)
             try await daemon.job("second.png", becomes: "done")
             try await daemon.says("the ledger can be read again")
             try await daemon.waitForAll()
             #expect(try daemon.status().problems == [])
 
-            try await Self.change("ALTER TABLE orders RENAME TO away", in: daemon)
+            try await daemon.ledger("ALTER TABLE orders RENAME TO away")
             for arguments in [["list"], ["show", "1"], ["list", "--json"]] {
                 let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path] + arguments)
                 #expect(outcome.status == 1, "\(arguments)")
                 #expect(outcome.errors.contains("the ledger can't be read: no such table: orders"), "\(outcome)")
             }
-            try await Self.change("ALTER TABLE away RENAME TO orders", in: daemon)
+            try await daemon.ledger("ALTER TABLE away RENAME TO orders")
             #expect(try daemon.list().map(\.state) == ["done", "done"])
         }
     }

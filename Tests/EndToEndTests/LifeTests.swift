@@ -127,10 +127,7 @@ struct LifeTests {
                 (lost, intent(daemon.path("nothing"), daemon.path("nowhere"))),
                 (stuck, intent(daemon.path("elsewhere/.staging/\(stuck)"), daemon.path("elsewhere/folder"))),
             ] {
-                let sql = "UPDATE jobs SET state = 'running', intent = '\(text)' WHERE id = \(id)"
-                let outcome = try await Programs.run(
-                    path: "/usr/bin/env", ["python3", "-c", Self.execute, daemon.path("state/ledger.sqlite"), sql])
-                #expect(outcome.status == 0, "\(outcome.errors)")
+                try await daemon.ledger("UPDATE jobs SET state = 'running', intent = '\(text)' WHERE id = \(id)")
             }
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
@@ -142,11 +139,6 @@ struct LifeTests {
             #expect(daemon.files(in: "failed") == ["noir/stuck.png", "noir/stuck.png.error.txt"])
         }
     }
-
-    private static let execute = """
-        import sqlite3, sys
-        with sqlite3.connect(sys.argv[1]) as ledger: ledger.execute(sys.argv[2])
-        """
 
     @Test("the workers end with their daemon, however it ends")
     func noOrphans() async throws {
@@ -203,14 +195,7 @@ struct LifeTests {
             let client = try daemon.client()
             while try !client.call(Call.List()).jobs.isEmpty { await Task.yield() }
             while try client.call(Call.Status()).status.jobs.done > 0 { await Task.yield() }
-            let count =
-                "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT COUNT(*) FROM orders').fetchone()[0])"
-            var left = "1\n"
-            while left != "0\n" {
-                left = try await Programs.run(
-                    path: "/usr/bin/env", ["python3", "-c", count, daemon.path("state/ledger.sqlite")]
-                ).output
-            }
+            while try await daemon.ledger("SELECT COUNT(*) FROM orders") != ["0"] {}
             try daemon.drop(as: "new.png")
             try await daemon.job("new.png", becomes: "done")
         }

@@ -154,17 +154,17 @@ struct RetryStormTests {
                 try FileManager.default.createDirectory(
                     atPath: "\(claims)/\(number)", withIntermediateDirectories: true)
             }
-            let names = try daemon.list(inLedger: "SELECT path FROM jobs ORDER BY id")
+            let names = try await daemon.ledger("SELECT path FROM jobs ORDER BY id")
             try FileManager.default.moveItem(
                 atPath: daemon.path("cancelled/noir/\(names[0])"), toPath: "\(claims)/1/\(names[0])")
             try FileManager.default.removeItem(atPath: daemon.path("cancelled/noir/\(names[1])"))
             try FileManager.default.moveItem(
                 atPath: daemon.path("cancelled/noir/\(names[2])"), toPath: "\(claims)/2/\(names[2])")
-            _ = try daemon.list(
-                inLedger: """
-                    UPDATE jobs SET disposed = 0, source = '\(claims)/0/' || path WHERE id <= 2;
-                    UPDATE jobs SET returns = '\(claims)/2/' || path WHERE id = 3
-                    """)
+            try await daemon.ledger(
+                """
+                UPDATE jobs SET disposed = 0, source = '\(claims)/0/' || path WHERE id <= 2;
+                UPDATE jobs SET returns = '\(claims)/2/' || path WHERE id = 3
+                """)
             try await daemon.start()
             try await daemon.waitForAll()
             #expect(daemon.files(in: "cancelled") == [names[0], names[2]].map { "noir/\($0)" }.sorted())

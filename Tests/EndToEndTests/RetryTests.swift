@@ -119,11 +119,7 @@ struct RetryTests {
             try await daemon.start()
             #expect(try daemon.list().map(\.state) == ["waiting"])
             await daemon.stop()
-            let edit =
-                "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('UPDATE jobs SET due = due - 7200'); d.commit()"
-            let edited = try await Programs.run(
-                path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
-            #expect(edited.status == 0, "\(edited.errors)")
+            try await daemon.ledger("UPDATE jobs SET due = due - 7200")
             try await daemon.start()
             try await daemon.waitForAll()
             #expect(try daemon.list().map { "\($0.state) \($0.setbacks)" } == ["done 1"])
@@ -134,11 +130,7 @@ struct RetryTests {
     func setBack() async throws {
         try await Self.withSetback("RetryDelay=1h\nRetryMost=1h") { daemon, _ in
             await daemon.stop(SIGKILL)
-            let edit =
-                "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('UPDATE jobs SET due = due + 864000'); d.commit()"
-            let edited = try await Programs.run(
-                path: "/usr/bin/env", ["python3", "-c", edit, daemon.path("state/ledger.sqlite")])
-            #expect(edited.status == 0, "\(edited.errors)")
+            try await daemon.ledger("UPDATE jobs SET due = due + 864000")
             try await daemon.start()
             // A new batch is recorded after the changes of the start, which are in the ledger then.
             _ = try daemon.call(Call.CloseBatch(batch: try daemon.call(Call.NewBatch()).batch))

@@ -1,15 +1,12 @@
 import Foundation
 import Glibc
 import PipelineControl
+import TestTools
 import Testing
 
 /// Other users can write to the folders of these inboxes.
 @Suite("Inboxes that others can write")
 struct SharedInboxTests {
-    private static let isRoot = geteuid() == 0
-    /// Another user.
-    private static let nobody: uid_t = 65534
-
     private static func folder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
@@ -95,12 +92,12 @@ struct SharedInboxTests {
 
     @Test(
         "a .pipelined that belongs to somebody else is refused with the reason, and the inbox goes on without it",
-        .enabled(if: isRoot, "only root can give a folder to somebody else"))
+        .enabled(if: Nobody.canOwnFiles, "only root can give a folder to somebody else"))
     func planted() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nPollInterval=1s\n"], started: false) { daemon in
             let claims = daemon.path("inbox/.pipelined")
             try Self.folder(claims)
-            try #require(chown(claims, Self.nobody, Self.nobody) == 0)
+            try #require(chown(claims, Nobody.number, Nobody.number) == 0)
             try await daemon.start()
             try await daemon.says("\(claims) belongs to user nobody, not to root")
             try daemon.drop(as: "a.png")
@@ -111,7 +108,7 @@ struct SharedInboxTests {
 
     @Test(
         "an inbox that is a link of somebody else's is not followed; one of the daemon's user is",
-        .enabled(if: isRoot, "only root can give a link to somebody else"))
+        .enabled(if: Nobody.canOwnFiles, "only root can give a link to somebody else"))
     func linkedInbox() async throws {
         let files = Dictionary(
             uniqueKeysWithValues: ["ours", "theirs"].map {
@@ -123,7 +120,7 @@ struct SharedInboxTests {
                 try daemon.write(Picture.small, to: "elsewhere/\(name)/a.png")
                 try #require(symlink(daemon.path("elsewhere/\(name)"), daemon.path("inbox/\(name)")) == 0)
             }
-            try #require(lchown(daemon.path("inbox/theirs"), Self.nobody, Self.nobody) == 0)
+            try #require(lchown(daemon.path("inbox/theirs"), Nobody.number, Nobody.number) == 0)
             try await daemon.start()
             try await daemon.says("\(daemon.path("inbox/theirs")) is a link of user nobody's, which is not followed")
             try await daemon.waitForAll()

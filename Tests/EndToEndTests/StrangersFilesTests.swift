@@ -6,16 +6,14 @@ import Testing
 
 @Suite(
     "Hooks, recipes and settings that are somebody else's",
-    .enabled(if: geteuid() == 0, "only root may give files away"))
+    .enabled(if: Nobody.canOwnFiles, "only root may give files away"))
 struct StrangersFilesTests {
-    private static let nobody: uid_t = 65534
-
     @Test("a hook that somebody else may change is not run, pictures go on, and it is run again when it is mended")
     func hook() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
             try daemon.write("#!/bin/sh\necho run >> \(daemon.path("given"))\n", to: "hook")
-            try #require(chmod(hook, 0o755) == 0 && chown(hook, Self.nobody, 0) == 0)
+            try #require(chmod(hook, 0o755) == 0 && chown(hook, Nobody.number, 0) == 0)
             try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=save\n", to: "etc/recipes.d/noir.recipe")
             try await daemon.start()
             try await daemon.says("\(hook), is not run: \(hook) belongs to nobody; give it to root")
@@ -42,7 +40,7 @@ struct StrangersFilesTests {
             try daemon.write(
                 kind == "recipe" ? "[Recipe]\nInbox=theirs\n[Output]\nChain=save\n" : "[Queues]\nRender=1\n", to: file)
             let path = daemon.path(file)
-            try #require(chown(path, Self.nobody, 0) == 0)
+            try #require(chown(path, Nobody.number, 0) == 0)
             let reload = try await daemon.pipectl("reload")
             #expect(reload.status != 0)
             #expect(reload.errors.contains("is not read: \(path) belongs to nobody"), "\(reload.errors)")

@@ -50,8 +50,12 @@ struct TextTests {
         #expect(lines.allSatisfy { $0.columns <= max(2, width) })
         let words = lines.map { $0.rendered(color: false) }.joined().filter { $0 != " " }
         #expect(words == reason.rendered(color: false).filter { $0 != " " })
-        let few = reason.folded(to: width, most: 2)
-        #expect(few.count <= 2 && (lines.count <= 2 || few[1].rendered(color: false).hasSuffix("…")))
+        for most in 1...4 {
+            let few = reason.folded(to: width, most: most)
+            #expect(few.count <= most && few.allSatisfy { $0.columns <= max(2, width) })
+            let last = few.last?.rendered(color: false) ?? ""
+            #expect(last.hasSuffix("…") == (lines.count > most) && !last.hasSuffix("……"), "\(last)")
+        }
     }
 
     @Test(
@@ -78,10 +82,11 @@ struct TextTests {
     }
 
     @Test(
-        "A URL is named by host and path, without what may be secret",
+        "A URL is named by host and path",
         arguments: [
-            ("https://me:secret@example.com:8080/a/b.jpg?token=1#x", "example.com:8080/a/b.jpg"),
-            ("http://example.com", "example.com"), ("https://example.com?key=secret", "example.com"), ("odd", "odd"),
+            ("https://example.com:8080/a/b.jpg?token=…#x", "example.com:8080/a/b.jpg"),
+            ("https://…@example.com/a.jpg", "…@example.com/a.jpg"), ("http://example.com", "example.com"),
+            ("https://example.com?key=…", "example.com"), ("odd", "odd"),
         ])
     func webNames(url: String, name: String) {
         #expect(WebName.short(url) == name)

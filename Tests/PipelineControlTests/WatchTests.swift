@@ -173,6 +173,19 @@ struct WatchTests {
         #expect(terminal.errors == "pipectl: jobs #2 #3 go on; `pipectl wait 2 3` waits again\n")
     }
 
+    @Test("Ctrl-C between the last job and the end of the answer says nothing of jobs that go on, and exits as without")
+    func interruptedAtTheEnd() async throws {
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(
+                Call.Wait.Reply(jobs: [Sample.job(1), Sample.job(2, "failed", error: "truncated")]), continues: true)
+        }
+        let process = try Pipectl.start(["wait", "1", "2"], at: daemon)
+        await process.until { process.output.contains("#2") || process.status != nil }
+        process.signal(SIGINT)
+        let outcome = await process.outcome()
+        #expect(outcome.status == 1 && outcome.errors.isEmpty, "\(outcome)")
+    }
+
     @Test("While nothing goes on, wait says why: below the bar, and elsewhere once on standard error")
     func stalled() async throws {
         daemon.answer(Call.Progress.self, Sample.progress(running: 0, of: 2))

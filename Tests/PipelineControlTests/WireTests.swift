@@ -41,6 +41,23 @@ struct WireTests {
         #expect(try Wire.decode(Control.Job.self, short).error == nil)
     }
 
+    @Test("Lists that an older daemon does not send yet are empty")
+    func olderDaemon() async throws {
+        let daemon = try CannedDaemon()
+        let stage = #"{"name":"noir","summary":"s","state":"loaded","traits":[],"parameters":[]}"#
+        for (method, parameters) in [
+            ("Reload", #"{"problems":[]}"#), ("Plugins", #"{"stages":[\#(stage)],"skipped":[]}"#),
+        ] {
+            daemon.onAny(method) { _, conversation in
+                try conversation.send(Array(#"{"parameters":\#(parameters)}"#.utf8) + [Wire.terminator])
+            }
+        }
+        let client = try ControlClient(path: daemon.path)
+        #expect(try client.call(Call.Reload()).skipped == [])
+        let known = try client.call(Call.Plugins()).stages.first
+        #expect(known?.atLeastOneOf == [] && known?.atMostOneOf == [])
+    }
+
     @Test("A failed job's own error is no failed call")
     func errorInside() throws {
         let daemon = try CannedDaemon()

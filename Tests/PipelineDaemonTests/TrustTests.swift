@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon
@@ -9,8 +10,6 @@ import Testing
 /// These tests change owners, which only root may.
 @Suite("Whom the daemon trusts with its plugins, hooks, recipes and settings")
 struct TrustTests {
-    private static let nobody: UInt32 = 65534
-
     /// Sets an ACL that gives these rights to a user or group, in addition to mode 0664.
     private static func give(_ rights: UInt8, to tag: UInt8, _ id: UInt32, of path: String) throws {
         func entry(_ tag: UInt8, _ rights: UInt8, _ id: UInt32 = .max) -> [UInt8] {
@@ -22,11 +21,9 @@ struct TrustTests {
         try #require(setxattr(path, "system.posix_acl_access", list, list.count, 0) == 0)
     }
 
-    private static let isRoot = Bool(geteuid() == 0)
-
     @Test(
         "what somebody else may change, by owner, mode or ACL, there or in any folder on the way, is not used",
-        .enabled(if: isRoot, "only root may give files away"),
+        .enabled(if: Nobody.canOwnFiles, "only root may give files away"),
         arguments: [
             ("nothing is wrong", nil),
             ("the file is another's", "FOLDER/deep/file belongs to nobody; give it to root"),
@@ -57,28 +54,28 @@ struct TrustTests {
             try FileSystem.write(Array("text".utf8), to: file)
             var used = file
             switch fault {
-            case "the file is another's": #expect(chown(file, Self.nobody, 0) == 0)
-            case "a folder above is another's": #expect(chown(deep, Self.nobody, 0) == 0)
+            case "the file is another's": #expect(chown(file, Nobody.number, 0) == 0)
+            case "a folder above is another's": #expect(chown(deep, Nobody.number, 0) == 0)
             case "everybody may write it": #expect(chmod(file, 0o666) == 0)
-            case "an ACL lets a user write it": try Self.give(6, to: 0x02, Self.nobody, of: file)
-            case "an ACL lets a user write the folder": try Self.give(7, to: 0x02, Self.nobody, of: deep)
-            case "an ACL lets a group write it": try Self.give(6, to: 0x08, Self.nobody, of: file)
-            case "an ACL lets a user read it": try Self.give(4, to: 0x02, Self.nobody, of: file)
+            case "an ACL lets a user write it": try Self.give(6, to: 0x02, Nobody.number, of: file)
+            case "an ACL lets a user write the folder": try Self.give(7, to: 0x02, Nobody.number, of: deep)
+            case "an ACL lets a group write it": try Self.give(6, to: 0x08, Nobody.number, of: file)
+            case "an ACL lets a user read it": try Self.give(4, to: 0x02, Nobody.number, of: file)
             case "an ACL lets root write it": try Self.give(6, to: 0x02, 0, of: file)
             case "a link is another's":
                 used = "\(folder)/link"
-                #expect(symlink("deep/file", used) == 0 && lchown(used, Self.nobody, 0) == 0)
+                #expect(symlink("deep/file", used) == 0 && lchown(used, Nobody.number, 0) == 0)
             case "a link lies in another's folder":
                 try FileSystem.makeFolders("\(folder)/theirs")
                 used = "\(folder)/theirs/link"
-                #expect(symlink("../deep/file", used) == 0 && chown("\(folder)/theirs", Self.nobody, 0) == 0)
+                #expect(symlink("../deep/file", used) == 0 && chown("\(folder)/theirs", Nobody.number, 0) == 0)
             case "a link leads into another's folder":
                 try FileSystem.makeFolders("\(folder)/theirs")
                 try FileSystem.write(Array("text".utf8), to: "\(folder)/theirs/file")
                 used = "\(folder)/link"
                 #expect(
                     symlink("\(folder)/deep/../theirs/file", used) == 0
-                        && chown("\(folder)/theirs", Self.nobody, 0) == 0)
+                        && chown("\(folder)/theirs", Nobody.number, 0) == 0)
             default: break
             }
             let refusal = Trust.refusal(of: used)

@@ -130,6 +130,25 @@ struct ConformanceTests {
             ["one pixel": "took its worker down: Aborted", "odd sizes": "1 × 99 of 1 bands"]
         ),
         (
+            "return in->Bands == 1 ? -1 : vips_gaussblur(in, out, 1.5, NULL);", ".traits = PIPELINE_POINTWISE",
+            [
+                "one pixel": "of 1 bands", "odd sizes": "of 1 bands", "one band": "odd: ",
+                "pointwise, as it says": "it is not pointwise",
+            ]
+        ),
+        (
+            "if (values[0].number == 0) abort(); return values[0].number == 3 ? vips_gaussblur(in, out, 1.5, NULL) : vips_copy(in, out, NULL);",
+            ".traits = PIPELINE_POINTWISE, .parameters = good, .parameter_count = 1",
+            [
+                "every parameter's ends": "amount=0.0: it took its worker down",
+                "pointwise, as it says": "amount=3.0: pixels of 3 bands",
+            ]
+        ),
+        (
+            "return in->Xsize == 96 ? -1 : vips_copy(in, out, NULL);", ".traits = PIPELINE_POINTWISE",
+            ["pointwise, as it says": "none was compared"]
+        ),
+        (
             // The worker of the huge picture sees no other before it, so it does not sleep.
             "static int n = 0; if (n++ > 0 && in->Xsize > 5000) sleep(6); return vips_copy(in, out, NULL);", "",
             ["cancelled in the middle": "ask host->cancelled"]
@@ -159,6 +178,25 @@ struct ConformanceTests {
             #expect(Set(failed.map(\.check)) == Set(expected.keys), "\(body): \(failed)")
             for check in failed { #expect(check.note.contains(expected[check.check] ?? ""), "\(check)") }
         }
+    }
+
+    @Test("One that needs one of several parameters, and takes no two of them, conforms")
+    func alternatives() async throws {
+        let folder = try TemporaryFolder()
+        let parameters = ["a", "b"].map {
+            "{.name = \"\($0)\", .maximum = 5, .default_value = \"0\", .help = \"h\"}"
+        }
+        try Plugin(
+            name: "odd", body: "return vips_copy(in, out, NULL);",
+            changes: ".traits = PIPELINE_POINTWISE, .parameter_count = 2, "
+                + ".parameters = (const PipelineParameter[]) {\(parameters.joined(separator: ", "))}, "
+                + ".at_least_one_of = (const char *const[]) {\"a\", \"b\", NULL}, "
+                + ".at_most_one_of = (const char *const[]) {\"a\", \"b\", NULL}"
+        ).compile(to: folder.path + "/odd.so")
+        let (report, _) = try await conform(folder.path + "/odd.so")
+        #expect(report.passed, "\(report.checks.filter { $0.outcome == "failed" })")
+        let ends = report.checks.first { $0.check == "every parameter's ends" }
+        #expect(ends?.note == "2 values", "\(String(describing: ends))")
     }
 
     @Test("The report is for people, a line a check, and ends with what it came to")

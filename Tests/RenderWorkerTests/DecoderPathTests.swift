@@ -93,6 +93,21 @@ struct DecoderPathTests {
         }
     }
 
+    @Test("A profile for no device, which is thrown away, keeps nobody from the luma")
+    func deviceLink() throws {
+        let worker = try WorkerProcess()
+        var link = TableProfile.turnedColours
+        link.kind = "link"
+        let source = try Pixels.colourful(400, 300).file(.jpeg) {
+            $0.set("icc-profile-data", link.bytes)
+            return $0
+        }
+        #expect(try VipsPicture(source).has("icc-profile-data"))
+        let path = try worker.open(source, "resize scale=0.5 | noir").decoderPaths[0]
+        #expect(path == "jpeg, greyscale, 1/2 (noir needs luma only)")
+        #expect(try likeness(worker, source, "scale=0.5", then: "noir") > 42)
+    }
+
     @Test("A profile, or CMYK, goes before luma, and is the reason that is told")
     func plainWays() throws {
         let worker = try WorkerProcess()

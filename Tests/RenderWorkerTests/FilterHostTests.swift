@@ -41,6 +41,15 @@ struct FilterHostTests {
         }
     }
 
+    @Test("What is logged as mere information is no reason for a failure, as a warning is")
+    func reason() throws {
+        for (level, reason) in [("INFO", "odd: libvips gave no reason"), ("WARNING", "odd: the moon is full")] {
+            let worker = try worker("g_log(\"VIPS\", G_LOG_LEVEL_\(level), \"the moon is full\"); return -1;")
+            let failure = try worker.failure(source(), "odd")
+            #expect("\(failure.stage): \(failure.message)" == reason)
+        }
+    }
+
     @Test("It hears of a cancel while it works, and the worker goes on")
     func cancelled() throws {
         let worker = try worker(

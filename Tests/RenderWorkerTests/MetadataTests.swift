@@ -37,6 +37,42 @@ struct MetadataTests {
         #expect(result.has("icc-profile-data") == (chain == "resize scale=0.5"))
     }
 
+    /// A block of Photoshop's list, without a name.
+    private static func block(_ id: UInt8, _ data: [UInt8]) -> [UInt8] {
+        Array("8BIM".utf8) + [4, id, 0, 0, 0, 0, 0, UInt8(data.count)] + data
+    }
+
+    @Test("Photoshop's thumbnails, of a JPEG and of a TIFF, go with no result, and its other blocks do")
+    func photoshop() throws {
+        let worker = try WorkerProcess()
+        let prefix = Array("Photoshop 3.0\0".utf8)
+        let thumbnails = Self.block(0x09, Array("old ".utf8)) + Self.block(0x0c, Array("tiny".utf8))
+        let iptc: [UInt8] = [0x1c, 2, 80, 0, 3] + Array("Ada".utf8)
+        let angle = Self.block(0x0d, [0, 0, 0, 30])
+        let kinds: [(source: Pixels.Format, fields: [String: [UInt8]], others: Bool, iptc: Bool)] = [
+            (.jpeg, ["iptc-data": prefix + thumbnails], false, false),
+            (.jpeg, ["iptc-data": prefix + angle + thumbnails + Self.block(0x04, iptc)], true, true),
+            (.jpeg, ["iptc-data": prefix + thumbnails.dropLast()], false, false),
+            (.tiff, ["photoshop-data": thumbnails], false, false),
+            (.tiff, ["photoshop-data": thumbnails + angle, "iptc-data": iptc], true, true),
+        ]
+        for kind in kinds {
+            let source = try Pixels.colourful(64, 48).file(kind.source) { picture in
+                for (field, bytes) in kind.fields { picture.set(field, bytes) }
+                return picture
+            }
+            for format in ["jpeg", "tiff", "webp"] {
+                let file = try worker.render(source, "save format=\(format)")
+                let text = String(decoding: try file.bytes, as: UTF8.self)
+                let place = Comment(rawValue: "\(kind) → \(format)")
+                #expect(!text.contains("tiny") && !text.contains("old "), place)
+                let result = try VipsPicture(file)
+                #expect(result.has("iptc-data") == (kind.iptc && format != "webp"), place)
+                if format == "tiff" { #expect(result.blob("photoshop-data") == (kind.others ? angle : nil), place) }
+            }
+        }
+    }
+
     @Test("Stripped: nothing", arguments: chains)
     func strip(chain: String) throws {
         let result = try VipsPicture(WorkerProcess().render(Self.photograph(), chain + " | save metadata=strip"))

@@ -55,6 +55,17 @@ struct RefusalTests {
         }
     }
 
+    @Test("A TIFF that leads to a place before its start is damaged, and the disk is not to blame")
+    func beforeTheStart() throws {
+        let worker = try WorkerProcess()
+        for place: UInt64 in [.max - 15, 1 << 63, (1 << 63) - 1] {
+            let offset = (0..<8).map { UInt8(truncatingIfNeeded: place >> (8 * $0)) }
+            let source = try TemporaryFile([0x49, 0x49, 43, 0, 8, 0, 0, 0] + offset + Array(repeating: 0, count: 100))
+            let failure = try worker.failure(source, "noir")
+            #expect(failure.class == .input, "\(failure)")
+        }
+    }
+
     @Test("What is wrong with a PNG is told in words")
     func brokenPNG() throws {
         let worker = try WorkerProcess()

@@ -64,21 +64,35 @@ struct RenderProgressTests {
 
     @Test(
         "Encoders that begin after the last pixel have their share: all pixels are not all of it",
-        arguments: ["avif", "webp"])
-    func encoding(_ format: String) throws {
+        arguments: [("avif", 1.0), ("webp", 3)])
+    func encoding(_ format: String, scale: Double) throws {
         let worker = try WorkerProcess()
-        _ = try worker.open(Pixels.colourful(400, 300).file(.png), "save format=\(format)")
+        let chain = "resize scale=\(scale) kernel=lanczos3 | save format=\(format)"
+        _ = try worker.open(Pixels.colourful(1000, 750).file(.png), chain)
         let (figures, answer) = try told(worker, into: [TemporaryFile()])
         guard case .rendered = answer else { throw Unexpected("\(answer)") }
         let last = try #require(figures.last)
-        #expect(last.total == 400 * 300)
+        #expect(last.total == 1000 * 750)
         #expect(last.done > 0 && last.done < last.total / 5)
     }
 
-    @Test("A short render tells nothing but its answer")
-    func short() throws {
+    @Test("A smaller copy that is read for errors first is no part of the figures, and a whole picture in memory is")
+    func counted() throws {
         let worker = try WorkerProcess()
-        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir")
+        let options = ["--tile", "--pyramid", "--compression=deflate"]
+        let copies = try VipsTool.run("tiffsave", Pixels.colourful(2000, 1500).file(.png), options, suffix: ".tif")
+        // AVIF's encoder takes 49 times as long as one evaluation of the pixels.
+        for (chain, part) in [("resize scale=0.5", 1.0 / 50), ("resize scale=0.5 | autolevels", 2.0 / 51)] {
+            #expect(try worker.open(copies, "\(chain) | save format=avif").decoderPaths[0].contains("1/2"))
+            let last = try #require(try told(worker, into: [TemporaryFile()]).figures.last)
+            #expect(abs(Double(last.done) / Double(last.total) - part) < 0.001, "\(chain): \(last)")
+        }
+    }
+
+    @Test("A short render tells nothing but its answer", arguments: ["png", "webp", "avif"])
+    func short(format: String) throws {
+        let worker = try WorkerProcess()
+        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir | save format=\(format)")
         #expect(try told(worker, into: [TemporaryFile()]).figures.isEmpty)
     }
 }

@@ -72,7 +72,7 @@ extension Conformance {
         let source = try Specimen(64, 48).file()
         var count = 0
         for parameter in filter.parameters {
-            for value in parameter.ends {
+            for value in parameter.ends where chain.isAccepted([parameter.name: value]) {
                 do {
                     _ = try render(source, [parameter.name: value])
                 } catch {

@@ -30,14 +30,16 @@ struct FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }
             .map { "\($0.name)=\($0.example)" }
-        let needed = filter.atLeastOneOf.contains { name in given.contains(name[...]) } ? [] : filter.atLeastOneOf
-        let first = needed.lazy.compactMap { name in
-            filter.parameters.first { $0.name == name && !$0.isRequired }.flatMap { parameter in
-                ([parameter.example] + parameter.ends).first { $0 != parameter.defaultValue }.map { "\(name)=\($0)" }
-            }
-        }.first
-        return FilterChain(filter: filter, assignments: assignments + examples + [first].compactMap(\.self))
+        let chain = FilterChain(filter: filter, assignments: assignments + examples)
+        guard !chain.isAccepted() else { return chain }
+        let choices = filter.parameters.filter { filter.atLeastOneOf.contains($0.name) }
+            .flatMap { parameter in ([parameter.example] + parameter.ends).map { "\(parameter.name)=\($0)" } }
+        return choices.lazy.map { FilterChain(filter: filter, assignments: chain.assignments + [$0]) }
+            .first { $0.isAccepted() } ?? chain
     }
+
+    /// Whether the daemon would take it with these changes: rules for several parameters may refuse one.
+    func isAccepted(_ changes: [String: String] = [:]) -> Bool { (try? stages(changes)) != nil }
 
     private static func word(_ name: String, _ value: String) -> String {
         let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

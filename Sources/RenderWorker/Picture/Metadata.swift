@@ -16,7 +16,7 @@ enum Metadata: String {
         let result = try picture.then {
             cvips_set_resolution($0, $1, vips_image_get_xres(image), vips_image_get_yres(image))
         }
-        for name in file.fieldNames where carried.contains(where: name.hasPrefix) { result.copyField(name, from: file) }
+        for name in file.fieldNames where isCarried(name) { result.copyField(name, from: file) }
         return result
     }
 
@@ -32,7 +32,7 @@ enum Metadata: String {
         switch self {
         case .keep:
             if let xmp = result.blob("xmp-data") { result.setBlob("xmp-data", Self.upright(xmp: xmp)) }
-            result.fitIPTC(to: format)
+            result.fitPhotoshop(to: format)
         case .strip:
             // Not every encoder strips: webpsave of libvips 8.14 keeps everything.
             result.removeFields(where: Self.isCarried)
@@ -90,19 +90,24 @@ enum Metadata: String {
 extension Picture {
     fileprivate var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
-    /// Moves IPTC to where `format` has it: among Photoshop's resources in a JPEG, beside them in a TIFF.
-    fileprivate func fitIPTC(to format: String) {
-        guard let stored = blob("iptc-data") else { return }
-        let resources = stored.starts(with: PhotoshopResources.prefix) ? PhotoshopResources(stored) : nil
-        switch format {
-        case "jpeg":
-            let fitting = resources ?? (stored.first == 0x1c ? PhotoshopResources(iptc: stored) : nil)
-            if let fitting { setBlob("iptc-data", PhotoshopResources.prefix + fitting.bytes) }
-        case "tiff":
-            guard let iptc = resources == nil ? stored : resources?.iptc else { return removeField("iptc-data") }
-            setBlob("iptc-data", iptc)
-            if let others = resources?.withoutIPTC, !others.isEmpty { setBlob("photoshop-data", others) }
-        default: break
+    /// Takes the thumbnails out of Photoshop's resources, and moves IPTC to where `format` has it: among the resources
+    /// in a JPEG, beside them in a TIFF.
+    fileprivate func fitPhotoshop(to format: String) {
+        if let beside = blob("photoshop-data").flatMap(PhotoshopResources.init) {
+            replace("photoshop-data", with: beside.bytes)
         }
+        guard let stored = blob("iptc-data") else { return }
+        if let resources = PhotoshopResources(stored) {
+            if format == "tiff", !resources.withoutIPTC.isEmpty { setBlob("photoshop-data", resources.withoutIPTC) }
+            let prefixed = resources.bytes.isEmpty ? [] : PhotoshopResources.prefix + resources.bytes
+            replace("iptc-data", with: format == "tiff" ? resources.iptc ?? [] : prefixed)
+        } else if format == "jpeg", stored.first == 0x1c {
+            setBlob("iptc-data", PhotoshopResources.prefix + PhotoshopResources(iptc: stored).bytes)
+        }
+    }
+
+    /// Removes the field when nothing is left of it.
+    private func replace(_ field: String, with bytes: [UInt8]) {
+        if bytes.isEmpty { removeField(field) } else { setBlob(field, bytes) }
     }
 }

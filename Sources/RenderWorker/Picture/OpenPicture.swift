@@ -52,7 +52,7 @@ struct OpenPicture {
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
-            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture, profile),
+            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture),
             shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
@@ -74,11 +74,12 @@ struct OpenPicture {
     /// Those of the picture, once for each output.
     var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(outputs.count) }
 
-    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be turned, and once for
-    /// those that several outputs share.
+    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be
+    /// turned or a filter needs all of it, and once for those that several outputs share. Brief ones are not counted.
     var evaluations: Int {
-        outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
-            + plan.decodings.count(where: \.isShared)
+        let wholePictures = outputs.flatMap(\.stages).count { filters.traits($0.name).contains(.wholePicture) }
+        return outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
+            + wholePictures + plan.decodings.count(where: \.isShared)
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
@@ -176,7 +177,7 @@ struct OpenPicture {
             self.target(of: other)?.isServed(by: target.width, target.height) ?? false
         }
         guard isWanted, !target.isCropped else { return picture }
-        let kept = try source.reading { try picture.inMemory(cancellation) }
+        let kept = try source.reading { try cancellation.guarding(picture, picture.inMemory) }
         decoded.keep(kept)
         return kept
     }
@@ -251,9 +252,9 @@ struct OpenPicture {
 
 extension SourceFile {
     /// How its luma is had.
-    fileprivate func luma(_ picture: Picture, _ profile: ICCProfile?) throws -> SourceFacts.Luma {
-        if picture.hasField(ICCProfile.field), !(profile?.isSRGB ?? false) {
-            return .none("its profile\(profile?.name.map { ", \($0)," } ?? "") comes first")
+    fileprivate func luma(_ picture: Picture) throws -> SourceFacts.Luma {
+        if let profile = picture.profile, !profile.isSRGB {
+            return .none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first")
         }
         guard picture.hasPlainColours else { return .none("its colours have to be made plain first") }
         return try storesLuma ? .stored : .made

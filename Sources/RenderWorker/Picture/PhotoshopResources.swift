@@ -8,18 +8,21 @@ struct PhotoshopResources {
     }
 
     static let prefix = Array("Photoshop 3.0\0".utf8)
-    private static let sign = Array("8BIM".utf8)
+    /// Other programs' blocks have signs of their own.
+    private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
     /// Small copies of the picture as it was before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
 
     private var list: [Resource] = []
 
-    /// Reads the whole blocks of a list that may be cut. Nil when no block is left.
+    /// Reads the whole blocks of a list that may be cut, except for thumbnails. Nil when the bytes are no such list.
     init?(_ bytes: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
         var at = bytes.starts(with: Self.prefix) ? Self.prefix.count : 0
-        while at + 12 <= bytes.count, bytes[at..<at + 4].elementsEqual(Self.sign) {
+        func isBlock() -> Bool { Self.signs.contains { bytes[at...].starts(with: $0.utf8) } }
+        guard isBlock() else { return nil }
+        while at + 12 <= bytes.count, isBlock() {
             // The name is a length byte and a text, padded to an even number of bytes.
             let name = (Int(bytes[at + 6]) + 2) / 2 * 2
             let head = 6 + name + 4
@@ -33,13 +36,12 @@ struct PhotoshopResources {
             }
             at = end
         }
-        if list.isEmpty { return nil }
     }
 
     /// A list with IPTC as its only block.
     init(iptc: [UInt8]) {
         let form = TIFFForm(isBigEndian: true, isBig: false)
-        let head = Self.sign + form.bytes(Self.iptcID, 2) + [0, 0] + form.bytes(iptc.count, 4)
+        let head = Array(Self.signs[0].utf8) + form.bytes(Self.iptcID, 2) + [0, 0] + form.bytes(iptc.count, 4)
         list = [
             Resource(
                 id: Self.iptcID, bytes: head + iptc + (iptc.count % 2 == 1 ? [0] : []),

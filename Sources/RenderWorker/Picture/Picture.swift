@@ -47,7 +47,7 @@ final class Picture {
 
     /// All pixels at once in memory, for operations that don't go from top to bottom.
     func inMemory(_ cancellation: Cancellation) throws -> Picture {
-        try cancellation.guarding(self, inMemory)
+        try cancellation.guarding(self, encoding: 0, inMemory)
     }
 
     /// The same of a picture so small that there is nothing to cancel.

@@ -57,7 +57,7 @@ struct SourceFile {
 
     /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
     func picture(shrink: Int = 1) throws -> Picture {
-        guard let source = SourceReader.source(descriptor, of: words) else { throw VipsError.take() }
+        guard let source = SourceReader.source(descriptor, size: size, of: words) else { throw VipsError.take() }
         defer { g_object_unref(source) }
         // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR

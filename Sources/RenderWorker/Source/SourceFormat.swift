@@ -33,8 +33,8 @@ enum SourceFormat: String {
         } else if let name = SimpleFormat.name(prefix, end: end) {
             throw WorkerFailure(
                 stage: "open",
-                message: "this is a \(name) picture, which pipelined does not read: libvips does not trust what it has "
-                    + "for that with strangers' files",
+                message: "this is a \(name) picture, which pipelined does not read: libvips' reader for it is not safe "
+                    + "with strangers' files",
                 advice: "save it as PNG or TIFF, then drop that; \(Self.advice)")
         } else {
             throw WorkerFailure(

@@ -10,13 +10,22 @@ enum BareWebP {
         guard cvips_webpsave_memory(image, &bytes, &length, quality) == 0 else { return -1 }
         defer { g_free(bytes) }
         var whole = WebPData(bytes: bytes?.assumingMemoryBound(to: UInt8.self), size: length)
-        guard let container = WebPMuxCreateInternal(&whole, 0, WEBP_MUX_ABI_VERSION) else { return -1 }
+        guard let container = WebPMuxCreateInternal(&whole, 0, WEBP_MUX_ABI_VERSION) else {
+            return failed("can't take the container apart")
+        }
         defer { WebPMuxDelete(container) }
         // A missing chunk is no failure.
         WebPMuxDeleteChunk(container, "EXIF")
         var bare = WebPData()
-        guard WebPMuxAssemble(container, &bare) == WEBP_MUX_OK else { return -1 }
+        let status = WebPMuxAssemble(container, &bare)
+        guard status == WEBP_MUX_OK else { return failed("can't put the container together (\(status.rawValue))") }
         defer { WebPFree(UnsafeMutableRawPointer(mutating: bare.bytes)) }
         return vips_target_write(target, bare.bytes, bare.size) == 0 ? vips_target_end(target) : -1
+    }
+
+    /// Blames the encoder: without a word of libvips a failure is taken for one of reading the picture.
+    private static func failed(_ reason: String) -> Int32 {
+        cvips_error("webpsave", reason)
+        return -1
     }
 }

@@ -3,7 +3,7 @@ import PipelineControl
 extension Control.Job {
     var stateText: Text { Text(state, .state(state)) }
 
-    /// What people call the job. A download has the name of its URL, without secrets.
+    /// What people call the job. A download has the name of its URL.
     var name: String { url.map(WebName.short) ?? input }
 
     /// What there is to say of the state: what came of it, or why nothing did, or what it waits for.

@@ -86,14 +86,15 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
                 lines.append(head)
                 line = tail
             }
-            if lines.count >= most { return Array(lines.prefix(most - 1)) + [lines[most - 1].cut(to: width - 1) + "…"] }
+            if lines.count >= most { return Array(lines.prefix(most - 1)) + [lines[most - 1].ended(within: width)] }
         }
         return lines + [line.trimmed]
     }
 
-    /// At most `limit` columns wide. The end is left out.
-    func cut(to limit: Int) -> Text {
-        columns <= limit ? self : split(at: max(0, limit - 1)).head.trimmed + "…"
+    /// At most so many columns, the last of which is an ellipsis.
+    private func ended(within width: Int) -> Text {
+        let head = split(at: width - 1).head
+        return (head.columns < width ? head.trimmed : Text()) + "…"
     }
 
     /// Each word with the spaces behind it.

@@ -70,7 +70,9 @@ struct Waiting {
                 }
             case .timeout: try stall.ask(about: some)
             case .resized: break
-            case .interrupted: throw interruption
+            case .interrupted:
+                if let interruption { throw interruption }
+                return
             }
             try draw()
         }
@@ -99,14 +101,13 @@ struct Waiting {
     private mutating func tell(_ some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }
-        let words = context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n")
-        let bytes = Array((words + "\n").utf8)
-        _ = write(STDERR_FILENO, bytes, bytes.count)
+        Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
     }
 
-    /// Says which jobs go on without pipectl, and how to come back to them.
-    private var interruption: Failure {
+    /// Says which jobs go on without pipectl, and how to come back to them. Nil when all that were named have ended.
+    private var interruption: Failure? {
         let left = ids.filter { !ended.contains($0) }
+        if left.isEmpty, !ids.isEmpty { return nil }
         let words =
             if ids.isEmpty {
                 "the jobs go on; `pipectl wait` waits for them again"

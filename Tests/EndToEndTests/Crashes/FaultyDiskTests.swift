@@ -62,6 +62,17 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test("a fault that the faulty disk can't keep fails its test, and is not passed over")
+    func tooMany() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await FaultyDisk.with(daemon.path("disk")) { disk in
+                for _ in 1...1024 { try disk.refuse("open", "/nothing") }
+                #expect(throws: Missing.self) { try disk.refuse("open", "/nothing") }
+                #expect(throws: Missing.self) { try disk.lack("sense") }
+            }
+        }
+    }
+
     private static func sweep(_ kind: DiskKind) async throws {
         let cases = Fault.ofPictures.flatMap { fault in Fault.times.map { (fault, $0) } }
         let names = cases.indices.map { Fault.folder($0 + 1) }

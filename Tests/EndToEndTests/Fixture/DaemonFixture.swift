@@ -163,6 +163,21 @@ final class DaemonFixture {
         }.sorted()
     }
 
+    /// Runs statements in the ledger, past the daemon; returns the first column of what they find.
+    @discardableResult
+    func ledger(_ statements: String) async throws -> [String] {
+        let script = """
+            import sqlite3, sys
+            with sqlite3.connect(sys.argv[1]) as ledger:
+                for statement in sys.argv[2].split(";"):
+                    for row in ledger.execute(statement): print(row[0])
+            """
+        let outcome = try await Programs.run(
+            path: "/usr/bin/env", ["python3", "-c", script, path("state/ledger.sqlite"), statements])
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        return outcome.lines
+    }
+
     // MARK: - Control
 
     func client() throws -> ControlClient { try ControlClient(path: path("run/control.sock")) }

@@ -13,18 +13,24 @@ struct FaultyDisk {
     private let commands: Descriptor
 
     /// Whether it can be mounted here. Where it can't, as in a plain container, the tests that need it are skipped.
-    static var isPermitted: Bool { program != nil && access("/dev/fuse", R_OK | W_OK) == 0 && Mount.isPermitted }
+    static let isPermitted: Bool = {
+        let tools = try? ChildProcess("/bin/sh", ["-c", "command -v clang && pkg-config --exists fuse3"]).wait()
+        return tools?.status == 0 && access("/dev/fuse", R_OK | W_OK) == 0 && Mount.isPermitted
+    }()
 
     static let absence: Comment = "needs root, /dev/fuse, clang and libfuse3-dev"
 
-    /// The server, built once for each run of the tests.
-    private static let program: String? = {
+    private static let path = NSTemporaryDirectory() + "pipelined-faulty-disk-\(getpid())"
+
+    /// The server, built once for each run of the tests, and removed at its end.
+    private static let program = Result {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("faulty_disk.c")
-        let path = NSTemporaryDirectory() + "pipelined-faulty-disk-\(getpid())"
-        let command = #"exec clang -O1 -o "$1" "$2" $(pkg-config --cflags --libs fuse3)"#
-        let compiler = try? ChildProcess("/bin/sh", ["-c", command, "sh", path, source.path]).wait()
-        return compiler?.status == 0 ? path : nil
-    }()
+        let command = #"exec clang -O1 -Wall -Werror -o "$1" "$2" $(pkg-config --cflags --libs fuse3)"#
+        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, source.path]).wait()
+        guard compiler.status == 0 else { throw Missing("faulty_disk.c can't be compiled:\n\(compiler.errors)") }
+        atexit { unlink(FaultyDisk.path) }
+        return path
+    }
 
     /// Runs `body` with a faulty disk at `folder`. Its files lie in a folder beside that.
     static func with<Result>(_ folder: String, _ body: (FaultyDisk) async throws -> Result) async throws -> Result {
@@ -47,7 +53,7 @@ struct FaultyDisk {
         }
         let (ours, its) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         commands = ours
-        server = try ChildProcess(try #require(Self.program), [store, folder], passed: [its])
+        server = try ChildProcess(try Self.program.get(), [store, folder], passed: [its])
         // The answer comes as soon as it is mounted.
         try clear()
     }
@@ -63,7 +69,9 @@ struct FaultyDisk {
     @discardableResult
     private func tell(_ command: String) throws -> Int {
         try Socket.send(Array(command.utf8), to: commands)
-        return Int(String(decoding: try Socket.receive(room: 64, from: commands).bytes, as: UTF8.self)) ?? -1
+        let answer = String(decoding: try Socket.receive(room: 64, from: commands).bytes, as: UTF8.self)
+        guard let refused = Int(answer) else { throw Missing("the faulty disk says to '\(command)': \(answer)") }
+        return refused
     }
 
     /// Refuses this call on paths that match the pattern, from the `first` one on and so many times. The errors take

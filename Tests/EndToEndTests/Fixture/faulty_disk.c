@@ -10,8 +10,8 @@
  *     lack nothing                         nothing is lacking any more
  *     clear                                ends all faults
  *
- * The answer is the number of calls that were refused since the last "clear". When the socket closes, the file system
- * is unmounted. */
+ * The answer is the number of calls that were refused since the last "clear", or what is wrong with the command. When
+ * the socket closes, the file system is unmounted. */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -202,17 +202,21 @@ static int fs_readdir(const char *path, void *names, fuse_fill_dir_t fill, off_t
 
 static int fs_statfs(const char *path, struct statvfs *status) { REFUSE("statfs", path); ANSWER(fstatvfs(top, status)); }
 
-static void obey(char *command) {
+/* Returns what is wrong with the command, or NULL. */
+static const char *obey(char *command) {
     char *word = strtok(command, " ");
-    if (!strcmp(word, "clear")) ruled = refused = 0;
-    if (!strcmp(word, "lack")) {
+    if (!strcmp(word, "clear")) {
+        ruled = refused = 0;
+    } else if (!strcmp(word, "lack")) {
         word = strtok(NULL, " ");
         if (!strcmp(word, "nothing")) no_replace = no_link = no_inodes = no_numbers = 0;
-        if (!strcmp(word, "noreplace")) no_replace = 1;
-        if (!strcmp(word, "link")) no_link = 1;
-        if (!strcmp(word, "inodes")) no_inodes = 1;
-        if (!strcmp(word, "numbers")) no_numbers = 1;
-    } else if (!strcmp(word, "fail") && ruled < MOST) {
+        else if (!strcmp(word, "noreplace")) no_replace = 1;
+        else if (!strcmp(word, "link")) no_link = 1;
+        else if (!strcmp(word, "inodes")) no_inodes = 1;
+        else if (!strcmp(word, "numbers")) no_numbers = 1;
+        else return "nothing is known by that name";
+    } else if (!strcmp(word, "fail")) {
+        if (ruled == MOST) return "there are too many rules";
         struct rule rule = {.kinds = 0};
         snprintf(rule.call, sizeof rule.call, "%s", strtok(NULL, " "));
         snprintf(rule.glob, sizeof rule.glob, "%s", strtok(NULL, " "));
@@ -220,17 +224,21 @@ static void obey(char *command) {
         rule.count = atoi(strtok(NULL, " "));
         while (rule.kinds < 4 && (word = strtok(NULL, " "))) rule.errors[rule.kinds++] = atoi(word);
         rules[ruled++] = rule;
+    } else if (strcmp(word, "count")) {
+        return "there is no such command";
     }
+    return NULL;
 }
 
 static void *listen_to_the_test(void *unused) {
-    char command[512], answer[16];
+    char command[512], answer[64];
     ssize_t length;
     while ((length = recv(3, command, sizeof command - 1, 0)) > 0) {
         command[length] = 0;
         pthread_mutex_lock(&lock);
-        obey(command);
-        snprintf(answer, sizeof answer, "%d", refused);
+        const char *wrong = obey(command);
+        if (wrong) snprintf(answer, sizeof answer, "%s", wrong);
+        else snprintf(answer, sizeof answer, "%d", refused);
         pthread_mutex_unlock(&lock);
         send(3, answer, strlen(answer), MSG_NOSIGNAL);
     }
