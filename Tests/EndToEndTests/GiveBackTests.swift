@@ -72,7 +72,7 @@ struct GiveBackTests {
             try daemon.write("", to: "outbox/noir/.staging/test/.keep")
             try daemon.write("result", to: "outbox/noir/a.jpg")
             let step = #"{"staging":"\#(staging)","target":"\#(daemon.path("outbox/noir/a.jpg"))","conflict":"number"}"#
-            _ = try daemon.list(inLedger: "UPDATE jobs SET state = 'running', intent = '{\"steps\":[\(step)]}'")
+            try await daemon.ledger("UPDATE jobs SET state = 'running', intent = '{\"steps\":[\(step)]}'")
             let outcome = try await Self.giveBack(daemon)
             #expect(outcome.status == 0, "\(outcome)")
             #expect(daemon.files(in: "inbox") == ["a.png"])

@@ -46,15 +46,15 @@ struct LedgerReadingTests {
     @Test("does not keep those who wait for everything waiting for ever")
     func waiting() async throws {
         try await DaemonFixture.with { daemon in
-            try await Self.change("DROP INDEX jobs_undisposed", in: daemon)
+            try await daemon.ledger("DROP INDEX jobs_undisposed")
             let words = ["--root", daemon.root.path, "wait"]
             async let waiting = Programs.run("pipectl", words)
             try await daemon.says("can't read the ledger: no such index: jobs_undisposed")
-            try await Self.change(
+            try await daemon.ledger(
                 """
                 CREATE INDEX jobs_undisposed ON jobs(id)
                     WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled')
-                """, in: daemon)
+                """)
             #expect(try await waiting.status == 0)
         }
     }

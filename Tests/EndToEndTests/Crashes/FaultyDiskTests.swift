@@ -193,7 +193,7 @@ struct FaultyDiskTests {
             try await daemon.waitForAll()
             await daemon.stop()
             let place = daemon.path("inbox/all/.pipelined/test/0/x.png")
-            _ = try daemon.list(inLedger: "UPDATE jobs SET returns = '\(place)'")
+            try await daemon.ledger("UPDATE jobs SET returns = '\(place)'")
             try disk.refuse("getattr", "/failed/all/x.png", [EIO])
             try await daemon.start()
             try await daemon.says("its original, which was being brought back, can't be found")
