@@ -12,7 +12,9 @@ struct LifeTests {
     )
     func drain() async throws {
         try await DaemonFixture.with(
-            Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=1\nPublish=1\n"]) { $1 }
+            Self.slow.merging([
+                "etc/pipelined.conf": "[Daemon]\nDrainTimeout=10min\n[Queues]\nRender=1\nPublish=1\n"
+            ]) { $1 }
         ) {
             daemon in
             try daemon.drop(Picture.tiff(width: 2400, height: 1800), as: "first.tif", inbox: "inbox/slow")

@@ -197,7 +197,8 @@ struct OpenPicture {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        case .luma: return try shrunk(path.shrink).luma()
+        // A profile that is for grey did not count before.
+        case .luma: return try shrunk(path.shrink).withoutProfile().luma()
         case .storedLuma:
             try cancellation.check()
             guard let grey = try source.storedLuma(shrink: path.shrink) else {
