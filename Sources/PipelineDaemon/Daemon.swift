@@ -1,4 +1,5 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
@@ -28,7 +29,10 @@ final class Daemon: @unchecked Sendable {
     /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
         self.places = places
-        let passed = try PassedSocket.take()
+        let passed: Descriptor?
+        do { passed = try PassedSocket.take() } catch {
+            throw StartError(status: .configuration, description: error.description)
+        }
         guard passed != nil || places.socket.utf8.count <= Socket.longestPath else {
             throw StartError(
                 status: .failed,

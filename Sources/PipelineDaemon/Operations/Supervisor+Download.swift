@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 
 /// Jobs whose original is downloaded first. What has come is an original like one that `pipectl add` has passed: it lies in the spool, and

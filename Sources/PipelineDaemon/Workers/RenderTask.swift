@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
@@ -111,12 +112,5 @@ final class RenderTask: @unchecked Sendable {
             done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
         }
         looksOnly = true
-    }
-}
-
-extension Duration {
-    var dispatch: DispatchTimeInterval {
-        let (seconds, attoseconds) = components
-        return .nanoseconds(Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 }

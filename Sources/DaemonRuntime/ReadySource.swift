@@ -1,18 +1,18 @@
 import CLinux
-import Dispatch
+package import Dispatch
 import Foundation
 import Glibc
 import Synchronization
-import SystemCalls
+package import SystemCalls
 
 /// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
 ///
 /// In place of Dispatch's own sources of this kind. Those, when the other end hangs up, let go of their bookkeeping on two threads at once
 /// on Linux: the process crashes now and then, or waits for ever for an event that is told to nobody.
-final class ReadySource: @unchecked Sendable {
+package final class ReadySource: @unchecked Sendable {
     // `@unchecked`: what changes is in `state`.
 
-    enum Direction { case reading, writing }
+    package enum Direction { case reading, writing }
 
     private struct State: @unchecked Sendable {
         // `@unchecked`: the handler is called on the source's queue alone.
@@ -29,14 +29,14 @@ final class ReadySource: @unchecked Sendable {
     private let state: Mutex<State>
 
     /// Holds the descriptor until it is cancelled.
-    init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
+    package init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
         self.queue = queue
         isWriting = direction == .writing
         state = Mutex(State(descriptor: descriptor))
     }
 
     /// Begins. A source that is never cancelled lives for ever.
-    func activate(_ handler: @escaping () -> Void) {
+    package func activate(_ handler: @escaping () -> Void) {
         let box = State(handler: handler)
         state.withLock { state in
             guard let descriptor = state.descriptor else { return }
@@ -47,9 +47,9 @@ final class ReadySource: @unchecked Sendable {
     }
 
     /// The handler is not called before `resume`, but for a call that is under way.
-    func suspend() { state.withLock { $0.suspended = true } }
+    package func suspend() { state.withLock { $0.suspended = true } }
 
-    func resume() {
+    package func resume() {
         state.withLock { state in
             state.suspended = false
             arm(&state)
@@ -57,7 +57,7 @@ final class ReadySource: @unchecked Sendable {
     }
 
     /// The handler is not called any more, but for a call that is under way on another queue.
-    func cancel() {
+    package func cancel() {
         let last = state.withLock { state in
             guard let descriptor = state.descriptor else { return State() }
             if state.id != 0 { ReadyLoop.shared.remove(state.id, descriptor) }

@@ -1,16 +1,16 @@
-import Dispatch
+package import Dispatch
 
 /// Fires at the earliest requested time. Lives on the queue that it calls on.
 ///
 /// Two timers: one follows the wall clock, which goes on while the machine sleeps; the other counts the time that has
 /// passed, so that a clock set back delays nothing.
-final class Appointment {
+package final class Appointment {
     private let byClock: any DispatchSourceTimer
     private let byTime: any DispatchSourceTimer
     private var time = Double.infinity
 
     /// `call` is told how far the clock has been set back since the appointment was made, in seconds; 0 when it was not.
-    init(on queue: DispatchQueue, now: @escaping () -> Double = Timestamp.now, _ call: @escaping (Double) -> Void) {
+    package init(on queue: DispatchQueue, now: @escaping () -> Double = Timestamp.now, _ call: @escaping (Double) -> Void) {
         byClock = DispatchSource.makeTimerSource(queue: queue)
         byTime = DispatchSource.makeTimerSource(queue: queue)
         self.now = now
@@ -31,7 +31,7 @@ final class Appointment {
     /// In seconds. A smaller difference counts as none.
     private static let accuracy = 1.0
 
-    func make(at time: Double) {
+    package func make(at time: Double) {
         guard time < self.time else { return }
         self.time = time
         let pause = DispatchTimeInterval.milliseconds(Int(min(max(0, time - now()), 1e9) * 1000) + 1)
