@@ -9,15 +9,12 @@ package import SystemCalls
 ///
 /// In place of Dispatch's own sources of this kind. Those, when the other end hangs up, let go of their bookkeeping on two threads at once
 /// on Linux: the process crashes now and then, or waits for ever for an event that is told to nobody.
-package final class ReadySource: @unchecked Sendable {
-    // `@unchecked`: what changes is in `state`.
-
+package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
-    private struct State: @unchecked Sendable {
-        // `@unchecked`: the handler is called on the source's queue alone.
+    private struct State {
         var descriptor: Descriptor?
-        var handler: (() -> Void)?
+        var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
         /// The kernel will tell, or has told and `fire` is on its way.
         var armed = false
@@ -35,12 +32,21 @@ package final class ReadySource: @unchecked Sendable {
         state = Mutex(State(descriptor: descriptor))
     }
 
+    /// Calls on the coordination queue.
+    package convenience init(coordinated descriptor: Descriptor, _ direction: Direction = .reading) {
+        self.init(descriptor, direction, queue: Coordination.queue)
+    }
+
+    /// `activate` for a coordinated one.
+    package func coordinate(_ handler: @escaping @Coordination @Sendable () -> Void) {
+        activate { Coordination.assumeIsolated(handler) }
+    }
+
     /// Begins. A source that is never cancelled lives for ever.
-    package func activate(_ handler: @escaping () -> Void) {
-        let box = State(handler: handler)
+    package func activate(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return }
-            state.handler = box.handler
+            state.handler = handler
             (state.descriptor, state.id) = ReadyLoop.shared.add(self, descriptor, writing: isWriting)
             state.armed = true
         }

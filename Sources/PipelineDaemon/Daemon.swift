@@ -71,7 +71,7 @@ final class Daemon: @unchecked Sendable {
         }
         supervisor = Supervisor(
             places: places, ledger: ledger, staging: try Staging(places), pool: pool, plugins: plugins,
-            fetch: FetchPool(program: fetch), current: loaded)
+            fetch: Coordination.sync { FetchPool(program: fetch) }, current: loaded)
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
         let status = ServiceStatus(of: supervisor)
@@ -118,7 +118,7 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = WorkerPool(program: program, resources: plugins.sources)
+        let pool = Coordination.sync { WorkerPool(program: program, resources: plugins.sources) }
         let answer = Answer()
         plugins.trial(in: pool, within: timeout) { answer.give($0) }
         switch answer.wait() {

@@ -6,9 +6,7 @@ import Synchronization
 
 /// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the other for a
 /// recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one delays nobody.
-///
-/// `@unchecked`: everything is touched on `queue` alone, but for what is behind a `Mutex`.
-final class Hooks: @unchecked Sendable {
+actor Hooks: QueueActor {
     struct Report: Sendable {
         var failures = 0
         /// What went wrong with the latest run, if that did.
@@ -27,7 +25,7 @@ final class Hooks: @unchecked Sendable {
     /// Announcements that are read at once.
     private static let page = 500
 
-    private let queue = DispatchQueue(label: "pipelined.hooks")
+    nonisolated let executor = QueueExecutor("pipelined.hooks")
     private let ledger: Ledger
     private let places: Places
     private let shown: @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
@@ -50,23 +48,23 @@ final class Hooks: @unchecked Sendable {
         self.shown = shown
     }
 
-    func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
+    nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
 
     /// What is not right with the latest runs.
-    var problems: [String] {
+    nonisolated var problems: [String] {
         reports.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }
         }
     }
 
     /// The hooks of the recipes in force. A new one begins with what happens from now on.
-    func set(_ programs: [String: String], timeout: Duration) {
+    nonisolated func set(_ programs: [String: String], timeout: Duration) {
         let now = ledger.cursor
-        queue.async { [self] in
-            self.timeout = timeout
-            awaited = (programs, now)
-            isNeeded.withLock { $0 = !programs.isEmpty }
-            look()
+        async { hooks in
+            hooks.timeout = timeout
+            hooks.awaited = (programs, now)
+            hooks.isNeeded.withLock { $0 = !programs.isEmpty }
+            hooks.look()
         }
     }
 
@@ -94,19 +92,21 @@ final class Hooks: @unchecked Sendable {
     }
 
     /// Something was appended to the event log, perhaps.
-    func tell() {
-        if isNeeded.withLock({ $0 }) { queue.async { self.look() } }
+    nonisolated func tell() {
+        if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
     /// Begins nothing more; `done` when what runs has ended, or when `time` has passed, at which it is ended.
-    func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
-            finished = done
-            queue.asyncAfter(deadline: .now() + time.dispatch) { [self] in
-                for hook in hooks.values { hook.run?.giveUp() }
-            }
-            finishIfIdle()
+    nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
+        async { hooks in
+            hooks.finished = done
+            hooks.after(time.dispatch) { $0.giveUp() }
+            hooks.finishIfIdle()
         }
+    }
+
+    private func giveUp() {
+        for hook in hooks.values { hook.run?.assumeIsolated { $0.giveUp() } }
     }
 
     private func finishIfIdle() {
@@ -134,9 +134,9 @@ final class Hooks: @unchecked Sendable {
     private func lookLater() {
         guard !looksAgain, finished == nil else { return }
         looksAgain = true
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in
-            looksAgain = false
-            look()
+        after(.seconds(1)) {
+            $0.looksAgain = false
+            $0.look()
         }
     }
 
@@ -147,7 +147,7 @@ final class Hooks: @unchecked Sendable {
         hook.isBusy = true
         hooks[recipe] = hook
         // Before it runs: what happens then, it never runs twice.
-        ledger.record(hook: recipe, hook.record) { [self] in queue.async { self.run(recipe, cursor) } }
+        ledger.record(hook: recipe, hook.record) { [self] in async { $0.run(recipe, cursor) } }
     }
 
     private func run(_ recipe: String, _ cursor: Int) {
@@ -155,7 +155,7 @@ final class Hooks: @unchecked Sendable {
         let found: (event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)?
         do { found = try ledger.events(after: cursor - 1, limit: 1).first } catch {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
-            return queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in run(recipe, cursor) }
+            return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
         guard let (event, job, batch) = found else { return ended(recipe, nil) }
         do {
@@ -166,8 +166,8 @@ final class Hooks: @unchecked Sendable {
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
                     "PIPELINED_RECIPE=\(recipe)",
-                ], timeout: timeout, queue: queue
-            ) { [self] in ended(recipe, $0) }
+                ], timeout: timeout, on: executor
+            ) { [self] problem in assumeIsolated { $0.ended(recipe, problem) } }
         } catch {
             ended(recipe, "can't be run: \(error)")
         }

@@ -12,7 +12,7 @@ import WorkerProtocol
 ///
 /// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
 final class Supervisor: @unchecked Sendable, IntakeSink {
-    let queue = DispatchQueue(label: "pipelined.supervisor", target: Spine.queue)
+    let queue = Coordination.queue
     /// For what may wait for a disk: each time another queue, and so a thread of its own. A concurrent queue has few threads, and libdispatch
     /// would look each second whether these hang, also when there is nothing to do.
     var files: DispatchQueue { DispatchQueue(label: "pipelined.files") }

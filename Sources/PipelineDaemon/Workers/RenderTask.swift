@@ -5,10 +5,9 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the pool's queue.
-///
-/// `@unchecked`: all but the constants is touched on the pool's queue alone.
-final class RenderTask: @unchecked Sendable {
+/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the coordination queue.
+@Coordination
+final class RenderTask {
     enum Failure: Error, Sendable {
         /// The worker's own word on the picture.
         case picture(WorkerFailure)
@@ -69,7 +68,7 @@ final class RenderTask: @unchecked Sendable {
     /// When it has taken too long; nobody counts while it waits for memory.
     var deadline: DispatchTime?
 
-    init(
+    nonisolated init(
         name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
         targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
@@ -92,7 +91,7 @@ final class RenderTask: @unchecked Sendable {
     }
 
     /// A look at a picture's header, and at how it would be read.
-    init(
+    nonisolated init(
         lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void
     ) {
