@@ -28,6 +28,10 @@ package actor Coordination {
         at(.now() + pause.dispatch, body)
     }
 
+    package static func notify(_ group: DispatchGroup, _ body: @escaping @Coordination @Sendable () -> Void) {
+        group.notify(queue: queue) { assumeIsolated(body) }
+    }
+
     /// From elsewhere, when it must be done on return.
     package static func sync<T: Sendable>(_ body: @Coordination () throws -> T) rethrows -> T {
         try queue.sync { try assumeIsolated(body) }
