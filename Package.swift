@@ -80,10 +80,11 @@ let package = Package(
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
+        room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "CSystemd", "SystemCalls", "ManualPages", "PipelineModel", "PipelineControl",
+                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineModel", "PipelineControl",
                 "WorkerProtocol",
             ]),
         program(
@@ -104,9 +105,8 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "ManualPages", "PipelineModel", "PipelineControl",
-                "WorkerProtocol",
-                "SystemCalls",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "PipelineModel",
+                "PipelineControl", "WorkerProtocol", "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(

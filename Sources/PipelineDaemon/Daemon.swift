@@ -1,4 +1,5 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
@@ -28,7 +29,10 @@ final class Daemon: @unchecked Sendable {
     /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
         self.places = places
-        let passed = try PassedSocket.take()
+        let passed: Descriptor?
+        do { passed = try PassedSocket.take() } catch {
+            throw StartError(status: .configuration, description: error.description)
+        }
         guard passed != nil || places.socket.utf8.count <= Socket.longestPath else {
             throw StartError(
                 status: .failed,
@@ -65,13 +69,16 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        supervisor = Supervisor(
-            places: places, ledger: ledger, staging: try Staging(places), pool: pool, plugins: plugins,
-            fetch: FetchPool(program: fetch), current: loaded)
+        let staging = try Staging(places)
+        supervisor = Coordination.sync {
+            Supervisor(
+                places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
+                fetch: FetchPool(program: fetch), current: loaded)
+        }
         let service = ControlService(supervisor: supervisor, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
         let status = ServiceStatus(of: supervisor)
-        supervisor.tellChange = { status.changed() }
+        Coordination.sync { [supervisor] in supervisor.tellChange = { status.changed() } }
         ledger.afterCommit { [server, supervisor] in
             server.tellFollowers()
             supervisor.hooks.tell()
@@ -84,7 +91,7 @@ final class Daemon: @unchecked Sendable {
     private static func stations(_ supervisor: Supervisor, _ server: ControlServer) throws -> [Watchdog.Station] {
         [
             try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
-            .queue("the supervisor", supervisor.queue),
+            .queue("the supervisor", Coordination.queue),
         ]
             + supervisor.queues.map { queue in
                 Watchdog.Station(name: "the queue \(queue.name)") { queue.ask($0) }
@@ -114,7 +121,7 @@ final class Daemon: @unchecked Sendable {
                 status: .failed,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = WorkerPool(program: program, resources: plugins.sources)
+        let pool = Coordination.sync { WorkerPool(program: program, resources: plugins.sources) }
         let answer = Answer()
         plugins.trial(in: pool, within: timeout) { answer.give($0) }
         switch answer.wait() {
@@ -141,7 +148,7 @@ final class Daemon: @unchecked Sendable {
             "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
                 + "`pipectl\(root) status` shows them")
         ServiceManager.tell("READY=1")
-        supervisor.tellChange()
+        Coordination.async { self.supervisor.tellChange() }
     }
 
     /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
@@ -174,7 +181,7 @@ final class Daemon: @unchecked Sendable {
                 }
             }
         }
-        on(SIGHUP) { [self] in supervisor.queue.async { [supervisor] in supervisor.reload { _ in } } }
+        on(SIGHUP) { [self] in Coordination.async { [supervisor] in supervisor.reload { _ in } } }
     }
 
     /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler

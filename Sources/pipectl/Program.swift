@@ -1,5 +1,6 @@
 import Glibc
 import PipelineControl
+import SystemCalls
 
 /// From the words of the command line to the exit code.
 enum Program {

@@ -1,4 +1,5 @@
 import PipelineControl
+import SystemCalls
 import Testing
 
 @testable import pipectl

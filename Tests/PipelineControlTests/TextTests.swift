@@ -1,5 +1,6 @@
 import Glibc
 import PipelineControl
+import SystemCalls
 import Testing
 
 @testable import pipectl

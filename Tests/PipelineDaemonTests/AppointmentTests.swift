@@ -1,4 +1,4 @@
-import Dispatch
+import DaemonRuntime
 import Synchronization
 import Testing
 
@@ -6,19 +6,22 @@ import Testing
 
 @Suite("Appointments")
 struct AppointmentTests {
+    private final class Clock: Sendable {
+        let time = Mutex(1_000_000.0)
+    }
+
     @Test("one that the clock moves away from is kept when its time has passed, and says how far that was")
     func setBack() async {
-        let queue = DispatchQueue(label: "appointment")
-        let clock = Mutex(1_000_000.0)
+        let clock = Clock()
         let early = await withCheckedContinuation { continuation in
-            queue.async {
+            Coordination.async {
                 var appointment: Appointment?
-                appointment = Appointment(on: queue, now: { clock.withLock { $0 } }) { early in
+                appointment = Appointment(now: { clock.time.withLock { $0 } }) { early in
                     continuation.resume(returning: early)
                     appointment = nil
                 }
                 appointment?.make(at: 1_000_000.05)
-                clock.withLock { $0 -= 3600 }
+                clock.time.withLock { $0 -= 3600 }
             }
         }
         #expect(early > 3599 && early < 3601)

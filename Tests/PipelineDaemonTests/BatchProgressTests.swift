@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import PipelineModel
 import Testing
@@ -9,7 +10,7 @@ struct BatchProgressTests {
     private func fraction(_ jobs: [JobState: Int], reached: [Int: Int] = [:]) -> Double {
         var record = BatchRecord(id: 1, name: nil, isOpen: false)
         (record.jobs, record.reached) = (jobs, reached)
-        return record.tree(over: []).fractionCompleted
+        return Coordination.sync { [record] in record.tree(over: []).fractionCompleted }
     }
 
     @Test("what has ended counts, whatever came of it, and rows cost no object")

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import Glibc
 import PipelineModel
@@ -21,7 +22,7 @@ struct DownloadOperationTests {
         let files = DispatchQueue(label: "files", attributes: .concurrent)
 
         init(_ program: String = Places.programFolder + "/pipelined-fetch", patience: Duration = .seconds(30)) {
-            pool = FetchPool(program: program, patience: patience)
+            pool = Coordination.sync { FetchPool(program: program, patience: patience) }
         }
 
         func path(_ name: String) -> String { "\(folder)/\(name)" }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc

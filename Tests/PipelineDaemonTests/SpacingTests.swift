@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Testing
 
 @testable import PipelineDaemon

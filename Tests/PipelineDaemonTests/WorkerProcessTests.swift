@@ -1,4 +1,4 @@
-import Dispatch
+import DaemonRuntime
 import Glibc
 import Synchronization
 import SystemCalls
@@ -10,10 +10,8 @@ import WorkerProtocol
 @Suite("A worker's process")
 struct WorkerProcessTests {
     /// Keeps the IDs of the transfers that have failed.
-    private final class Listening: WorkerProcess<FetchMessage>, @unchecked Sendable {
-        // `@unchecked`: a `Mutex` guards `failed`, and `heard` is set before anything is sent.
-
-        let failed = Mutex<[Int]>([])
+    private final class Listening: WorkerProcess<FetchMessage> {
+        nonisolated let failed = Mutex<[Int]>([])
         var heard: @Sendable (Int) -> Void = { _ in }
 
         override func received(_ message: FetchMessage, _: [Descriptor]) {
@@ -28,16 +26,17 @@ struct WorkerProcessTests {
 
     @Test("what it is told while it does not read arrives later, whole and in order")
     func slowReader() async throws {
-        let queue = DispatchQueue(label: "worker")
-        let worker = try Listening(program: Places.programFolder + "/pipelined-fetch", arguments: [], queue: queue)
-        defer { queue.sync { worker.terminate() } }
+        let worker = try Coordination.sync {
+            try Listening(program: Places.programFolder + "/pipelined-fetch", arguments: [])
+        }
+        defer { Coordination.sync { worker.terminate() } }
         let count = 3000
         await withCheckedContinuation { continuation in
-            worker.heard = { if $0 == count { continuation.resume() } }
             // Each transfer fails at once. All requests together are more than a socket holds.
             kill(worker.process, SIGSTOP)
             let target = try? Descriptor.open("/dev/null", O_WRONLY)
-            queue.sync {
+            Coordination.sync {
+                worker.heard = { if $0 == count { continuation.resume() } }
                 for id in 1...count {
                     let request = FetchRequest(id: id, url: "gopher://\(id)", resume: nil, limits: FetchLimits())
                     worker.send(FetchOrder.fetch(request), descriptors: target.map { [$0] } ?? [])

@@ -27,6 +27,9 @@ struct RoomRule: CustomTestStringConvertible {
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
         .room("ManualPages", importsOnly: []),
         .room(
+            "DaemonRuntime",
+            importsOnly: ["CLinux", "CSystemd", "SystemCalls", "Dispatch", "Foundation", "Glibc", "Synchronization"]),
+        .room(
             "pipectl",
             importsOnly: [
                 "PipelineControl", "ManualPages", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc",
@@ -42,12 +45,12 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
-        .only(["PipelineDaemon/Systemd"], see: "CSystemd", header: "systemd/"),
+        .only(["DaemonRuntime/Systemd"], see: "CSystemd", header: "systemd/"),
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },
         RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
-            file.room == "PipelineDaemon" ? file.sharedThreads : []
+            ["PipelineDaemon", "DaemonRuntime"].contains(file.room) ? file.sharedThreads : []
         },
         RoomRule(testDescription: "A filter in C includes the contract, libvips, libc and its own headers alone") {
             file in

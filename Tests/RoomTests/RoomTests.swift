@@ -17,6 +17,7 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
+                "DaemonRuntime",
                 "ManualPages",
                 "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
@@ -38,7 +39,8 @@ struct RoomTests {
             ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
             ("PipelineDaemon/Workers/FetchPool.swift", "import CCurl"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
-            ("PipelineDaemon/Log.swift", "import CSystemd"),
+            ("DaemonRuntime/Log.swift", "import CSystemd"),
+            ("DaemonRuntime/Watchdog.swift", "import PipelineModel"),
             ("pipectl/main.swift", "import PipelineDaemon"),
             ("pipectl/List.swift", "private import PipelineModel"),
             ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),
@@ -67,7 +69,7 @@ struct RoomTests {
         "What keeps the rules is left in peace",
         arguments: [
             ("PipelineDaemon/Ledger/Database.swift", "import CSQLite"),
-            ("PipelineDaemon/Systemd/Journal.swift", "import CSystemd"),
+            ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),
             ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
             ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel

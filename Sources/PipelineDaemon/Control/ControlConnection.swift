@@ -1,4 +1,5 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl

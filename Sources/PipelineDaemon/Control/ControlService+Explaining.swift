@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -15,7 +16,7 @@ extension ControlService {
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
                 }
-                supervisor.queue.async {
+                Coordination.async {
                     supervisor.explain(call, there, mayExist: mayExist, opened: file) { result in
                         switch result {
                         case .success(let explanation): request.reply(Call.Explain.Reply(explanation: explanation))
@@ -84,7 +85,7 @@ extension Supervisor {
             }
         }
         pool.run(task)
-        queue.asyncAfter(deadline: .now() + Self.patience.dispatch) { [pool] in pool.cancel(task) }
+        Coordination.after(Self.patience) { [pool] in pool.cancel(task) }
     }
 
     /// Why a picture's header is not known.

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
@@ -46,7 +47,7 @@ extension ControlService {
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onPassing(Call.AddList.self) { [supervisor] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
-            supervisor.queue.async {
+            Coordination.async {
                 do throws(ControlError) {
                     try supervisor.add(call, file, by: request.connection.peer) { result in
                         switch result {
@@ -170,7 +171,7 @@ extension ControlService {
             throw .badValue("'\(call.name)' can't be the name of a picture")
         }
         let supervisor = supervisor
-        supervisor.queue.async {
+        Coordination.async {
             do throws(ControlError) {
                 try supervisor.add(call, name: name, file: file, by: request.connection.peer) { result in
                     switch result {
@@ -212,7 +213,7 @@ extension Supervisor {
         if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
     }
 
-    func story(of record: JobRecord) throws(ControlError) -> Control.Story {
+    nonisolated func story(of record: JobRecord) throws(ControlError) -> Control.Story {
         let neighbours = try ledger.answer { try $0.neighbours(of: record.id) }
         return Control.Story(
             job: shown(record),
@@ -224,7 +225,7 @@ extension Supervisor {
     }
 
     /// What has begun, of every try; then what the latest one has still to do, or what the next one will.
-    private func operations(of record: JobRecord) -> [Control.Operation] {
+    nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
         let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
@@ -281,7 +282,7 @@ extension Supervisor {
         files.async { [self] in
             do {
                 let identity = try spool(file, called: name, to: target, most: most)
-                queue.async { [self] in
+                Coordination.async { [self] in
                     var record = newRecord(
                         order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
@@ -321,7 +322,7 @@ extension Supervisor {
     }
 
     /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
-    private func spool(
+    nonisolated private func spool(
         _ file: Descriptor, called name: String, to target: String, most: Int64
     ) throws -> FileStatus.Identity {
         let before = FileStatus(try file.status())

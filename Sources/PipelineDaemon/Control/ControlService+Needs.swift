@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineControl
 import PipelineModel
 
@@ -20,7 +21,7 @@ extension ControlService {
 }
 
 extension Supervisor {
-    func depend(_ call: Call.Depend, done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void) throws(ControlError) {
+    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void) throws(ControlError) {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
             throw .badValue("Depend takes jobs to come after, or to come after no more")
@@ -30,7 +31,7 @@ extension Supervisor {
     }
 
     /// What there is to say to who wished it, if it can't be.
-    func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
+    nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
         case .unknown(let id): return .noSuchJob(id)
@@ -51,7 +52,7 @@ extension Supervisor {
     }
 
     /// `#3 → #7 → #3`; of a long way both ends.
-    private static func said(_ path: [Int]) -> String {
+    private nonisolated static func said(_ path: [Int]) -> String {
         let words = path.map { "#\($0)" }
         guard words.count > 12 else { return words.joined(separator: " → ") }
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")

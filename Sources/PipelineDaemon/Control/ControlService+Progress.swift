@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -15,7 +16,7 @@ extension ControlService {
                 } abandoned: {
                     watcher.abandon()
                 }
-                supervisor.queue.async { supervisor.add(watcher) }
+                Coordination.async { supervisor.add(watcher) }
             }
         }
     }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import PipelineControl
@@ -45,14 +46,14 @@ extension Supervisor {
 
     /// When `done` is called nothing new starts, and the pause outlives a restart.
     func pause(
-        _ queues: [PipelineQueue], reason: String?, done: @escaping @Sendable ([String: Control.Queue]) -> Void
+        _ queues: [PipelineQueue], reason: String?, done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
     ) {
         let changed = queues.map { (queue: $0, reason: $0.pause(reason: reason)) }
         for job in window.all { showHeld(job) }
         record(changed, paused: true, done: done)
     }
 
-    func resume(_ queues: [PipelineQueue], done: @escaping @Sendable ([String: Control.Queue]) -> Void) {
+    func resume(_ queues: [PipelineQueue], done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void) {
         for queue in queues { queue.resume() }
         for batch in batchProgress.values { batch.resumed() }
         for job in window.all { showHeld(job) }
@@ -62,20 +63,20 @@ extension Supervisor {
 
     private func record(
         _ changed: [(queue: PipelineQueue, reason: String?)], paused: Bool,
-        done: @escaping @Sendable ([String: Control.Queue]) -> Void
+        done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
     ) {
         for (queue, reason) in changed.dropLast() {
             ledger.recordPause(queue.name, reason: reason, paused: paused) {}
         }
         guard let last = changed.last else { return done(queueReports()) }
         ledger.recordPause(last.queue.name, reason: last.reason, paused: paused) { [self] in
-            queue.async { done(self.queueReports()) }
+            Coordination.async { done(self.queueReports()) }
         }
     }
 
     /// `done` is called on the supervisor's queue.
     func limit(
-        _ call: Call.Concurrency, by peer: String, done: @escaping @Sendable (ControlError?) -> Void
+        _ call: Call.Concurrency, by peer: String, done: @escaping @Coordination @Sendable (ControlError?) -> Void
     ) throws(ControlError) {
         guard let text = call.limit else { return done(nil) }
         let queue = try queues(named: call.queue ?? render.name)[0]
@@ -100,7 +101,7 @@ extension Supervisor {
                 failure = .refused("the limit holds until the restart, but can't be saved: \(error)")
             }
             let result = failure
-            self.queue.async { [self] in
+            Coordination.async { [self] in
                 if result == nil, liveLimits[name] == limit { savedLimits.insert(name) }
                 done(result)
             }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineControl
 import PipelineModel
 
@@ -65,7 +66,7 @@ extension Supervisor {
     /// All jobs of these states up to an ID, some at a time: others have their turn on the supervisor's queue in between.
     private func retryAll(
         _ states: [JobState], after id: Int, upTo last: Int, _ retried: Retried,
-        done: @escaping @Sendable (Retried) -> Void
+        done: @escaping @Coordination @Sendable (Retried) -> Void
     ) {
         let rows: [JobRecord]
         do {
@@ -84,7 +85,7 @@ extension Supervisor {
     }
 
     private func retry(
-        _ records: [JobRecord], _ soFar: Retried, isNamed: Bool = true, done: @escaping @Sendable (Retried) -> Void
+        _ records: [JobRecord], _ soFar: Retried, isNamed: Bool = true, done: @escaping @Coordination @Sendable (Retried) -> Void
     ) {
         var retried = soFar
         var wanted: [Wanted] = []

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -78,7 +79,7 @@ extension Supervisor {
     }
 
     /// With what the waiting ones wait for.
-    func withReasons(_ status: Control.Overview) -> Control.Overview {
+    nonisolated func withReasons(_ status: Control.Overview) -> Control.Overview {
         var status = status
         let settling = status.inboxes.reduce(0) { $0 + $1.settling }
         if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
@@ -102,7 +103,7 @@ extension Supervisor {
     }
 
     /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
-    func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting] {
+    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting] {
         let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }
@@ -131,7 +132,7 @@ extension Supervisor {
     }
 
     /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
-    func shown(_ record: JobRecord) -> Control.Job {
+    nonisolated func shown(_ record: JobRecord) -> Control.Job {
         let held = record.state == .queued ? heldReason(record.entry) : nil
         let stays = record.disposed ? nil : stuck.withLock { $0[record.id]?.reason }
         return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -22,7 +23,7 @@ extension ControlService {
             endings.next(supervisor.ledger)
         } abandoned: {
             endings.abandon()
-            supervisor.queue.async { supervisor.checkWaiters() }
+            Coordination.async { supervisor.checkWaiters() }
         }
         let waiter = Waiter(
             each: { record in
@@ -38,7 +39,7 @@ extension ControlService {
                 connection.pump()
             },
             isWanted: { endings.isWanted })
-        supervisor.queue.async {
+        Coordination.async {
             if call.ids.isEmpty { return supervisor.waitForAll(waiter) }
             do {
                 try supervisor.check(call.ids)
@@ -149,7 +150,7 @@ private final class Endings: Sendable {
 
 extension Supervisor {
     /// An event as clients see it: the job in the state that the event tells of.
-    static func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
+    nonisolated static func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
         Control.Event(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
             job: record.map {

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -46,12 +47,12 @@ final class ControlService: @unchecked Sendable {
         }
     }
 
-    /// The same, answered on the supervisor's queue.
+    /// The same, answered where the supervisor lives.
     func onSupervisor<Call: ControlCall>(
-        _ call: Call.Type, _ handler: @escaping @Sendable (Call, ControlRequest) throws -> Void
+        _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
-        on(call) { [supervisor] call, request in
-            supervisor.queue.async {
+        on(call) { call, request in
+            Coordination.async {
                 do { try handler(call, request) } catch { request.fail(error) }
             }
         }

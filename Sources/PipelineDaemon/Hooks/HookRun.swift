@@ -1,16 +1,16 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
 import SystemCalls
 
 /// One run of a hook's program: the event on its standard input, what it says kept for the log.
-///
-/// `@unchecked`: it lives on the queue it was given.
-final class HookRun: @unchecked Sendable {
+actor HookRun: QueueActor {
     /// Bytes of output that are logged.
     private static let mostWords = 1000
 
+    nonisolated let executor: QueueExecutor
     private let process: Int32
     private let exit: ReadySource
     private let timeout: DispatchWorkItem
@@ -20,25 +20,36 @@ final class HookRun: @unchecked Sendable {
 
     /// Starts `program`. `ended` is called once, with what went wrong if something did.
     init(
-        _ program: String, event: [UInt8], environment: [String], timeout: Duration, queue: DispatchQueue,
-        ended: @escaping (String?) -> Void
+        _ program: String, event: [UInt8], environment: [String], timeout: Duration, on executor: QueueExecutor,
+        ended: @escaping @Sendable (String?) -> Void
     ) throws {
+        self.executor = executor
         let input = try Descriptor.memory(event)
         let (output, words) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        self.output = try ProcessOutput(output, queue: queue)
+        self.output = try ProcessOutput(output, on: executor)
         let process = try ChildProgram.start(
             [program], environment: environment, streams: [input.number, words.number, words.number])
         self.process = process
-        exit = ReadySource(Descriptor(owning: clinux_pidfd_open(process)), queue: queue)
+        exit = ReadySource(Descriptor(owning: clinux_pidfd_open(process)), queue: executor.queue)
         self.timeout = DispatchWorkItem { kill(-process, SIGKILL) }
-        self.output.follow { [unowned self] in said += $0.prefix(Self.mostWords - said.count) }
-        exit.activate { [self] in
-            self.timeout.cancel()
-            exit.cancel()
-            self.output.end()
-            ended(reap(timeout))
+        assumeIsolated { $0.follow(timeout, ended) }
+    }
+
+    private func follow(_ limit: Duration, _ ended: @escaping @Sendable (String?) -> Void) {
+        output.assumeIsolated {
+            $0.follow { [unowned self] words in assumeIsolated { $0.hear(words) } }
         }
-        queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in self?.giveUp() }
+        exit.activate { [self] in assumeIsolated { ended($0.end(limit)) } }
+        queue.asyncAfter(deadline: .now() + limit.dispatch) { [weak self] in self?.assumeIsolated { $0.giveUp() } }
+    }
+
+    private func hear(_ words: ArraySlice<UInt8>) { said += words.prefix(Self.mostWords - said.count) }
+
+    private func end(_ limit: Duration) -> String? {
+        timeout.cancel()
+        exit.cancel()
+        output.assumeIsolated { $0.end() }
+        return reap(limit)
     }
 
     /// It, and whatever it has started, are ended.

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -5,9 +6,7 @@ import Synchronization
 
 /// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the other for a
 /// recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one delays nobody.
-///
-/// `@unchecked`: everything is touched on `queue` alone, but for what is behind a `Mutex`.
-final class Hooks: @unchecked Sendable {
+actor Hooks: QueueActor {
     struct Report: Sendable {
         var failures = 0
         /// What went wrong with the latest run, if that did.
@@ -28,7 +27,7 @@ final class Hooks: @unchecked Sendable {
     /// Announcements that are read at once.
     private static let page = 500
 
-    private let queue = DispatchQueue(label: "pipelined.hooks")
+    nonisolated let executor = QueueExecutor("pipelined.hooks")
     private let ledger: Ledger
     private let places: Places
     private let shown: @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
@@ -52,23 +51,23 @@ final class Hooks: @unchecked Sendable {
         self.shown = shown
     }
 
-    func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
+    nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
 
     /// What is not right with the latest runs.
-    var problems: [String] {
+    nonisolated var problems: [String] {
         reports.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }
         }
     }
 
     /// The hooks of the recipes in force. A new one begins with what happens from now on.
-    func set(_ programs: [String: String], timeout: Duration) {
+    nonisolated func set(_ programs: [String: String], timeout: Duration) {
         let now = ledger.cursor
-        queue.async { [self] in
-            self.timeout = timeout
-            awaited = (programs, now)
-            isNeeded.withLock { $0 = !programs.isEmpty }
-            look()
+        async { hooks in
+            hooks.timeout = timeout
+            hooks.awaited = (programs, now)
+            hooks.isNeeded.withLock { $0 = !programs.isEmpty }
+            hooks.look()
         }
     }
 
@@ -96,21 +95,23 @@ final class Hooks: @unchecked Sendable {
     }
 
     /// Something was appended to the event log, perhaps.
-    func tell() {
-        if isNeeded.withLock({ $0 }) { queue.async { self.look() } }
+    nonisolated func tell() {
+        if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
     /// Begins nothing more; `done` when what runs has ended, or when `time` has passed, at which it is ended.
-    func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
-            finished = done
-            queue.asyncAfter(deadline: .now() + time.dispatch) { [self] in
-                timeIsUp = true
-                for hook in hooks.values { hook.run?.giveUp() }
-                finishIfIdle()
-            }
-            finishIfIdle()
+    nonisolated func stop(within time: Duration, _ done: @escaping @Sendable () -> Void) {
+        async { hooks in
+            hooks.finished = done
+            hooks.after(time.dispatch) { $0.giveUp() }
+            hooks.finishIfIdle()
         }
+    }
+
+    private func giveUp() {
+        timeIsUp = true
+        for hook in hooks.values { hook.run?.assumeIsolated { $0.giveUp() } }
+        finishIfIdle()
     }
 
     private func finishIfIdle() {
@@ -139,9 +140,9 @@ final class Hooks: @unchecked Sendable {
     private func lookLater() {
         guard !looksAgain, finished == nil else { return }
         looksAgain = true
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in
-            looksAgain = false
-            look()
+        after(.seconds(1)) {
+            $0.looksAgain = false
+            $0.look()
         }
     }
 
@@ -152,7 +153,7 @@ final class Hooks: @unchecked Sendable {
         hook.isBusy = true
         hooks[recipe] = hook
         // Before it runs: what happens then, it never runs twice.
-        ledger.record(hook: recipe, hook.record) { [self] in queue.async { self.run(recipe, cursor) } }
+        ledger.record(hook: recipe, hook.record) { [self] in async { $0.run(recipe, cursor) } }
     }
 
     private func run(_ recipe: String, _ cursor: Int) {
@@ -160,41 +161,37 @@ final class Hooks: @unchecked Sendable {
         let found: (event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)?
         do { found = try ledger.events(after: cursor - 1, limit: 1).first } catch {
             guard finished == nil else { return ended(recipe, "was not run: the event can't be read: \(error)") }
-            return queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in run(recipe, cursor) }
+            return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
         guard let (event, job, batch) = found else { return ended(recipe, nil) }
-        look(at: hook.program, of: recipe) { [self] refusal in
-            if let refusal { return ended(recipe, "is not run: \(refusal)") }
-            begin(recipe, hook.program, shown(event, job, batch))
-        }
-    }
-
-    /// Looks whether the program may be run, on a thread of its own: its disk may not answer, which is told after the timeout.
-    private func look(at program: String, of recipe: String, _ done: @escaping @Sendable (_ refusal: String?) -> Void) {
+        let program = hook.program
         hooks[recipe]?.isLookedAt = true
-        queue.asyncAfter(deadline: .now() + timeout.dispatch) { [self] in
-            guard hooks[recipe]?.isLookedAt == true else { return }
-            tell(recipe, program, "waits for its disk, which does not answer")
+        after(timeout) { hooks in
+            guard hooks.hooks[recipe]?.isLookedAt == true else { return }
+            hooks.tell(recipe, program, "waits for its disk, which does not answer")
         }
+        // On a thread of its own: its disk may not answer.
         DispatchQueue(label: "pipelined.hook").async { [self] in
             let refusal = Trust.refusal(of: program)
-            queue.async { [self] in
-                hooks[recipe]?.isLookedAt = false
-                done(refusal)
-            }
+            async { $0.begin(recipe, program, refusal, event, job, batch) }
         }
     }
 
-    private func begin(_ recipe: String, _ program: String, _ event: Control.Event) {
+    private func begin(
+        _ recipe: String, _ program: String, _ refusal: String?, _ event: LoggedEvent, _ job: JobRecord?,
+        _ batch: BatchRecord?
+    ) {
+        hooks[recipe]?.isLookedAt = false
+        if let refusal { return ended(recipe, "is not run: \(refusal)") }
         guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
         do {
             hooks[recipe]?.run = try HookRun(
-                program, event: try Wire.encode(event) + [UInt8(ascii: "\n")],
+                program, event: try Wire.encode(shown(event, job, batch)) + [UInt8(ascii: "\n")],
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
                     "PIPELINED_RECIPE=\(recipe)",
-                ], timeout: timeout, queue: queue
-            ) { [self] in ended(recipe, $0) }
+                ], timeout: timeout, on: executor
+            ) { [self] problem in assumeIsolated { $0.ended(recipe, problem) } }
         } catch {
             ended(recipe, "can't be run: \(error)")
         }

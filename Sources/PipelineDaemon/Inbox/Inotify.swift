@@ -1,4 +1,5 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import SystemCalls
@@ -34,7 +35,7 @@ final class Inotify {
     private var watches: [FileSystem.Key: Int32] = [:]
 
     /// Watches `top` alone; folders below are added as they are found.
-    init(top: String, queue: DispatchQueue, events: @escaping () -> Void) throws(SystemError) {
+    init(top: String, queue: DispatchQueue, events: @escaping @Sendable () -> Void) throws(SystemError) {
         let number = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { throw SystemError("inotify_init", top) }
         let descriptor = Descriptor(owning: number)

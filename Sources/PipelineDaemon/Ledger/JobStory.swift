@@ -1,3 +1,4 @@
+import DaemonRuntime
 import WorkerProtocol
 
 /// What happened to a job, for `pipectl show`. It is written with every change of the job, so it is kept small.

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 
 /// A batch as the ledger keeps it, and how far its jobs have come.

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 
 /// Something that changed, as the event log keeps it.

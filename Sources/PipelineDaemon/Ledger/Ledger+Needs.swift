@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 
 /// What comes after what. A row of `needs` is kept once it is met, so that it can be told; what is met stays met.

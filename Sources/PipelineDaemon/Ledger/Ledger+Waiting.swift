@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 
 /// What the work of several jobs needs, and may have to wait for.

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Synchronization
 
 /// The ledger's reading side: a connection for each concurrent reader, so that a long list holds up nobody.

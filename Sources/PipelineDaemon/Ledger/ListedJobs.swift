@@ -1,3 +1,4 @@
+import DaemonRuntime
 import PipelineModel
 import WorkerProtocol
 

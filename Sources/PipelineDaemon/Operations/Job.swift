@@ -1,10 +1,10 @@
+import DaemonRuntime
 import PipelineModel
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.
-///
-/// `@unchecked`: it lives on the supervisor's queue; others only carry it there.
-final class Job: @unchecked Sendable {
+@Coordination
+final class Job {
     var record: JobRecord
     /// The lane of its download.
     let lane: HostLane?

@@ -1,3 +1,5 @@
+import DaemonRuntime
+
 /// What an operation is about, as the log says it.
 enum OperationSubject: CustomStringConvertible {
     /// A job, behind so many barriers.

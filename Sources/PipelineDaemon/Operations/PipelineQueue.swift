@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import PipelineModel
 import Synchronization
@@ -126,7 +127,7 @@ final class PipelineQueue: @unchecked Sendable {
         let effective = Self.count(limit, automatic)
         state = Mutex(State(configured: limit, effective: effective))
         operations.name = "pipelined.\(name)"
-        operations.underlyingQueue = Spine.queue
+        operations.underlyingQueue = Coordination.queue
         if isSerial { operations.maxConcurrentOperationCount = 1 }
     }
 

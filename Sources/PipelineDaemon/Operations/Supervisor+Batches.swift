@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
@@ -12,7 +13,7 @@ extension Supervisor {
             OutboxLine.Turn(files: image.staged) {
                 Set(image.staged.map { FileSystem.folder(of: $0.path) })
             } done: { [self] error in
-                queue.async { self.crossed(job, image, error) }
+                Coordination.async { self.crossed(job, image, error) }
             })
     }
 
@@ -37,7 +38,7 @@ extension Supervisor {
         record.state = .waiting
         ending.insert(record.id)
         ledger.record(record) { [self, id = record.id] in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 ending.remove(id)
                 fill(arrived: nil)
                 checkDrained()
@@ -58,10 +59,10 @@ extension Supervisor {
         announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: .batch(batch, news))
     }
 
-    private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {
+    nonisolated private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {
         ledger.announce(batch) { [self] released in
             done()
-            queue.async { [self] in
+            Coordination.async { [self] in
                 announcing.remove(batch)
                 guard released > 0 else { return checkWaiters() }
                 wentOn(released)
@@ -69,14 +70,14 @@ extension Supervisor {
         }
     }
 
-    /// `done` on the supervisor's queue, when everything that has ended by now is announced.
-    func whenAnnounced(_ done: @escaping @Sendable () -> Void) {
+    /// `done` when everything that has ended by now is announced.
+    func whenAnnounced(_ done: @escaping @Coordination @Sendable () -> Void) {
         // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
         ledger.write(wanted: .now, { _, _ in }) { [self] in
-            queue.async { [self] in
-                let last = AnnounceOperation { [queue] over in
+            Coordination.async { [self] in
+                let last = AnnounceOperation { over in
                     over()
-                    queue.async(execute: done)
+                    Coordination.async(done)
                 }
                 announce.add(last)
             }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
@@ -14,17 +15,17 @@ extension Supervisor {
     }
 
     /// Cancels the jobs of these IDs; `done` when none of them runs any more.
-    func cancel(_ ids: [Int], done: @escaping @Sendable () -> Void) {
+    func cancel(_ ids: [Int], done: @escaping @Coordination @Sendable () -> Void) {
         stopJobs(JobChoice(ids: ids)) { _ in done() }
     }
 
     /// Cancels everything that was accepted, claimed or settling before the call; hands over how many that are.
-    func cancelAll(done: @escaping @Sendable (Int) -> Void) {
+    func cancelAll(done: @escaping @Coordination @Sendable (Int) -> Void) {
         cancel(JobChoice(), settlingIn: inboxes, done: done)
     }
 
     /// Cancels what is chosen, and what settles in these inboxes.
-    func cancel(_ choice: JobChoice, settlingIn some: [Inbox], done: @escaping @Sendable (Int) -> Void) {
+    func cancel(_ choice: JobChoice, settlingIn some: [Inbox], done: @escaping @Coordination @Sendable (Int) -> Void) {
         catchUp(cancelling: true, some) { [self] in
             let settling = some.reduce(0) { $0 + $1.report.settling }
             stopJobs(choice) { done($0 + settling) }
@@ -32,7 +33,7 @@ extension Supervisor {
     }
 
     /// Stops jobs of the window, and rows; hands over how many of them are cancelled.
-    private func stopJobs(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
+    private func stopJobs(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
         let jobs = window.all.filter { choice.speaks(of: $0.record) }
         let group = DispatchGroup()
         let rows = Mutex(0)
@@ -52,18 +53,18 @@ extension Supervisor {
         // Those that have ended at once are recorded as that before it is told.
         group.enter()
         ledger.write(wanted: .now, { _, _ in }, done: { group.leave() })
-        group.notify(queue: queue) { [self] in
+        Coordination.notify(group) { [self] in
             whenAnnounced { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
         }
     }
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.
-    private func cancelRows(_ choice: JobChoice, done: @escaping @Sendable (Int) -> Void) {
+    private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
         // What leaves the window must not be followed by rows that are about to be cancelled.
         fillHolds += 1
         ledger.cancelQueued(upTo: nextID - 1, choice, except: window.ids, at: Timestamp.now()) {
             [self] queued, waiting in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 let count = queued + waiting
                 counts[.queued, default: 0] -= queued
                 counts[.waiting, default: 0] -= waiting
@@ -86,26 +87,27 @@ extension Supervisor {
     }
 
     /// Lets every inbox look at what has happened before now; `done` on the supervisor's queue. One that hangs is not waited for.
-    func catchUp(cancelling: Bool, _ some: [Inbox], done: @escaping @Sendable () -> Void) {
+    func catchUp(cancelling: Bool, _ some: [Inbox], done: @escaping @Coordination @Sendable () -> Void) {
         let group = DispatchGroup()
         let once = Once(done)
         for inbox in some {
             group.enter()
             inbox.catchUp(cancelling: cancelling, wanted: { !once.isOver }, done: { group.leave() })
         }
-        group.notify(queue: queue) { once.call() }
-        queue.asyncAfter(deadline: .now() + .seconds(2)) { once.call() }
+        Coordination.notify(group) { once.call() }
+        Coordination.after(.seconds(2)) { once.call() }
     }
 }
 
 /// A completion that has two ways to be reached, and counts once.
 private final class Once: Sendable {
-    private let body: Mutex<(@Sendable () -> Void)?>
+    private let body: Mutex<(@Coordination @Sendable () -> Void)?>
 
-    init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
+    init(_ body: @escaping @Coordination @Sendable () -> Void) { self.body = Mutex(body) }
 
     var isOver: Bool { body.withLock { $0 == nil } }
 
+    @Coordination
     func call() {
         let taken = body.withLock { body in
             defer { body = nil }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
@@ -24,7 +25,7 @@ extension Supervisor {
             for folder in Set(folders) {
                 let resolved = FileSystem.resolved(folder)
                 guard let mounts = try? MountTable.depth(of: resolved) else { continue }
-                queue.async { [self] in
+                Coordination.async { [self] in
                     guard (knownPlaces[folder]?.mounts ?? 0) <= mounts else { return }
                     knownPlaces[folder] = KnownPlace(resolved: resolved, mounts: mounts)
                 }
@@ -46,7 +47,7 @@ extension Supervisor {
     func watchForHangs() {
         guard !watchingForHangs else { return }
         watchingForHangs = true
-        queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
+        Coordination.after(settings.hangTimeout) { [self] in
             watchingForHangs = false
             lookForHangs()
             let movesSome = !moving.withLock { $0.isEmpty }

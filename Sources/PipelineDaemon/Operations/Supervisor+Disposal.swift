@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
@@ -19,7 +20,7 @@ struct Move: Sendable {
 /// The originals of an inbox are moved one after the other, behind everything else. One that can't be moved stays, says so, and is
 /// tried again.
 extension Supervisor {
-    func disposal(of inbox: String) -> DispatchQueue {
+    nonisolated func disposal(of inbox: String) -> DispatchQueue {
         disposals.withLock { queues in
             if let queue = queues[inbox] { return queue }
             let queue = DispatchQueue(label: "pipelined.disposal")
@@ -29,7 +30,7 @@ extension Supervisor {
     }
 
     /// `done` when all that is to be moved by now has been.
-    func whenDisposed(_ done: @escaping @Sendable () -> Void) {
+    nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in disposals.withLock({ Array($0.values) }) { line.async(group: group) {} }
         group.notify(queue: files, execute: done)
@@ -57,7 +58,7 @@ extension Supervisor {
     }
 
     /// How long it is waited for others.
-    private static let gathering: UInt32 = 20_000  // microseconds
+    nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
     /// Ended jobs whose originals have not been moved: after a crash, after a cancel of many, and when moving has failed.
     func disposeBacklog() {
@@ -71,11 +72,11 @@ extension Supervisor {
         }
     }
 
-    func disposeBacklogOrLater(of inbox: String) {
-        do { try disposeBacklog(of: inbox) } catch { queue.async { self.moveLater() } }
+    nonisolated func disposeBacklogOrLater(of inbox: String) {
+        do { try disposeBacklog(of: inbox) } catch { Coordination.async { self.moveLater() } }
     }
 
-    private func disposeBacklog(of inbox: String) throws {
+    nonisolated private func disposeBacklog(of inbox: String) throws {
         var last = 0
         var left = try endReturns(in: inbox)
         while case let jobs = try ledger.undisposed(of: inbox, after: last, limit: 200), let end = jobs.last {
@@ -90,7 +91,7 @@ extension Supervisor {
 
     /// On the disposal's queue. Once: a second move would meet another file of the same name. Returns those that stay where they are.
     @discardableResult
-    private func disposeOnce(_ records: [JobRecord]) -> [Int] {
+    nonisolated private func disposeOnce(_ records: [JobRecord]) -> [Int] {
         // All records belong to one inbox.
         let inbox = records.first?.order.inbox ?? ""
         defer { moving.withLock { $0[inbox] = nil } }
@@ -132,7 +133,7 @@ extension Supervisor {
             let litter = over.flatMap { $0.intent?.steps ?? [] }
             if !litter.isEmpty { files.async { for step in litter { Litter.remove(step.staging) } } }
             moved.withLock { $0.subtract(over.map(\.id)) }
-            queue.async { self.ended(over) }
+            Coordination.async { self.ended(over) }
         }
         for (record, source) in gone where stuck.withLock({ $0.removeValue(forKey: record.id) }) != nil {
             tell(record, "its original could be moved now, to \(source)")
@@ -141,13 +142,13 @@ extension Supervisor {
     }
 
     /// How long to wait before something that a disk refused is tried again.
-    static let retryInterval = DispatchTimeInterval.seconds(2)
+    nonisolated static let retryInterval = Duration.seconds(2)
 
-    private func stays(_ record: JobRecord, _ error: any Error) {
+    nonisolated private func stays(_ record: JobRecord, _ error: any Error) {
         stays(record, because: "its original stays at \(record.source): \(error)")
     }
 
-    func stays(_ record: JobRecord, because: String) {
+    nonisolated func stays(_ record: JobRecord, because: String) {
         let reason = "\(because); this is tried again"
         let (known, isFirst) = stuck.withLock { stuck in
             defer { stuck[record.id] = StuckOriginal(inbox: record.order.inbox, reason: reason) }
@@ -158,7 +159,7 @@ extension Supervisor {
             tell(record, reason)
         }
         if isFirst { disposeLater() }
-        queue.async { self.checkWaiters() }
+        Coordination.async { self.checkWaiters() }
     }
 
     /// Says which original can't be moved, among these jobs or all.
@@ -198,15 +199,15 @@ extension Supervisor {
         }
     }
 
-    private func disposeLater() {
-        queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
+    nonisolated private func disposeLater() {
+        Coordination.after(Self.retryInterval) { [self] in
             guard !stuck.withLock({ $0.isEmpty }) else { return }
             disposeBacklog()
             disposeLater()
         }
     }
 
-    private func tell(_ record: JobRecord, _ text: String) {
+    nonisolated private func tell(_ record: JobRecord, _ text: String) {
         ledger.append(.job(record.id, record.state, text))
     }
 }

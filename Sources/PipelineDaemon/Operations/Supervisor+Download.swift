@@ -1,9 +1,10 @@
+import DaemonRuntime
 import PipelineModel
 
 /// Jobs whose original is downloaded first. What has come is an original like one that `pipectl add` has passed: it lies in the spool, and
 /// is not downloaded again, after a crash neither.
 extension Supervisor {
-    func queue(of entry: Entry) -> PipelineQueue {
+    nonisolated func queue(of entry: Entry) -> PipelineQueue {
         switch entry {
         case .download: download
         case .render: render
@@ -20,7 +21,7 @@ extension Supervisor {
     }
 
     /// Where a new one goes.
-    func downloadPath() -> String { "\(places.spool)/\(Spool.folder())/download" }
+    nonisolated func downloadPath() -> String { "\(places.spool)/\(Spool.folder())/download" }
 
     func downloading(_ job: Job, _ state: OperationState) {
         if state.isFinal {

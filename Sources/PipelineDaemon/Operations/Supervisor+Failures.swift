@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import WorkerProtocol
@@ -58,7 +59,7 @@ extension Supervisor {
         nextPosition += counts[.waiting] ?? 0
         ledger.bringBackDue(at: position, setBack: setBack, most: settings.retry.most / .seconds(1)) {
             [self] count, next in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 wentOn(count)
                 // Those that come close together are brought back together.
                 if let next { retries.make(at: max(next, Timestamp.now() + 0.1)) }
@@ -67,12 +68,12 @@ extension Supervisor {
     }
 
     /// What waits for its next try does not wait any longer: these, or all. Hands over which they were.
-    func retryEarly(_ ids: [Int]?, done: @escaping @Sendable ([Int]) -> Void) {
+    func retryEarly(_ ids: [Int]?, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0
         ledger.bringBackEarly(ids, upTo: nextID - 1, at: position) { [self] brought in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 wentOn(brought.count)
                 done(brought)
             }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 
@@ -11,7 +12,7 @@ extension Supervisor {
         let seconds = settings.history / .seconds(1)
         ledger.forget(allBut: settings.historyJobs, endedBefore: Timestamp.now() - seconds) {
             [self] forgotten in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 for (state, count) in forgotten { counts[state, default: 0] -= count }
                 // A portion at a time, so that nothing urgent waits behind a large one.
                 if !forgotten.isEmpty { return forgetOld(ended: 0) }

@@ -1,17 +1,18 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
 
 /// Taking files in: each becomes a record, and a job once that is durable.
 extension Supervisor {
-    func accept(
+    nonisolated func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
     ) {
         let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
         let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
         guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, counted: counted, done: done) }
-        queue.async { [self] in
+        Coordination.async { [self] in
             let order = current.order(for: inbox.recipe, places)
             let now = Timestamp.now()
             let records = claims.map { claim in
@@ -47,13 +48,13 @@ extension Supervisor {
         count(records, listed, 1)
         ledger.insert(records, listed, batch: batch) { [self] in
             done()
-            queue.async { [self] in
+            Coordination.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { dispose(record) }
                 let ranks = records.map(\.priority) + [listed?.priority.rank].compactMap(\.self)
                 if let highest = ranks.max() { fill(arrived: Priority(rank: highest)) }
             }
         } refused: { [self] in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 count(records, listed, -1)
                 let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
                 guard records.count > 1 else {
@@ -67,7 +68,7 @@ extension Supervisor {
                     group.enter()
                     enter([record], batch: batch) { group.leave() }
                 }
-                group.notify(queue: queue, execute: done)
+                Coordination.notify(group, done)
             }
         }
     }
@@ -80,14 +81,14 @@ extension Supervisor {
         counts[.failed, default: 0] += sign * wrong
     }
 
-    func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
+    nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
-    func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
+    nonisolated func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
 
-    func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
+    nonisolated func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
 
-    func changed(_ inbox: Inbox) {
-        queue.async { [self] in
+    nonisolated func changed(_ inbox: Inbox) {
+        Coordination.async { [self] in
             checkWaiters()
             checkWatching()
             tellChange()
@@ -95,11 +96,11 @@ extension Supervisor {
     }
 
     /// Calls `done` when each inbox is watched, or has said why it can't be. One that does not answer is not waited for for long.
-    func whenWatching(_ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
+    nonisolated func whenWatching(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
             whenWatching = done
             checkWatching()
-            queue.asyncAfter(deadline: .now() + settings.hangTimeout.dispatch) { [self] in
+            Coordination.after(settings.hangTimeout) { [self] in
                 guard whenWatching != nil else { return }
                 for inbox in inboxes where !inbox.report.isOpen {
                     Log.failure(

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
@@ -15,12 +16,12 @@ extension Supervisor {
     /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is archived.
     ///
     /// On the inbox's queue, where its disk may hang.
-    func accept(
+    nonisolated func accept(
         _ lists: [Claim], and others: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void
     ) {
         let read = lists.map { (claim: $0, list: reading($0, in: inbox)) }
-        queue.async { [self] in
+        Coordination.async { [self] in
             let group = DispatchGroup()
             for (claim, list) in read {
                 group.enter()
@@ -32,7 +33,7 @@ extension Supervisor {
                 group.enter()
                 accept(others, from: inbox, counted: counted) { group.leave() }
             }
-            group.notify(queue: queue, execute: done)
+            Coordination.notify(group, done)
         }
     }
 
@@ -74,7 +75,7 @@ extension Supervisor {
 
     // MARK: - Reading
 
-    private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
+    nonisolated private func reading(_ claim: Claim, in inbox: Inbox) -> Reading {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         return Result {
             // Others can move files about in the inbox.
@@ -85,7 +86,7 @@ extension Supervisor {
     }
 
     /// The one foreign text that the supervisor itself reads.
-    private func reading(_ file: Descriptor, called name: String) -> Reading {
+    nonisolated private func reading(_ file: Descriptor, called name: String) -> Reading {
         let limits = downloadLimits.withLock { $0 }
         do {
             let status = FileStatus(try file.status())
@@ -124,7 +125,7 @@ extension Supervisor {
         let wished = try call.priority.map(priority(named:))
         files.async { [self] in
             let reading = reading(file, called: call.name ?? "")
-            queue.async { [self] in
+            Coordination.async { [self] in
                 switch reading {
                 case .failure(let failure):
                     done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))

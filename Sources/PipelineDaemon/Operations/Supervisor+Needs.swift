@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
@@ -33,13 +34,13 @@ extension Supervisor {
     /// Changes what a job comes after, as long as it has not begun.
     func depend(
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
-        done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
         if let job = window[id], !takeBack(job) { return done(.begun(job.record.state)) }
         // The row is not taken into the window while it is being changed.
         fillHolds += 1
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [self] answer in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 fillHolds -= 1
                 fill()
                 done(answer)
@@ -47,11 +48,11 @@ extension Supervisor {
         }
     }
 
-    /// Records new jobs that come after others; on the supervisor's queue.
+    /// Records new jobs that come after others.
     func enter(
         _ records: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
-        done: @escaping @Sendable (Ledger.NeedsAnswer) -> Void
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
-        ledger.insert(records, batch: batch, after: others) { [self] answer in queue.async { done(answer) } }
+        ledger.insert(records, batch: batch, after: others) { answer in Coordination.async { done(answer) } }
     }
 }

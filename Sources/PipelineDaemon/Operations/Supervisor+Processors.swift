@@ -1,10 +1,11 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 
 /// `auto` follows the processors that the service may use. Nobody tells when they change, so it is looked now and then: while there is
 /// work, and whenever somebody asks how things stand.
 extension Supervisor {
-    private static let interval = DispatchTimeInterval.seconds(2)
+    private static let interval = Duration.seconds(2)
 
     func lookAtProcessors() {
         guard render.followAutomatic() else { return }
@@ -19,7 +20,7 @@ extension Supervisor {
         guard !followsProcessors else { return }
         followsProcessors = true
         lookAtProcessors()
-        queue.asyncAfter(deadline: .now() + Self.interval) { [self] in
+        Coordination.after(Self.interval) { [self] in
             followsProcessors = false
             if !window.isEmpty, !stopping, !render.report.paused { followProcessors() }
         }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import PipelineControl
@@ -126,7 +127,7 @@ extension Supervisor {
             known[watcher.batch] = news
             watcher.tell(news)
         }
-        queue.asyncAfter(deadline: .now() + .milliseconds(1000 / ControlInterface.progressRate)) {
+        Coordination.after(.milliseconds(1000 / ControlInterface.progressRate)) {
             self.tellProgress()
         }
     }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import PipelineModel
@@ -16,7 +17,7 @@ extension Supervisor {
     func readLater() {
         guard !unasked.isScheduled else { return }
         unasked.isScheduled = true
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in
+        Coordination.after(.seconds(1)) { [self] in
             ledger.readAgain {
                 let former = unasked
                 unasked = Unasked()
@@ -30,7 +31,7 @@ extension Supervisor {
     }
 
     /// The problem as people are told it.
-    var unreadReason: String? {
+    nonisolated var unreadReason: String? {
         ledger.readProblem.map { "the ledger can't be read: \($0); what needs it is tried again every second" }
     }
 

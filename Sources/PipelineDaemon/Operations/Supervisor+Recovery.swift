@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
@@ -112,7 +113,7 @@ extension Supervisor {
     }
 
     /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
-    func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
+    nonisolated func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
         // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
@@ -120,13 +121,13 @@ extension Supervisor {
     }
 
     /// Whether the row has the original where it lies until its job is over.
-    private func isAtWork(_ job: JobRecord) -> Bool {
+    nonisolated private func isAtWork(_ job: JobRecord) -> Bool {
         let claims = FileSystem.join(job.order.inbox, ClaimFolder.name)
         return FileSystem.lies(job.source, within: job.origin == .spooled ? places.spool : claims)
     }
 
     /// False when the job has its original, or somebody has returned it.
-    private func putRight(_ id: Int, source: String) throws -> Bool {
+    nonisolated private func putRight(_ id: Int, source: String) throws -> Bool {
         guard let job = try ledger.job(id), job.returns == nil else { return false }
         // An original that is where the row says was away, with its disk, when it was recorded as gone.
         guard try job.source == source || FileSystem.status(job.source) == nil else { return false }
@@ -140,7 +141,7 @@ extension Supervisor {
             return true
         }
         ledger.putRight(id, source: source)
-        if job.state.isFinal { queue.async { self.disposeBacklog() } }
+        if job.state.isFinal { Coordination.async { self.disposeBacklog() } }
         return true
     }
 }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
@@ -14,7 +15,7 @@ struct Reloaded: Sendable {
 /// Configuration and plugins are read again: all of it counts, or, with problems, none.
 extension Supervisor {
     /// One after the other; those who ask while one is under way share the next.
-    func reload(_ done: @escaping @Sendable (Reloaded) -> Void) {
+    func reload(_ done: @escaping @Coordination @Sendable (Reloaded) -> Void) {
         reloads.append(done)
         if !isReloading { reloadNext() }
     }
@@ -26,7 +27,7 @@ extension Supervisor {
         guard isReloading else { return }
         if isReady { ServiceManager.tellReloading() }
         reloadNow { [self] reloaded in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 if isReady { ServiceManager.tell("READY=1") }
                 for done in asked { done(reloaded) }
                 reloadNext()
@@ -45,7 +46,7 @@ extension Supervisor {
             let (loaded, problems) = LoadedConfiguration.load(places, hello: hello)
             accept(problems.isEmpty)
             guard problems.isEmpty else { return refuse(problems, done) }
-            queue.async { [self] in
+            Coordination.async { [self] in
                 reloadProblems = []
                 adopt(loaded)
                 done(Reloaded(skipped: loaded.skipped))
@@ -54,10 +55,10 @@ extension Supervisor {
     }
 
     /// What was in force stays so, and that is said until a reload succeeds.
-    private func refuse(_ problems: [Problem], _ done: @escaping @Sendable (Reloaded) -> Void) {
+    nonisolated private func refuse(_ problems: [Problem], _ done: @escaping @Sendable (Reloaded) -> Void) {
         for problem in problems { Log.failure("\(problem)") }
         Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
-        queue.async { [self] in
+        Coordination.async { [self] in
             reloadProblems = problems
             tellChange()
             done(Reloaded(problems: problems))
@@ -85,7 +86,7 @@ extension Supervisor {
     }
 
     /// Makes copies of the plugins as they are now and tries them; what is handed over is on a queue of files' work. One at a time.
-    private func tryPlugins(
+    nonisolated private func tryPlugins(
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
     ) {
         files.async { [self] in
@@ -110,8 +111,8 @@ extension Supervisor {
         }
     }
 
-    private func tried(_ filter: String, _ isThere: Bool) {
-        queue.async { [self] in
+    nonisolated private func tried(_ filter: String, _ isThere: Bool) {
+        Coordination.async { [self] in
             if isThere { goOn(.filter(filter)) }
             reloadNext()
         }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineControl
@@ -23,8 +24,8 @@ extension Supervisor {
         var lost: [(job: Int, why: any Error)] = []
     }
 
-    /// Moves the originals to where work begins, and queues the jobs; `done`, on the supervisor's queue, when that is durable.
-    func bringBack(_ wanted: [Wanted], done: @escaping @Sendable (Returned) -> Void) {
+    /// Moves the originals to where work begins, and queues the jobs; `done` when that is durable.
+    func bringBack(_ wanted: [Wanted], done: @escaping @Coordination @Sendable (Returned) -> Void) {
         let result = Mutex(Returned())
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
@@ -40,7 +41,7 @@ extension Supervisor {
                 group.leave()
             }
         }
-        group.notify(queue: queue) { [self] in
+        Coordination.notify(group) { [self] in
             var returned = result.withLock { $0 }
             returned.brought.sort { $0.id < $1.id }
             requeue(returned.brought) { [returned] in done(returned) }
@@ -79,7 +80,7 @@ extension Supervisor {
 
     // MARK: - On the line of an inbox
 
-    private func takeBack(_ wanted: [Wanted]) -> Returned {
+    nonisolated private func takeBack(_ wanted: [Wanted]) -> Returned {
         var returned = Returned()
         // The reads below have to see the moves just made.
         _ = ledger.flush(seconds: 10)
@@ -119,7 +120,7 @@ extension Supervisor {
     }
 
     /// Undoes the returns that have failed or were broken off. Returns the jobs whose original can't be found now.
-    func endReturns(in inbox: String) throws -> Set<Int> {
+    nonisolated func endReturns(in inbox: String) throws -> Set<Int> {
         let wanted = unsettled.withLock { $0[inbox] ?? [] }
         var left: Set<Int> = []
         for job in try ledger.jobs(wanted.sorted()) where job.returns != nil {
@@ -134,8 +135,8 @@ extension Supervisor {
         return left
     }
 
-    private func endReturn(of job: JobRecord) throws {
-        defer { queue.async { self.tellWaiters(of: [job.id]) } }
+    nonisolated private func endReturn(of job: JobRecord) throws {
+        defer { Coordination.async { self.tellWaiters(of: [job.id]) } }
         guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
             try original(of: job, at: [place, job.source]) == place
         else { return ledger.abandonReturn(of: job.id) }
@@ -144,12 +145,12 @@ extension Supervisor {
     }
 
     /// The return has failed: `endReturns` finds out where the original lies.
-    private func unsettle(_ job: JobRecord) {
+    nonisolated private func unsettle(_ job: JobRecord) {
         unsettled.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
     }
 
     /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
-    private func original(of record: JobRecord, at places: [String]) throws -> String? {
+    nonisolated private func original(of record: JobRecord, at places: [String]) throws -> String? {
         let found = try places.compactMap { path in
             try spot(path, of: record)?.status().map { (path, $0.identity) }
         }
@@ -158,7 +159,7 @@ extension Supervisor {
     }
 
     /// Nil when the folder around it does not exist.
-    private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
+    nonisolated private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
         guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
         let folder = try claims.open(record.order.inbox)
         do {
@@ -169,7 +170,7 @@ extension Supervisor {
         }
     }
 
-    private func take(_ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned) {
+    nonisolated private func take(_ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned) {
         var (record, place) = (record, to)
         do {
             // The next try may use their names.
@@ -196,13 +197,13 @@ extension Supervisor {
         }
     }
 
-    private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws -> Bool {
+    nonisolated private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws -> Bool {
         guard record.origin == .claimed else { return try Moving.move(original, to: place) }
         return try claims.open(order.inbox).take(original, to: place)
     }
 
     /// Makes the moves durable before they are recorded.
-    private func settle(_ returned: inout Returned) {
+    nonisolated private func settle(_ returned: inout Returned) {
         var failed: [String: any Error] = [:]
         let moved = returned.brought.filter { $0.origin != .kept && !$0.needsDownload }
         for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
@@ -223,13 +224,13 @@ extension Supervisor {
         }
     }
 
-    private func lose(_ record: JobRecord, _ why: any Error, _ returned: inout Returned) {
+    nonisolated private func lose(_ record: JobRecord, _ why: any Error, _ returned: inout Returned) {
         returned.lost.append((record.id, why))
         unsettle(record)
     }
 
     /// Whether a job of this order can begin with its original at this place.
-    private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
+    nonisolated private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
         switch record.origin {
         case .kept: true
         case .claimed: FileSystem.lies(place, within: FileSystem.join(order.inbox, ClaimFolder.name))
@@ -238,7 +239,7 @@ extension Supervisor {
     }
 
     /// A free place to begin from. An original that was never moved stays where it is.
-    private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws -> String {
+    nonisolated private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws -> String {
         if record.needsDownload { return downloadPath() }
         if fits(record.source, record, order) { return record.source }
         let claims = record.origin == .claimed ? try claims.open(order.inbox) : nil
@@ -255,7 +256,7 @@ extension Supervisor {
         throw SystemError("rename", record.path, code: EEXIST)
     }
 
-    private func requeue(_ records: [JobRecord], done: @escaping @Sendable () -> Void) {
+    private func requeue(_ records: [JobRecord], done: @escaping @Coordination @Sendable () -> Void) {
         let group = DispatchGroup()
         for var record in records {
             record.position = nextPosition
@@ -266,7 +267,7 @@ extension Supervisor {
             group.enter()
             ledger.requeue(record) { group.leave() }
         }
-        group.notify(queue: queue) { [self] in
+        Coordination.notify(group) { [self] in
             fill()
             done()
         }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
@@ -62,11 +63,11 @@ extension Supervisor {
 
     /// Looks at a disk for a job that has met a failure there. `then` is left out when the job is cancelled meanwhile.
     private func look<Found: Sendable>(
-        _ job: Job, _ body: @escaping @Sendable () -> Found, then: @escaping @Sendable (Found) -> Void
+        _ job: Job, _ body: @escaping @Sendable () -> Found, then: @escaping @Coordination @Sendable (Found) -> Void
     ) {
         files.async { [self] in
             let found = body()
-            queue.async { [self] in
+            Coordination.async { [self] in
                 if job.ended { return }
                 if job.cancelRequested || job.returning { return settleCancelling(job) }
                 then(found)
@@ -135,7 +136,7 @@ extension Supervisor {
         // As in `cancelRows`: no row that is about to be changed is taken.
         fillHolds += 1
         ledger.setAside(resource, reason: reason, except: window.ids) { [self] count in
-            queue.async { [self] in
+            Coordination.async { [self] in
                 counts[.queued, default: 0] -= count
                 counts[.waiting, default: 0] += count
                 fillHolds -= 1
@@ -152,7 +153,7 @@ extension Supervisor {
     }
 
     private func lookForRoomLater() {
-        queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in
+        Coordination.after(Self.retryInterval) { [self] in
             lookForRoom()
             if !shortages.isEmpty { lookForRoomLater() }
         }
@@ -186,7 +187,7 @@ extension Supervisor {
         guard looking.insert(resource).inserted else { return }
         files.async { [self] in
             let isWell = isWell()
-            queue.async { [self] in
+            Coordination.async { [self] in
                 looking.remove(resource)
                 if isWell { goOn(resource) }
             }
@@ -212,7 +213,7 @@ extension Supervisor {
         let position = nextPosition
         nextPosition += counts[.waiting] ?? 0
         ledger.bringBack(resource, except: window.ids, at: position) { [self] count in
-            queue.async { self.wentOn(count) }
+            Coordination.async { self.wentOn(count) }
         }
     }
 
@@ -225,10 +226,10 @@ extension Supervisor {
         holdInboxes()
     }
 
-    private var ledgerReason: String? { ledger.problem.map { "the ledger can't be written: \($0)" } }
+    nonisolated private var ledgerReason: String? { ledger.problem.map { "the ledger can't be written: \($0)" } }
 
     /// Why no queued job begins in this queue, if so.
-    func heldReason(_ entry: Entry) -> String? {
+    nonisolated func heldReason(_ entry: Entry) -> String? {
         let report = queue(of: entry).report
         return report.paused ? report.pauseText : ledgerReason
     }

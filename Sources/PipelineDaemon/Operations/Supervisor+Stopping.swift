@@ -1,11 +1,12 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
 
 /// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
 extension Supervisor {
-    func stop(_ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
+    nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
             guard !stopping else { return }
             stopping = true
             drained = done
@@ -26,8 +27,8 @@ extension Supervisor {
             }
             tellChange()
             checkDrained()
-            queue.asyncAfter(deadline: .now() + settings.drainTimeout.dispatch) { self.drainTimedOut() }
-            queue.asyncAfter(deadline: .now() + (settings.drainTimeout + settings.cancelGrace + .seconds(5)).dispatch) {
+            Coordination.after(settings.drainTimeout) { self.drainTimedOut() }
+            Coordination.after((settings.drainTimeout + settings.cancelGrace + .seconds(5))) {
                 self.giveUp()
             }
         }
@@ -68,7 +69,7 @@ extension Supervisor {
                 fetch.stop { [self] in
                     whenDisposed { [self] in
                         _ = ledger.flush(seconds: 10)
-                        queue.async { [self] in
+                        Coordination.async { [self] in
                             drained?()
                             drained = nil
                         }

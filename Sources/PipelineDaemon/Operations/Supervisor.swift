@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Foundation
 import PipelineModel
@@ -8,13 +9,12 @@ import WorkerProtocol
 /// Schedules and records. It never reads a picture itself: workers do, and answer.
 ///
 /// The window: only so many jobs have operations; the rest wait as rows of the ledger, and follow in the order of their position.
-///
-/// `@unchecked`: all state is touched on `queue` alone. It reads the ledger, and waits for no inbox or outbox.
-final class Supervisor: @unchecked Sendable, IntakeSink {
-    let queue = DispatchQueue(label: "pipelined.supervisor", target: Spine.queue)
+/// It reads the ledger, and waits for no inbox or outbox.
+@Coordination
+final class Supervisor: IntakeSink {
     /// For what may wait for a disk: each time another queue, and so a thread of its own. A concurrent queue has few threads, and libdispatch
     /// would look each second whether these hang, also when there is nothing to do.
-    var files: DispatchQueue { DispatchQueue(label: "pipelined.files") }
+    nonisolated var files: DispatchQueue { DispatchQueue(label: "pipelined.files") }
     /// What `--save` keeps is written one after the other.
     let saving = DispatchQueue(label: "pipelined.saving")
     /// The originals of an inbox are moved one after the other, behind everything else; one that hangs holds up its own.
@@ -46,7 +46,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     let render: PipelineQueue
     let publish: PipelineQueue
     let announce: PipelineQueue
-    var queues: [PipelineQueue] { [download, render, publish, announce] }
+    nonisolated var queues: [PipelineQueue] { [download, render, publish, announce] }
 
     var current: LoadedConfiguration
     /// What the control socket's clients may take, as the configuration has it.
@@ -81,9 +81,9 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Originals with which a filter has crashed or hung, since it last did not.
     var strikes: [String: Set<String>] = [:]
     /// For what has grown too old to be remembered.
-    private(set) lazy var sweeps = Appointment(on: queue) { [unowned self] _ in forgetOld(ended: 0) }
+    private(set) lazy var sweeps = Appointment { [unowned self] _ in forgetOld(ended: 0) }
     /// For the job that is the first to be tried again.
-    private(set) lazy var retries = Appointment(on: queue) { [unowned self] in retryDue(setBack: $0) }
+    private(set) lazy var retries = Appointment { [unowned self] in retryDue(setBack: $0) }
     var knownPlaces: [String: KnownPlace] = [:]
     var watchingForHangs = false
     /// While rows are being changed in bulk, none is taken.
@@ -102,7 +102,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
     /// Plugins are being tried.
     var isReloading = false
     /// Who has asked for a reload since that began.
-    var reloads: [@Sendable (Reloaded) -> Void] = []
+    var reloads: [@Coordination @Sendable (Reloaded) -> Void] = []
     /// Why the latest reload has changed nothing.
     var reloadProblems: [Problem] = []
     /// All inboxes have been watched, or were given up on.
@@ -147,24 +147,16 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         ledger.awaitsOthers(awaitsOthers)
     }
 
-    var settings: Settings {
-        assert(isHere, "settings change on the supervisor's queue")
-        return current.configuration.settings
-    }
-
-    private var isHere: Bool {
-        dispatchPrecondition(condition: .onQueue(queue))
-        return true
-    }
+    var settings: Settings { current.configuration.settings }
 
     /// Opens the inboxes and begins to work. What an earlier run left is put right first.
-    func begin() throws {
-        ledger.problemChanged { [self] in queue.async { self.ledgerChanged() } }
-        ledger.readFailed { [self] in queue.async { self.readLater() } }
-        ledger.batchSettled { [self] batch, news in queue.async { self.announce(news, of: batch) } }
-        try queue.sync {
+    nonisolated func begin() throws {
+        ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
+        ledger.readFailed { [self] in Coordination.async { self.readLater() } }
+        ledger.batchSettled { [self] batch, news in Coordination.async { self.announce(news, of: batch) } }
+        try Coordination.sync {
             try recover()
-            ledger.othersChanged { [self] consequences in queue.async { self.adopt(consequences) } }
+            ledger.othersChanged { [self] consequences in Coordination.async { self.adopt(consequences) } }
             ledger.lookAtBatches()
             for (name, reason) in try ledger.pausedQueues() {
                 guard let queue = queues.first(where: { $0.name == name }) else { continue }
@@ -177,7 +169,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             retryDue()
             openInboxes(adopting: true)
             try endReturns()
-            try MountTable.watch { [self] in queue.async { self.mountsChanged() } }
+            try MountTable.watch { [self] in Coordination.async { self.mountsChanged() } }
             fill()
             forgetOld(ended: 0)
         }
@@ -254,8 +246,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
                 source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(settings, onTruncated: record.order.onTruncated), suspect: record.crashes > 0),
-            pool: pool, files: files, claims: claims, held: { [self] reason in queue.async { self.hold(id, reason) } },
-            lost: { [self] failure, account in queue.async { self.lost(id, failure, account) } })
+            pool: pool, files: files, claims: claims, held: { [self] reason in Coordination.async { self.hold(id, reason) } },
+            lost: { [self] failure, account in Coordination.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1
         let job =
             isLast
@@ -266,10 +258,10 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         if let download {
             if let lane = job.lane { turns.enter(lane) }
             render.follow(download)
-            download.observe { [self] _, state in queue.async { self.downloading(job, state) } }
+            download.observe { [self] _, state in Coordination.async { self.downloading(job, state) } }
         }
-        render.observe { [self] _, state in queue.async { self.rendering(job, state) } }
-        job.publish?.observe { [self] _, state in queue.async { self.publishing(job, state) } }
+        render.observe { [self] _, state in Coordination.async { self.rendering(job, state) } }
+        job.publish?.observe { [self] _, state in Coordination.async { self.publishing(job, state) } }
         if let download {
             self.download.add(download, of: .job(subject), at: job.place, lane: record.host ?? "")
         }
@@ -284,8 +276,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         let publish = PublishOperation(
             order: record.order, path: record.path, resuming: record.intent, publisher: publisher, files: files,
             steps: PublishOperation.Steps(
-                intend: { [self] intent, done in queue.async { self.intend(id, intent, done) } },
-                conclude: { [self] published, done in queue.async { self.conclude(id, published, done) } }))
+                intend: { [self] intent, done in Coordination.async { self.intend(id, intent, done) } },
+                conclude: { [self] published, done in Coordination.async { self.conclude(id, published, done) } }))
         let announce = AnnounceOperation { [ledger] done in
             // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
             ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
@@ -364,8 +356,8 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.record.intent = intent
         ledger.record(intent: intent, of: id) {
             done(true)
-        } refused: { [self] in
-            queue.async {
+        } refused: {
+            Coordination.async {
                 job.publishing = former != nil
                 job.record.intent = former
                 job.refusal = .unrecordedIntent
@@ -398,7 +390,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         job.discarding = true
         files.async { [self] in
             publisher.discard(image.staged)
-            queue.async { self.stopped(job) }
+            Coordination.async { self.stopped(job) }
         }
     }
 
@@ -486,7 +478,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
             if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
                 files.async { self.publisher.discard(image.staged) }
             }
-            queue.async { [self] in
+            Coordination.async { [self] in
                 ending.remove(record.id)
                 left(record)
                 fill(arrived: nil)
@@ -501,7 +493,7 @@ final class Supervisor: @unchecked Sendable, IntakeSink {
         fill(arrived: nil)
     }
 
-    static func line(_ record: JobRecord, _ places: Places) -> String {
+    nonisolated static func line(_ record: JobRecord, _ places: Places) -> String {
         let time = (record.finished ?? 0) - (record.started ?? 0)
         let results = record.outputs.map {
             $0.hasPrefix(places.data + "/") ? String($0.dropFirst(places.data.count + 1)) : $0

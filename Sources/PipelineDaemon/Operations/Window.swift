@@ -1,4 +1,7 @@
+import DaemonRuntime
+
 /// The jobs that have operations, counted by the queue that they began in.
+@Coordination
 struct Window {
     private var jobs: [Int: Job] = [:]
     private var counts: [Entry: Int] = [:]

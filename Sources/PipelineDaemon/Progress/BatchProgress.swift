@@ -1,7 +1,9 @@
+import DaemonRuntime
 import Foundation
 import PipelineModel
 
-/// A batch of which something is in the window; the jobs that belong to none count as one, too. Lives on the supervisor's queue.
+/// A batch of which something is in the window; the jobs that belong to none count as one, too.
+@Coordination
 final class BatchProgress {
     /// Its jobs in the window, until their end is recorded.
     private(set) var inWindow = 0
@@ -29,6 +31,7 @@ final class BatchProgress {
 
 extension BatchRecord {
     /// The batch as a tree of Foundation's `Progress`: the jobs in work below it. All others are figures of the ledger, and cost no object.
+    @Coordination
     func tree(over jobs: [JobProgress]) -> Progress {
         let all = ended + unended
         let tree = Progress.discreteProgress(totalUnitCount: Int64(max(1, all)) * JobProgress.units)

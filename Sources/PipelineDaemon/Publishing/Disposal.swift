@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Glibc
 import PipelineControl
 import PipelineModel

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Synchronization
 import SystemCalls

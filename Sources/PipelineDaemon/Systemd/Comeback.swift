@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import Glibc
 import PipelineModel

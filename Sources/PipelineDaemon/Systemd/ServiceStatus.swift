@@ -1,11 +1,11 @@
+import DaemonRuntime
 import Dispatch
 import PipelineControl
 import Synchronization
 
 /// The line that `systemctl status` shows. It is told when something has changed, and once a second at the most.
-///
-/// `@unchecked`: `latest`, `told` and `failed` are touched on the supervisor's queue alone.
-final class ServiceStatus: @unchecked Sendable {
+@Coordination
+final class ServiceStatus {
     private static let pause = DispatchTimeInterval.seconds(1)
 
     private let supervisor: Supervisor
@@ -15,16 +15,16 @@ final class ServiceStatus: @unchecked Sendable {
     /// Of how many failed jobs, since when, how many were counted.
     private var failed = (all: 0, since: 0.0, count: 0)
 
-    init(of supervisor: Supervisor) {
+    nonisolated init(of supervisor: Supervisor) {
         self.supervisor = supervisor
     }
 
     /// Something may have changed. May be called on any thread, and as often as one likes.
-    func changed() {
+    nonisolated func changed() {
         guard ServiceManager.isListening, !isDue.exchange(true, ordering: .relaxed) else { return }
-        supervisor.queue.async { [self] in
+        Coordination.async { [self] in
             let time = max(.now(), latest.map { $0 + Self.pause } ?? .now())
-            supervisor.queue.asyncAfter(deadline: time) { self.look() }
+            Coordination.at(time) { self.look() }
         }
     }
 
@@ -43,7 +43,7 @@ final class ServiceStatus: @unchecked Sendable {
                 if let count { failed = (status.jobs.failed, midnight, count) }
             }
             let line = StatusLine.text(supervisor.withReasons(status), failedToday: failed.count)
-            supervisor.queue.async { [failed] in self.tell(line, failed) }
+            Coordination.async { [failed] in self.tell(line, failed) }
         }
     }
 

@@ -1,4 +1,5 @@
 import PipelineControl
+import SystemCalls
 
 /// What there is to say in one line: what is wrong, what is going on, and what waits for what.
 enum StatusLine {

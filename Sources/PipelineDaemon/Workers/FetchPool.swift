@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import WorkerProtocol
@@ -6,16 +7,14 @@ import WorkerProtocol
 /// once more in a new one, each alone, so that the one that took it down is known.
 ///
 /// One that has done its share, or whose resolver's files have been replaced, finishes what it has while the next one begins.
-///
-/// `@unchecked`: all state is touched on `queue` alone.
-final class FetchPool: @unchecked Sendable {
-    private static let startTimeout = DispatchTimeInterval.seconds(15)
+@Coordination
+final class FetchPool {
+    private static let startTimeout = Duration.seconds(15)
     /// All transfers would be lost with the process: its word is awaited for longer than CancelGrace.
     private static let leastGrace = Duration.seconds(2)
     /// libcurl, TLS, and threads that look up names.
     private static let memory: Int64 = 2 << 30
 
-    private let queue = DispatchQueue(label: "pipelined.fetch", target: Spine.queue)
     /// Creates the files to download into, one after the other, so that servers are asked in the order in which
     /// downloads begin. All files lie on one disk.
     let opening = DispatchQueue(label: "pipelined.fetch.files")
@@ -39,8 +38,8 @@ final class FetchPool: @unchecked Sendable {
     init(program: String, patience: Duration = .seconds(30)) {
         self.program = program
         self.patience = patience
-        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: queue)
-        children.setEventHandler { [weak self] in self?.endStopped() }
+        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
+        children.setEventHandler { [weak self] in Coordination.assumeIsolated { self?.endStopped() } }
         children.activate()
     }
 
@@ -50,8 +49,8 @@ final class FetchPool: @unchecked Sendable {
 
     /// How many transfers a worker carries before it is replaced, the most that it may write to a file, how long it may take to stop one, and
     /// whether one that is not confined in every way gets any.
-    func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
-        queue.async { [self] in
+    nonisolated func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
+        Coordination.async { [self] in
             self.transfersPerWorker = transfersPerWorker
             self.maxSize = maxSize
             self.grace = grace
@@ -61,15 +60,15 @@ final class FetchPool: @unchecked Sendable {
     }
 
     /// What keeps the worker from starting, if so.
-    func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
-        queue.async { [self] in
+    nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
+        Coordination.async { [self] in
             reply(
                 failedStarts > 2 ? "the fetch worker ends at its start (\(failedStarts) in a row); see the log" : nil)
         }
     }
 
-    func run(_ task: FetchTask) {
-        queue.async { [self] in
+    nonisolated func run(_ task: FetchTask) {
+        Coordination.async { [self] in
             if task.cancelled || stopped { return task.done(.failure(.cancelled)) }
             waiting.append(task)
             balance()
@@ -77,8 +76,8 @@ final class FetchPool: @unchecked Sendable {
     }
 
     /// Asks for the transfer to stop, and ends the worker when it does not answer; what else it had begins again.
-    func cancel(_ task: FetchTask) {
-        queue.async { [self] in
+    nonisolated func cancel(_ task: FetchTask) {
+        Coordination.async { [self] in
             task.cancelled = true
             if let index = waiting.firstIndex(where: { $0 === task }) {
                 waiting.remove(at: index)
@@ -86,7 +85,7 @@ final class FetchPool: @unchecked Sendable {
             }
             guard let (worker, id) = place(of: task) else { return }
             worker.send(FetchOrder.cancel(id))
-            queue.asyncAfter(deadline: .now() + max(grace, Self.leastGrace).dispatch) {
+            Coordination.after(max(grace, Self.leastGrace)) {
                 guard worker.tasks[id] === task else { return }
                 Log.failure("the fetch worker does not answer, and is replaced")
                 worker.terminate()
@@ -95,8 +94,8 @@ final class FetchPool: @unchecked Sendable {
     }
 
     /// Ends all transfers; `done` when the last worker is gone.
-    func stop(_ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
+    nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
             stopped = true
             emptied = done
             for task in waiting { task.done(.failure(.cancelled)) }
@@ -106,7 +105,7 @@ final class FetchPool: @unchecked Sendable {
         }
     }
 
-    // MARK: - On the queue
+    // MARK: - In work
 
     private func place(of task: FetchTask) -> (FetchWorker, Int)? {
         for worker in workers {
@@ -159,7 +158,7 @@ final class FetchPool: @unchecked Sendable {
         let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
         guard !listens, let next else { return }
         listens = true
-        queue.asyncAfter(deadline: max(next, .now() + .milliseconds(100))) { [self] in
+        Coordination.at(max(next, .now() + .milliseconds(100))) { [self] in
             listens = false
             for worker in workers where !worker.killed { endIfSilent(worker) }
             listen()
@@ -185,11 +184,11 @@ final class FetchPool: @unchecked Sendable {
 
     private func start() {
         do {
-            let worker = try FetchWorker(program: program, queue: queue, pool: self)
+            let worker = try FetchWorker(program: program, pool: self)
             worker.limitFiles(to: maxSize)
             worker.limitMemory(to: Self.memory)
             workers.append(worker)
-            queue.asyncAfter(deadline: .now() + Self.startTimeout) { [weak worker] in
+            Coordination.after(Self.startTimeout) { [weak worker] in
                 if let worker, !worker.isReady { worker.terminate() }
             }
         } catch {
@@ -203,7 +202,7 @@ final class FetchPool: @unchecked Sendable {
         failedStarts += 1
         guard !restarting else { return }
         restarting = true
-        queue.asyncAfter(deadline: .now() + .seconds(min(30, failedStarts))) { [self] in
+        Coordination.after(.seconds(min(30, failedStarts))) { [self] in
             restarting = false
             balance()
         }

@@ -1,11 +1,11 @@
+import DaemonRuntime
 import Dispatch
 import SystemCalls
 import WorkerProtocol
 
-/// One transfer for the fetch worker, and where its answers go. Answers come on the pool's queue.
-///
-/// `@unchecked`: all but the constants is touched on the pool's queue alone.
-final class FetchTask: @unchecked Sendable {
+/// One transfer for the fetch worker, and where its answers go. Answers come on the coordination queue.
+@Coordination
+final class FetchTask {
     enum Failure: Error, Sendable {
         /// The worker's own word on the transfer.
         case transfer(FetchFailure)
@@ -33,7 +33,7 @@ final class FetchTask: @unchecked Sendable {
     /// Its latest worker was ended because of it.
     var isSilent = false
 
-    init(
+    nonisolated init(
         url: String, resume: FetchResume?, limits: FetchLimits, target: Descriptor,
         progress: @escaping @Sendable (_ received: Int64, _ total: Int64?) -> Void,
         done: @escaping @Sendable (Result<FetchedFile, Failure>) -> Void

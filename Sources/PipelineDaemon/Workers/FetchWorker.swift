@@ -3,9 +3,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// The fetch worker's process, seen from the supervisor.
-///
-/// `@unchecked`: it lives on its pool's queue; others only carry it there.
-final class FetchWorker: WorkerProcess<FetchMessage>, @unchecked Sendable {
+final class FetchWorker: WorkerProcess<FetchMessage> {
     /// It has said hello, and may be given work.
     var isReady = false
     /// It finishes what it has, and gets nothing more.
@@ -16,10 +14,10 @@ final class FetchWorker: WorkerProcess<FetchMessage>, @unchecked Sendable {
     private let names: [FileStatus.Identity?]
     private weak var pool: FetchPool?
 
-    init(program: String, queue: DispatchQueue, pool: FetchPool) throws {
+    init(program: String, pool: FetchPool) throws {
         self.pool = pool
         names = Self.namesNow()
-        try super.init(program: program, arguments: [], queue: queue)
+        try super.init(program: program, arguments: [])
     }
 
     override func received(_ message: FetchMessage, _: [Descriptor]) { pool?.received(message, from: self) }

@@ -1,12 +1,11 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import SystemCalls
 
 /// Reads a child's standard output and error in small turns: a child that writes without end is slowed down, and leaves
 /// its queue free for other work.
-///
-/// `@unchecked`: it lives on the queue it was given.
-final class ProcessOutput: @unchecked Sendable {
+actor ProcessOutput: QueueActor {
     /// Bytes read in a turn.
     private static let turn = 64 * 1024
     /// The pause after a full turn.
@@ -16,20 +15,21 @@ final class ProcessOutput: @unchecked Sendable {
 
     private let source: ReadySource
     private let descriptor: Descriptor
-    private let queue: DispatchQueue
-    private var heard: ((ArraySlice<UInt8>) -> Void)?
+    nonisolated let executor: QueueExecutor
+    private var heard: (@Sendable (ArraySlice<UInt8>) -> Void)?
 
-    init(_ descriptor: Descriptor, queue: DispatchQueue) throws(SystemError) {
+    /// Lives with its owner, on that one's executor.
+    init(_ descriptor: Descriptor, on executor: QueueExecutor) throws(SystemError) {
         try descriptor.setNonblocking()
         self.descriptor = descriptor
-        self.queue = queue
-        source = ReadySource(descriptor, queue: queue)
+        self.executor = executor
+        source = ReadySource(descriptor, queue: executor.queue)
     }
 
     /// Begins to read; the caller must call `end`.
-    func follow(_ heard: @escaping (ArraySlice<UInt8>) -> Void) {
+    func follow(_ heard: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
         self.heard = heard
-        source.activate { [weak self] in self?.turn() }
+        source.activate { [weak self] in self?.assumeIsolated { $0.turn() } }
     }
 
     /// Reads the last words of a child that has ended.

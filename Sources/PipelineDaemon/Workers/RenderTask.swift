@@ -1,13 +1,13 @@
+import DaemonRuntime
 import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the pool's queue.
-///
-/// `@unchecked`: all but the constants is touched on the pool's queue alone.
-final class RenderTask: @unchecked Sendable {
+/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the coordination queue.
+@Coordination
+final class RenderTask {
     enum Failure: Error, Sendable {
         /// The worker's own word on the picture.
         case picture(WorkerFailure)
@@ -68,7 +68,7 @@ final class RenderTask: @unchecked Sendable {
     /// When it has taken too long; nobody counts while it waits for memory.
     var deadline: DispatchTime?
 
-    init(
+    nonisolated init(
         name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
         targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
@@ -91,7 +91,7 @@ final class RenderTask: @unchecked Sendable {
     }
 
     /// A look at a picture's header, and at how it would be read.
-    init(
+    nonisolated init(
         lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void
     ) {
@@ -111,12 +111,5 @@ final class RenderTask: @unchecked Sendable {
             done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
         }
         looksOnly = true
-    }
-}
-
-extension Duration {
-    var dispatch: DispatchTimeInterval {
-        let (seconds, attoseconds) = components
-        return .nanoseconds(Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 }

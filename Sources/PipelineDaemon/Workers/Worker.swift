@@ -3,9 +3,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// A render worker's process, seen from the supervisor.
-///
-/// `@unchecked`: it lives on its pool's queue; others only carry it there.
-final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
+final class Worker: WorkerProcess<WorkerMessage> {
     enum State {
         /// Started; has not said hello.
         case starting
@@ -33,13 +31,13 @@ final class Worker: WorkerProcess<WorkerMessage>, @unchecked Sendable {
 
     /// Starts the process. `message` is called with each message, `ended` once, with how it ended, after the last message.
     init(
-        program: String, arguments: [String], generation: Int, queue: DispatchQueue,
+        program: String, arguments: [String], generation: Int,
         message: @escaping (Worker, WorkerMessage) -> Void, ended: @escaping (Worker, WorkerEnd) -> Void
     ) throws {
         self.generation = generation
         self.message = message
         end = ended
-        try super.init(program: program, arguments: arguments, queue: queue)
+        try super.init(program: program, arguments: arguments)
     }
 
     var isIdle: Bool { if case .idle = state { true } else { false } }

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import PipelineModel
@@ -8,9 +9,8 @@ import WorkerProtocol
 ///
 /// Workers belong to a generation: those that were started with the same plugins. A new generation begins with one
 /// worker on trial; when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
-///
-/// `@unchecked`: all state is touched on `queue` alone.
-final class WorkerPool: @unchecked Sendable {
+@Coordination
+final class WorkerPool {
     /// What the workers of a generation load.
     struct Plugins: Sendable {
         /// Where their copies are.
@@ -19,7 +19,6 @@ final class WorkerPool: @unchecked Sendable {
         var files: [String: String]
     }
 
-    private let queue = DispatchQueue(label: "pipelined.workers", target: Spine.queue)
     private let program: String
     /// Folders in which filters have folders of their own.
     private let resources: [String]
@@ -55,8 +54,8 @@ final class WorkerPool: @unchecked Sendable {
     init(program: String, resources: [String]) {
         self.program = program
         self.resources = resources
-        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: queue)
-        children.setEventHandler { [weak self] in self?.endStopped() }
+        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
+        children.setEventHandler { [weak self] in Coordination.assumeIsolated { self?.endStopped() } }
         children.activate()
     }
 
@@ -66,12 +65,12 @@ final class WorkerPool: @unchecked Sendable {
 
     /// Starts one worker of a new generation, with the plugins in this folder, which have so long to load, and hands over what it said.
     /// `accept` makes its generation the current one, whose plugins are those from then on; with none the worker leaves.
-    func trial(
+    nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
             @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Plugins?) -> Void), WorkerStartError>) -> Void
     ) {
-        queue.async { [self] in
+        Coordination.async { [self] in
             startTimeout = timeout
             let next = generation + 1
             guard let worker = start(generation: next, Plugins(folder: plugins, files: [:])) else {
@@ -81,7 +80,7 @@ final class WorkerPool: @unchecked Sendable {
             trials[process] = Trial { [self] result in
                 done(
                     result.map { hello in
-                        (hello, { plugins in self.queue.async { self.judge(process, next, plugins) } })
+                        (hello, { plugins in Coordination.async { self.judge(process, next, plugins) } })
                     })
             }
         }
@@ -102,8 +101,8 @@ final class WorkerPool: @unchecked Sendable {
 
     /// How many pictures may be worked on at once, how much memory they may need together, how many a worker does before it is
     /// replaced, and whether one that is not confined in every way gets any.
-    func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
-        queue.async { [self] in
+    nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
+        Coordination.async { [self] in
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
             mustBeConfined = confined
@@ -114,16 +113,16 @@ final class WorkerPool: @unchecked Sendable {
     }
 
     /// What keeps workers from starting, if so.
-    func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
-        queue.async { [self] in
+    nonisolated func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
+        Coordination.async { [self] in
             let problem =
                 failedStarts > 2 ? "render workers end at their start (\(failedStarts) in a row); see the log" : nil
             reply(workers.count { !$0.isLeaving }, problem)
         }
     }
 
-    func run(_ task: RenderTask) {
-        queue.async { [self] in
+    nonisolated func run(_ task: RenderTask) {
+        Coordination.async { [self] in
             if task.cancelled || stopped { return task.done(.failure(.cancelled)) }
             waiting.append(task)
             balance()
@@ -131,8 +130,8 @@ final class WorkerPool: @unchecked Sendable {
     }
 
     /// Asks for the task to stop, and ends its worker when it does not within the grace.
-    func cancel(_ task: RenderTask) {
-        queue.async { [self] in
+    nonisolated func cancel(_ task: RenderTask) {
+        Coordination.async { [self] in
             task.cancelled = true
             if let index = waiting.firstIndex(where: { $0 === task }) {
                 waiting.remove(at: index)
@@ -144,15 +143,15 @@ final class WorkerPool: @unchecked Sendable {
                 return release(worker, replace: false)
             }
             worker.send(SupervisorMessage.cancel)
-            queue.asyncAfter(deadline: .now() + task.limits.cancelGrace.dispatch) {
+            Coordination.after(task.limits.cancelGrace) {
                 if worker.task === task { worker.terminate() }
             }
         }
     }
 
     /// Ends all workers; `done` when the last is gone.
-    func stop(_ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
+    nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
             stopped = true
             emptied = done
             for task in waiting { task.done(.failure(.cancelled)) }
@@ -162,7 +161,7 @@ final class WorkerPool: @unchecked Sendable {
         }
     }
 
-    // MARK: - On the queue
+    // MARK: - In work
 
     private func isStarting(_ worker: Worker) -> Bool {
         if case .starting = worker.state { trials[worker.process] == nil } else { false }
@@ -190,7 +189,7 @@ final class WorkerPool: @unchecked Sendable {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
         } else if let plugins, !restarting, present.count < wanted, start(generation: generation, plugins) != nil {
             // One after the other: starting a process takes a while, and whoever shares the thread has a turn in between.
-            queue.async { [self] in balance() }
+            Coordination.async { [self] in balance() }
         }
     }
 
@@ -203,12 +202,12 @@ final class WorkerPool: @unchecked Sendable {
         do {
             let worker = try Worker(
                 program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
-                generation: generation, queue: queue,
+                generation: generation,
                 // As long as it lives: the pool may be let go of first, when the daemon can't start.
                 message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
             worker.files = plugins.files
             workers.append(worker)
-            queue.asyncAfter(deadline: .now() + startTimeout.dispatch) { [weak worker] in
+            Coordination.after(startTimeout) { [weak worker] in
                 if let worker, case .starting = worker.state { worker.terminate() }
             }
             return worker
@@ -224,7 +223,7 @@ final class WorkerPool: @unchecked Sendable {
         failedStarts += 1
         guard !restarting else { return }
         restarting = true
-        queue.asyncAfter(deadline: .now() + .seconds(min(30, failedStarts))) { [self] in
+        Coordination.after(.seconds(min(30, failedStarts))) { [self] in
             restarting = false
             balance()
         }
@@ -272,7 +271,7 @@ final class WorkerPool: @unchecked Sendable {
     private func look(at time: DispatchTime) {
         if let nextLook, nextLook <= time { return }
         nextLook = time
-        queue.asyncAfter(deadline: time) { [self] in
+        Coordination.at(time) { [self] in
             guard nextLook == time else { return }
             nextLook = nil
             endOverdue()

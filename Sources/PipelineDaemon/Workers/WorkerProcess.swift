@@ -1,17 +1,17 @@
 import CLinux
+import DaemonRuntime
 import Dispatch
 import Glibc
 import SystemCalls
 import WorkerProtocol
 
 /// A worker's process, seen from the supervisor: started, talked to, limited, ended, awaited.
-///
-/// `@unchecked`: it lives on its pool's queue; others only carry it there.
-class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
+@Coordination
+class WorkerProcess<Message: Decodable & Sendable> {
     /// The pause before a message that the kernel refused is sent again.
-    private static var pause: DispatchTimeInterval { .milliseconds(20) }
+    private static var pause: Duration { .milliseconds(20) }
 
-    let process: pid_t
+    nonisolated let process: pid_t
     /// Whether the kill was ours.
     private(set) var killed = false
     private var stoppedBy: Int32?
@@ -27,15 +27,13 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
-    private let queue: DispatchQueue
     private let words: WorkerWords
 
     /// Starts the process.
-    init(program: String, arguments: [String], queue: DispatchQueue) throws {
+    init(program: String, arguments: [String]) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        self.queue = queue
-        words = try WorkerWords(reading, queue: queue)
+        words = try WorkerWords(reading)
         process = try Self.spawn(program, arguments, channel: theirs, words: writing)
         let pidfd = clinux_pidfd_open(process)
         guard pidfd >= 0 else {
@@ -46,12 +44,12 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
         }
         try ours.setNonblocking()
         channel = WorkerChannel(ours)
-        messages = ReadySource(ours, queue: queue)
-        exit = ReadySource(Descriptor(owning: pidfd), queue: queue)
+        messages = ReadySource(coordinated: ours)
+        exit = ReadySource(coordinated: Descriptor(owning: pidfd))
         words.follow(process)
         // More of them are told of at once.
-        messages.activate { [weak self] in _ = self?.receive() }
-        exit.activate { [self] in
+        messages.coordinate { [weak self] in _ = self?.receive() }
+        exit.coordinate { [self] in
             while receive() {}
             words.end()
             exit.cancel()
@@ -92,7 +90,7 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
             // The kernel lacks memory, or too many descriptors are in flight: no event tells when that has passed.
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
-                queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.sendOn() }
+                Coordination.after(Self.pause) { [weak self] in self?.sendOn() }
             // The worker is gone; its exit is told apart.
             case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
             default:
@@ -104,8 +102,8 @@ class WorkerProcess<Message: Decodable & Sendable>: @unchecked Sendable {
 
     private func waitForRoom(_ channel: WorkerChannel) {
         guard room == nil else { return }
-        room = ReadySource(channel.socket, .writing, queue: queue)
-        room?.activate { [weak self] in self?.sendOn() }
+        room = ReadySource(coordinated: channel.socket, .writing)
+        room?.coordinate { [weak self] in self?.sendOn() }
     }
 
     private func stopWaitingForRoom() {

@@ -1,12 +1,12 @@
+import DaemonRuntime
 import Dispatch
 import Glibc
 import SystemCalls
 
 /// What a worker writes on its standard output and error, which nobody there should: a library, or a filter. So many lines in a while are
 /// logged, and the rest is counted.
-///
-/// `@unchecked`: it lives on its worker's queue.
-final class WorkerWords: @unchecked Sendable {
+@Coordination
+final class WorkerWords {
     private static let most = 20
     private static let pause = 10.0
     private static let longestLine = 400
@@ -19,18 +19,20 @@ final class WorkerWords: @unchecked Sendable {
     private var logged = 0
     private var unsaid = 0
 
-    init(_ descriptor: Descriptor, queue: DispatchQueue) throws(SystemError) {
-        output = try ProcessOutput(descriptor, queue: queue)
+    init(_ descriptor: Descriptor) throws(SystemError) {
+        output = try ProcessOutput(descriptor, on: Coordination.executor)
     }
 
     func follow(_ worker: pid_t) {
         self.worker = worker
-        output.follow { [unowned self] in hear($0) }
+        output.assumeIsolated {
+            $0.follow { [unowned self] bytes in Coordination.assumeIsolated { hear(bytes) } }
+        }
     }
 
     /// The worker has ended: its last words.
     func end() {
-        output.end()
+        output.assumeIsolated { $0.end() }
         if !rest.isEmpty { line() }
     }
 

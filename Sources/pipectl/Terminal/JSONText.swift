@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PipelineControl
+import SystemCalls
 
 /// JSON in one fixed form: keys in order, the same value always the same text.
 enum JSONText {

@@ -1,4 +1,5 @@
 import PipelineControl
+import SystemCalls
 
 /// A line for people. Whatever is put into it from elsewhere is made printable on the way, so that no file's name can drive the
 /// terminal; only its own literals are taken as they are.

@@ -1,4 +1,5 @@
 import PipelineControl
+import SystemCalls
 
 /// The jobs in work, a line each, one below the other: `  #15 download  alps.jpg  ███░░░  38 %  1.2 MB/s  12 s`.
 struct JobColumns {

@@ -1,4 +1,5 @@
 import PipelineControl
+import SystemCalls
 
 /// Asks now and then what jobs wait for, on its own connection, so that `wait` still hears Ctrl-C and jobs that end.
 struct Stall {

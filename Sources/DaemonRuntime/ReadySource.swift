@@ -1,23 +1,20 @@
 import CLinux
-import Dispatch
+package import Dispatch
 import Foundation
 import Glibc
 import Synchronization
-import SystemCalls
+package import SystemCalls
 
 /// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
 ///
 /// In place of Dispatch's own sources of this kind. Those, when the other end hangs up, let go of their bookkeeping on two threads at once
 /// on Linux: the process crashes now and then, or waits for ever for an event that is told to nobody.
-final class ReadySource: @unchecked Sendable {
-    // `@unchecked`: what changes is in `state`.
+package final class ReadySource: Sendable {
+    package enum Direction { case reading, writing }
 
-    enum Direction { case reading, writing }
-
-    private struct State: @unchecked Sendable {
-        // `@unchecked`: the handler is called on the source's queue alone.
+    private struct State {
         var descriptor: Descriptor?
-        var handler: (() -> Void)?
+        var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
         /// The kernel will tell, or has told and `fire` is on its way.
         var armed = false
@@ -29,27 +26,36 @@ final class ReadySource: @unchecked Sendable {
     private let state: Mutex<State>
 
     /// Holds the descriptor until it is cancelled.
-    init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
+    package init(_ descriptor: Descriptor, _ direction: Direction = .reading, queue: DispatchQueue) {
         self.queue = queue
         isWriting = direction == .writing
         state = Mutex(State(descriptor: descriptor))
     }
 
+    /// Calls on the coordination queue.
+    package convenience init(coordinated descriptor: Descriptor, _ direction: Direction = .reading) {
+        self.init(descriptor, direction, queue: Coordination.queue)
+    }
+
+    /// `activate` for a coordinated one.
+    package func coordinate(_ handler: @escaping @Coordination @Sendable () -> Void) {
+        activate { Coordination.assumeIsolated(handler) }
+    }
+
     /// Begins. A source that is never cancelled lives for ever.
-    func activate(_ handler: @escaping () -> Void) {
-        let box = State(handler: handler)
+    package func activate(_ handler: @escaping @Sendable () -> Void) {
         state.withLock { state in
             guard let descriptor = state.descriptor else { return }
-            state.handler = box.handler
+            state.handler = handler
             (state.descriptor, state.id) = ReadyLoop.shared.add(self, descriptor, writing: isWriting)
             state.armed = true
         }
     }
 
     /// The handler is not called before `resume`, but for a call that is under way.
-    func suspend() { state.withLock { $0.suspended = true } }
+    package func suspend() { state.withLock { $0.suspended = true } }
 
-    func resume() {
+    package func resume() {
         state.withLock { state in
             state.suspended = false
             arm(&state)
@@ -57,7 +63,7 @@ final class ReadySource: @unchecked Sendable {
     }
 
     /// The handler is not called any more, but for a call that is under way on another queue.
-    func cancel() {
+    package func cancel() {
         let last = state.withLock { state in
             guard let descriptor = state.descriptor else { return State() }
             if state.id != 0 { ReadyLoop.shared.remove(state.id, descriptor) }

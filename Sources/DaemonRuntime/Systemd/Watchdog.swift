@@ -6,11 +6,16 @@ import Dispatch
 /// It does not ask what may wait for a disk: a mount that hangs is no reason to end the daemon.
 ///
 /// `@unchecked`: what changes is touched on `queue` alone.
-final class Watchdog: @unchecked Sendable {
+package final class Watchdog: @unchecked Sendable {
     /// Something that answers as long as it is not stuck.
-    struct Station: Sendable {
-        var name: String
-        var ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
+    package struct Station: Sendable {
+        let name: String
+        let ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
+
+        package init(name: String, ask: @escaping @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void) {
+            self.name = name
+            self.ask = ask
+        }
     }
 
     private let queue = DispatchQueue(label: "pipelined.watchdog")
@@ -23,7 +28,7 @@ final class Watchdog: @unchecked Sendable {
     private var patience: Duration?
     private let timer: any DispatchSourceTimer
 
-    init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
+    package init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
         self.stations = stations
         self.ping = ping
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -37,14 +42,14 @@ final class Watchdog: @unchecked Sendable {
     }
 
     /// Asks twice in each `interval`, beginning now.
-    func begin(_ interval: Duration) {
+    package func begin(_ interval: Duration) {
         queue.async { self.patience = interval / 4 }
         timer.schedule(deadline: .now(), repeating: (interval / 2).dispatch, leeway: (interval / 20).dispatch)
         timer.activate()
     }
 
     /// Asks all of them, unless one of the last round still owes its answer.
-    func ask() { queue.async { self.round() } }
+    package func ask() { queue.async { self.round() } }
 
     private func round() {
         guard awaited == nil else { return }

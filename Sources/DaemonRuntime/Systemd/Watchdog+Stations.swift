@@ -1,15 +1,15 @@
-import Dispatch
+package import Dispatch
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 extension Watchdog.Station {
     /// A queue that runs what is given to it.
-    static func queue(_ name: String, _ queue: DispatchQueue) -> Watchdog.Station {
+    package static func queue(_ name: String, _ queue: DispatchQueue) -> Watchdog.Station {
         Watchdog.Station(name: name) { answer in queue.async(execute: answer) }
     }
 
     /// The thread that waits for all descriptors: a byte that is sent here has to be told of there.
-    static func readyLoop() throws(SystemError) -> Watchdog.Station {
+    package static func readyLoop() throws(SystemError) -> Watchdog.Station {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_DGRAM.rawValue))
         let answers = DispatchQueue(label: "pipelined.watchdog.events")
         let source = ReadySource(far, queue: answers)

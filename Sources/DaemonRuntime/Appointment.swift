@@ -1,37 +1,42 @@
 import Dispatch
 
-/// Fires at the earliest requested time. Lives on the queue that it calls on.
+/// Fires at the earliest requested time.
 ///
 /// Two timers: one follows the wall clock, which goes on while the machine sleeps; the other counts the time that has
 /// passed, so that a clock set back delays nothing.
-final class Appointment {
+@Coordination
+package final class Appointment {
     private let byClock: any DispatchSourceTimer
     private let byTime: any DispatchSourceTimer
     private var time = Double.infinity
 
     /// `call` is told how far the clock has been set back since the appointment was made, in seconds; 0 when it was not.
-    init(on queue: DispatchQueue, now: @escaping () -> Double = Timestamp.now, _ call: @escaping (Double) -> Void) {
-        byClock = DispatchSource.makeTimerSource(queue: queue)
-        byTime = DispatchSource.makeTimerSource(queue: queue)
+    package init(
+        now: @escaping @Sendable () -> Double = { Timestamp.now() }, _ call: @escaping @Coordination @Sendable (Double) -> Void
+    ) {
+        byClock = DispatchSource.makeTimerSource(queue: Coordination.queue)
+        byTime = DispatchSource.makeTimerSource(queue: Coordination.queue)
         self.now = now
         for timer in [byClock, byTime] {
-            timer.setEventHandler { [unowned self] in
-                guard time < .infinity else { return }
-                // The second timer may be slightly early by the wall clock, which is adjusted all the time.
-                let early = time - now()
-                time = .infinity
-                call(early > Self.accuracy ? early : 0)
-            }
+            timer.setEventHandler { [unowned self] in Coordination.assumeIsolated { fire(call) } }
             timer.activate()
         }
     }
 
-    private let now: () -> Double
+    private func fire(_ call: (Double) -> Void) {
+        guard time < .infinity else { return }
+        // The second timer may be slightly early by the wall clock, which is adjusted all the time.
+        let early = time - now()
+        time = .infinity
+        call(early > Self.accuracy ? early : 0)
+    }
+
+    private let now: @Sendable () -> Double
 
     /// In seconds. A smaller difference counts as none.
     private static let accuracy = 1.0
 
-    func make(at time: Double) {
+    package func make(at time: Double) {
         guard time < self.time else { return }
         self.time = time
         let pause = DispatchTimeInterval.milliseconds(Int(min(max(0, time - now()), 1e9) * 1000) + 1)

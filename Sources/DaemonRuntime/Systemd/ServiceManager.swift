@@ -2,30 +2,30 @@ import CSystemd
 import Glibc
 
 /// Who has started this process, if it is to be told how that is: systemd, with `Type=notify` (sd_notify(3)).
-enum ServiceManager {
-    static let isListening = getenv("NOTIFY_SOCKET") != nil
+package enum ServiceManager {
+    package static let isListening = getenv("NOTIFY_SOCKET") != nil
 
     /// Tells it these assignments, `READY=1` for example, all at once.
-    static func tell(_ assignments: String...) {
+    package static func tell(_ assignments: String...) {
         guard isListening else { return }
         // Whoever does not listen any more has nothing to be told.
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 
     /// The settings are being read again, until `READY=1`.
-    static func tellReloading() {
+    package static func tellReloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         tell("RELOADING=1", "MONOTONIC_USEC=\(Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000)")
     }
 
     /// Stopping takes so long at the most, which may be longer than the unit's `TimeoutStopSec=`.
-    static func tellStopping(within time: Duration) {
+    package static func tellStopping(within time: Duration) {
         tell("STOPPING=1", "EXTEND_TIMEOUT_USEC=\(Int(time / .microseconds(1)))")
     }
 
     /// How often it wants to hear that work goes on, if it does (`WatchdogSec=`).
-    static var watchdogInterval: Duration? {
+    package static var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
         return .microseconds(Int64(clamping: microseconds))

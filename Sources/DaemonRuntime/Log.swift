@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
-import PipelineControl
+import SystemCalls
 
 /// Lines for people: what, which file, and what to do when it is a failure. They go to the journal under systemd, with fields to look
 /// for, and to standard error otherwise. A file's name and a client's words may hold anything: a line stays a line, and commands
 /// nobody's terminal.
-enum Log {
-    static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
+package enum Log {
+    package static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
         write(line.printable, .notice, of: subject)
     }
 
     /// Something went wrong. On a terminal it stands out.
-    static func failure(_ line: String, advice: String? = nil, of subject: LogSubject = LogSubject()) {
+    package static func failure(_ line: String, advice: String? = nil, of subject: LogSubject = LogSubject()) {
         write((line + (advice.map { "; \($0)" } ?? "")).printable, .failure, of: subject)
     }
 
     /// Why nothing will be done at all: what is wrong with the command line, or the configuration at the start.
-    static func refusal(_ line: String) {
+    package static func refusal(_ line: String) {
         switch LogTarget.current {
         case .plain: put("pipelined: \(line)\n")
         case .prefixed, .journal: failure(line)

@@ -1,12 +1,12 @@
 import CSystemd
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 /// The control socket, when systemd listens at it in our place (pipelined.socket): who connects while no daemon runs is answered by the
 /// next.
-enum PassedSocket {
+package enum PassedSocket {
     /// What was passed, or nil when nothing was. Anything but one listening Unix stream socket is an error.
-    static func take() throws(StartError) -> Descriptor? {
+    package static func take() throws(PassedSocketError) -> Descriptor? {
         let first = Int32(SD_LISTEN_FDS_START)
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &names)
@@ -31,10 +31,14 @@ enum PassedSocket {
         return Descriptor(owning: first)
     }
 
-    private static func refusal(_ problem: String) -> StartError {
-        StartError(
-            status: .configuration,
+    private static func refusal(_ problem: String) -> PassedSocketError {
+        PassedSocketError(
             description: "socket activation: \(problem); "
                 + "the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket")
     }
+}
+
+/// Why the daemon can't listen at what systemd passed.
+package struct PassedSocketError: Error, CustomStringConvertible {
+    package let description: String
 }

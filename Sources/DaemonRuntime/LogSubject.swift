@@ -1,0 +1,34 @@
+/// What a line of the log is about. On a terminal the line says it; the journal keeps each as a field of its own.
+package struct LogSubject: Sendable {
+    /// Far more than anybody looks for in one line.
+    private static let mostJobs = 64
+
+    package var jobs: [Int] = []
+    package var batch: Int?
+    package var recipe: String?
+    package var stage: String?
+    package var filter: String?
+    /// The picture, as it is called in its inbox.
+    package var input: String?
+
+    package init(
+        jobs: [Int] = [], batch: Int? = nil, recipe: String? = nil, stage: String? = nil, filter: String? = nil,
+        input: String? = nil
+    ) {
+        self.jobs = jobs
+        self.batch = batch
+        self.recipe = recipe
+        self.stage = stage
+        self.filter = filter
+        self.input = input
+    }
+
+    var fields: [(name: String, value: String)] {
+        let fields = [
+            ("BATCH", batch.map { "\($0)" }), ("RECIPE", recipe), ("STAGE", stage), ("FILTER", filter),
+            ("INPUT", input),
+        ]
+        return jobs.prefix(Self.mostJobs).map { ("JOB", "\($0)") }
+            + fields.compactMap { name, value in value.map { (name, $0) } }
+    }
+}
