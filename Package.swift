@@ -75,6 +75,7 @@ let package = Package(
 
         room("SystemCalls", ["CLinux"]),
         room("ManualPages"),
+        room("OperationGraph"),
         room("PipelineModel"),
         room("PipelineControl", ["SystemCalls"]),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
@@ -83,8 +84,8 @@ let package = Package(
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "CSystemd", "SystemCalls", "ManualPages", "PipelineModel", "PipelineControl",
-                "WorkerProtocol",
+                "CLinux", "CSQLite", "CSystemd", "SystemCalls", "ManualPages", "OperationGraph", "PipelineModel",
+                "PipelineControl", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -99,14 +100,14 @@ let package = Package(
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
             swiftSettings: strict),
+        tests("OperationGraphTests", ["OperationGraph"]),
         tests("PipelineModelTests", ["PipelineModel"]),
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "ManualPages", "PipelineModel", "PipelineControl",
-                "WorkerProtocol",
-                "SystemCalls",
+                "TestTools", "CLinux", "PipelineDaemon", "ManualPages", "OperationGraph", "PipelineModel",
+                "PipelineControl", "WorkerProtocol", "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(

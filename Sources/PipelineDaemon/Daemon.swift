@@ -1,6 +1,7 @@
 import CLinux
 import Dispatch
 import Glibc
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,3 +1,4 @@
+import OperationGraph
 import PipelineModel
 import WorkerProtocol
 

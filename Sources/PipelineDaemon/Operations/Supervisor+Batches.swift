@@ -1,4 +1,5 @@
 import Dispatch
+import OperationGraph
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -55,7 +56,7 @@ extension Supervisor {
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
         guard news != .joined else { return settle(batch) {} }
-        announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: .batch(batch, news))
+        announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: OperationSubject.batch(batch, news))
     }
 
     private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {

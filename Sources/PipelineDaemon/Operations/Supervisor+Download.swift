@@ -1,9 +1,10 @@
+import OperationGraph
 import PipelineModel
 
 /// Jobs whose original is downloaded first. What has come is an original like one that `pipectl add` has passed: it lies in the spool, and
 /// is not downloaded again, after a crash neither.
 extension Supervisor {
-    func queue(of entry: Entry) -> PipelineQueue {
+    func queue(of entry: Entry) -> GatedQueue {
         switch entry {
         case .download: download
         case .render: render

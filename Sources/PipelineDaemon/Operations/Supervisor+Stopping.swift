@@ -1,4 +1,5 @@
 import Dispatch
+import OperationGraph
 import PipelineModel
 import Synchronization
 

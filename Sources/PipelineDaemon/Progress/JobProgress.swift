@@ -1,4 +1,5 @@
 import Foundation
+import OperationGraph
 import PipelineModel
 
 /// A job in work as a tree of Foundation's `Progress`: the job, and below it the operations it has now. What lies beyond its next barrier
