@@ -75,6 +75,7 @@ let package = Package(
 
         room("SystemCalls", ["CLinux"]),
         room("ManualPages"),
+        room("OperationGraph"),
         room("PipelineModel"),
         room("PipelineControl", ["SystemCalls"]),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
@@ -84,8 +85,8 @@ let package = Package(
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineModel", "PipelineControl",
-                "WorkerProtocol",
+                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
+                "PipelineControl", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -100,12 +101,13 @@ let package = Package(
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
             swiftSettings: strict),
+        tests("OperationGraphTests", ["OperationGraph"]),
         tests("PipelineModelTests", ["PipelineModel"]),
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "PipelineModel",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
                 "PipelineControl", "WorkerProtocol", "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),

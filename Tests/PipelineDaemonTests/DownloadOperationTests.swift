@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import Glibc
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -18,7 +19,7 @@ struct DownloadOperationTests {
     private final class Bench: Sendable {
         let folder = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
         let pool: FetchPool
-        let queue = PipelineQueue("download", limit: .count(8), automatic: { 8 })
+        let queue = GatedQueue("download", limit: .count(8), automatic: { 8 })
         let files = DispatchQueue(label: "files", attributes: .concurrent)
 
         init(_ program: String = Places.programFolder + "/pipelined-fetch", patience: Duration = .seconds(30)) {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import OperationGraph
 import PipelineModel
 import Synchronization
 import Testing
@@ -36,7 +37,7 @@ struct WatchdogTests {
     @Test("The event loop, and a queue of operations that is paused and full, answer")
     func stations() async throws {
         let pings = Counter()
-        let operations = PipelineQueue("render", limit: .count(0), automatic: { 1 })
+        let operations = GatedQueue("render", limit: .count(0), automatic: { 1 })
         operations.pause(reason: nil)
         let watchdog = Watchdog([try .readyLoop(), Watchdog.Station(name: "render") { operations.ask($0) }]) {
             pings.add()

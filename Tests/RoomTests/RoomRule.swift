@@ -25,6 +25,7 @@ struct RoomRule: CustomTestStringConvertible {
 
     static let all: [RoomRule] = [
         .room("PipelineModel", importsOnly: ["Foundation", "FoundationEssentials"]),
+        .room("OperationGraph", importsOnly: ["Dispatch", "Foundation", "Synchronization"]),
         .room("ManualPages", importsOnly: []),
         .room(
             "DaemonRuntime",
@@ -50,7 +51,7 @@ struct RoomRule: CustomTestStringConvertible {
             $0.dispatchSources
         },
         RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
-            ["PipelineDaemon", "DaemonRuntime"].contains(file.room) ? file.sharedThreads : []
+            ["PipelineDaemon", "DaemonRuntime", "OperationGraph"].contains(file.room) ? file.sharedThreads : []
         },
         RoomRule(testDescription: "A filter in C includes the contract, libvips, libc and its own headers alone") {
             file in

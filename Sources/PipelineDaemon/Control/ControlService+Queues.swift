@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Foundation
+import OperationGraph
 import PipelineControl
 import PipelineModel
 
@@ -32,7 +33,7 @@ extension ControlService {
 }
 
 extension Supervisor {
-    func queues(named name: String?) throws(ControlError) -> [PipelineQueue] {
+    func queues(named name: String?) throws(ControlError) -> [GatedQueue] {
         // Announcing only tells what has happened; it is never held back.
         guard let name else { return [download, render, publish] }
         guard name != announce.name else {
@@ -46,14 +47,14 @@ extension Supervisor {
 
     /// When `done` is called nothing new starts, and the pause outlives a restart.
     func pause(
-        _ queues: [PipelineQueue], reason: String?, done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
+        _ queues: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
     ) {
         let changed = queues.map { (queue: $0, reason: $0.pause(reason: reason)) }
         for job in window.all { showHeld(job) }
         record(changed, paused: true, done: done)
     }
 
-    func resume(_ queues: [PipelineQueue], done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void) {
+    func resume(_ queues: [GatedQueue], done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void) {
         for queue in queues { queue.resume() }
         for batch in batchProgress.values { batch.resumed() }
         for job in window.all { showHeld(job) }
@@ -62,7 +63,7 @@ extension Supervisor {
     }
 
     private func record(
-        _ changed: [(queue: PipelineQueue, reason: String?)], paused: Bool,
+        _ changed: [(queue: GatedQueue, reason: String?)], paused: Bool,
         done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
     ) {
         for (queue, reason) in changed.dropLast() {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import OperationGraph
 import PipelineControl
 import PipelineModel
 import Synchronization
@@ -123,9 +124,8 @@ extension Supervisor {
                 case publish.name: window.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
                 default: window.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
-            let configured: Int? = if case .count(let count) = report.configured { count } else { nil }
             reports[queue.name] = Control.Queue(
-                configured: configured, effective: report.effective, running: report.running, waiting: waiting,
+                configured: report.configured, effective: report.effective, running: report.running, waiting: waiting,
                 paused: report.paused, reason: report.reason, automatic: queue.automaticCount)
         }
         return reports

@@ -1,4 +1,5 @@
 import Foundation
+import OperationGraph
 import PipelineModel
 
 /// Appends to the event log what has become of a picture, or of a batch. Readers follow the log by cursor, so none of them delays it.

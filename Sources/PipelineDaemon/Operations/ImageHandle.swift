@@ -1,4 +1,4 @@
-import Foundation
+import OperationGraph
 import PipelineModel
 import WorkerProtocol
 
@@ -27,17 +27,11 @@ struct ImageHandle: Sendable {
     }
 }
 
-/// An operation that hands a picture on. Whoever needs one takes it from the first of its dependencies that provides one.
-protocol ImageProviding {
-    /// Nil until there is one, and when there will be none: the operation failed or was cancelled.
+/// An operation that hands a picture on.
+protocol ImageProviding: Providing {
     var image: ImageHandle? { get }
 }
 
-extension AsyncOperation {
-    var provided: ImageHandle? {
-        for dependency in dependencies {
-            if let image = (dependency as? any ImageProviding)?.image { return image }
-        }
-        return nil
-    }
+extension ImageProviding {
+    var product: ImageHandle? { image }
 }

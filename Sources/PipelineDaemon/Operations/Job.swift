@@ -1,4 +1,5 @@
 import DaemonRuntime
+import OperationGraph
 import PipelineModel
 import WorkerProtocol
 

@@ -1,7 +1,7 @@
 import DaemonRuntime
 
 /// What an operation is about, as the log says it.
-enum OperationSubject: CustomStringConvertible {
+enum OperationSubject: CustomStringConvertible, Sendable {
     /// A job, behind so many barriers.
     case job(LogSubject, segment: Int = 0)
     case batch(Int, BatchNews)

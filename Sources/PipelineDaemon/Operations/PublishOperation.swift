@@ -1,4 +1,5 @@
 import Dispatch
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -50,7 +51,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     var isLost: Bool { box.withLock { $0.isLost } }
 
     override func execute() {
-        guard let image = provided else { return finish(.cancelled) }
+        guard let image = provided(ImageHandle.self) else { return finish(.cancelled) }
         if let resuming { return resume(resuming, image) }
         let folders = Set(image.results.map { FileSystem.folder(of: $0.path) })
         takeTurn(with: image.results) {

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -82,7 +83,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         self.claims = claims
     }
 
-    private var input: ImageHandle? { provided ?? work.source }
+    private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source }
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }

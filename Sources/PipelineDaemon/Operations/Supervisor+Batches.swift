@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import OperationGraph
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
@@ -56,7 +57,7 @@ extension Supervisor {
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
         guard news != .joined else { return settle(batch) {} }
-        announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: .batch(batch, news))
+        announce.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: OperationSubject.batch(batch, news))
     }
 
     nonisolated private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -70,7 +71,7 @@ extension Supervisor {
     }
 
     /// The operation can't be stopped; its place in the queue is given to another, and nothing more of the kind is begun.
-    private func setAside(_ job: Job, _ operation: AsyncOperation, _ operations: PipelineQueue, _ path: String) {
+    private func setAside(_ job: Job, _ operation: AsyncOperation, _ operations: GatedQueue, _ path: String) {
         let order = job.record.order
         let place = FileSystem.lies(path, within: order.inbox) ? order.inbox : order.outbox
         operations.setAside(operation)

@@ -1,10 +1,11 @@
 import DaemonRuntime
+import OperationGraph
 import PipelineModel
 
 /// Jobs whose original is downloaded first. What has come is an original like one that `pipectl add` has passed: it lies in the spool, and
 /// is not downloaded again, after a crash neither.
 extension Supervisor {
-    nonisolated func queue(of entry: Entry) -> PipelineQueue {
+    nonisolated func queue(of entry: Entry) -> GatedQueue {
         switch entry {
         case .download: download
         case .render: render

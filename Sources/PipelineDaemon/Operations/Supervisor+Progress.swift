@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Foundation
+import OperationGraph
 import PipelineControl
 import PipelineModel
 
@@ -67,7 +68,7 @@ extension Supervisor {
         let isHeld = working.job.record.state == .waiting
         return Control.JobProgress(
             job: shown(working.job.record), fraction: working.whole.fractionCompleted.share,
-            operation: working.current?.operation.gate?.name,
+            operation: working.current?.operation.queue?.name,
             progress: working.current.flatMap { operation, progress in
                 (operation as? any Measured).map { progress.shown($0.figures.unit, isHeld: isHeld) }
             })

@@ -1,3 +1,4 @@
+import OperationGraph
 import PipelineModel
 
 /// The window: the rows that have operations.

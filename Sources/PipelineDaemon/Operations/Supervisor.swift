@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Foundation
+import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
@@ -42,11 +43,11 @@ final class Supervisor: IntakeSink {
     let claims: ClaimFolders
     let started = Timestamp.now()
 
-    let download: PipelineQueue
-    let render: PipelineQueue
-    let publish: PipelineQueue
-    let announce: PipelineQueue
-    nonisolated var queues: [PipelineQueue] { [download, render, publish, announce] }
+    let download: GatedQueue
+    let render: GatedQueue
+    let publish: GatedQueue
+    let announce: GatedQueue
+    nonisolated var queues: [GatedQueue] { [download, render, publish, announce] }
 
     var current: LoadedConfiguration
     /// What the control socket's clients may take, as the configuration has it.
@@ -134,10 +135,10 @@ final class Supervisor: IntakeSink {
         clientLimits = Mutex(settings.control)
         downloadLimits = Mutex(settings.downloads)
         stopLimits = Mutex((settings.drainTimeout, settings.cancelGrace))
-        download = PipelineQueue("download", limit: settings.download, automatic: { 8 })
-        render = PipelineQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
-        publish = PipelineQueue("publish", limit: settings.publish, automatic: { 16 })
-        announce = PipelineQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
+        download = GatedQueue("download", limit: settings.download, automatic: { 8 })
+        render = GatedQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
+        publish = GatedQueue("publish", limit: settings.publish, automatic: { 16 })
+        announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
         // Neither the first of a burst nor the last one waits for others, nor does a render for a place behind it.
         let awaitsOthers: @Sendable () -> Bool = { [render, publish] in
             let behind = publish.report
@@ -263,11 +264,11 @@ final class Supervisor: IntakeSink {
         render.observe { [self] _, state in Coordination.async { self.rendering(job, state) } }
         job.publish?.observe { [self] _, state in Coordination.async { self.publishing(job, state) } }
         if let download {
-            self.download.add(download, of: .job(subject), at: job.place, lane: record.host ?? "")
+            self.download.add(download, of: OperationSubject.job(subject), at: job.place, lane: record.host ?? "")
         }
-        self.render.add(render, of: .job(subject, segment: record.segment), at: job.place)
-        if let publish = job.publish { self.publish.add(publish, of: .job(subject), at: job.place) }
-        if let announce = job.announce { self.announce.add(announce, of: .job(subject)) }
+        self.render.add(render, of: OperationSubject.job(subject, segment: record.segment), at: job.place)
+        if let publish = job.publish { self.publish.add(publish, of: OperationSubject.job(subject), at: job.place) }
+        if let announce = job.announce { self.announce.add(announce, of: OperationSubject.job(subject)) }
     }
 
     /// A job that is published when it is rendered.

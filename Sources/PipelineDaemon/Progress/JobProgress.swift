@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import OperationGraph
 import PipelineModel
 
 /// A job in work as a tree of Foundation's `Progress`: the job, and below it the operations it has now. What lies beyond its next barrier

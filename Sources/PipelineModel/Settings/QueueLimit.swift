@@ -18,12 +18,10 @@ public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
         }
     }
 
-    public var description: String {
-        switch self {
-        case .auto: "auto"
-        case .count(let count): "\(count)"
-        }
-    }
+    /// Nil for `auto`.
+    public var count: Int? { if case .count(let count) = self { count } else { nil } }
+
+    public var description: String { count.map(String.init) ?? "auto" }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

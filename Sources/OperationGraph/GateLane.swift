@@ -1,11 +1,11 @@
-/// Operations at a gate that share a limit beside that of the queue: the downloads from one host. Lanes take turns. A
-/// queue without lanes keeps all its operations in one.
+/// Operations at a gate that share a limit beside that of the queue. Lanes take turns. A queue without lanes keeps all
+/// its operations in one.
 struct GateLane {
     /// Operations that may begin, in order.
     private(set) var held: [AsyncOperation] = []
     /// Operations that were let in and have not ended.
     var running = 0
-    /// When one was last let in; the lower number is the earlier turn.
+    /// The turn in which one was last let in; the lower number is the earlier.
     var served = 0
 
     var isEmpty: Bool { held.isEmpty && running == 0 }
@@ -15,17 +15,18 @@ struct GateLane {
         var (low, high) = (0, held.count)
         while low < high {
             let middle = (low + high) / 2
-            if place < held[middle].place { high = middle } else { low = middle + 1 }
+            if place < held[middle].ticket.place { high = middle } else { low = middle + 1 }
         }
         return low
     }
 
     mutating func hold(_ operation: AsyncOperation) {
-        held.insert(operation, at: index(behind: operation.place))
+        held.insert(operation, at: index(behind: operation.ticket.place))
     }
 
     mutating func release(_ operation: AsyncOperation) {
-        let equals = held[..<index(behind: operation.place)].reversed().prefix { $0.place == operation.place }
+        let place = operation.ticket.place
+        let equals = held[..<index(behind: place)].reversed().prefix { $0.ticket.place == place }
         guard let index = equals.firstIndex(where: { $0 === operation })?.base else { return }
         held.remove(at: index - 1)
     }
@@ -35,7 +36,9 @@ struct GateLane {
     /// Whether this lane's turn comes first: by priority, then by the longest time since it was served, then by
     /// position.
     func precedes(_ other: GateLane) -> Bool {
-        guard let first = held.first?.place, let second = other.held.first?.place else { return !held.isEmpty }
+        guard let first = held.first?.ticket.place, let second = other.held.first?.ticket.place else {
+            return !held.isEmpty
+        }
         return (second.priority, served, first.position) < (first.priority, other.served, second.position)
     }
 }

@@ -4,10 +4,3 @@ public enum JobState: String, Codable, Sendable, CaseIterable {
 
     public var isFinal: Bool { self == .done || self == .failed || self == .cancelled }
 }
-
-/// Where an operation stands, in Foundation's words.
-public enum OperationState: String, Codable, Sendable, CaseIterable {
-    case pending, ready, executing, finished, failed, cancelled
-
-    public var isFinal: Bool { self == .finished || self == .failed || self == .cancelled }
-}

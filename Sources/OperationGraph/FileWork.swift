@@ -1,0 +1,23 @@
+package import Dispatch
+import Synchronization
+
+/// What an operation asks of a file system at the moment, and since when. It shows which one does not answer.
+package final class FileWork: Sendable {
+    package struct Touch: Sendable {
+        package var path: String
+        package var since: DispatchTime
+    }
+
+    private let touched = Mutex<Touch?>(nil)
+
+    package var current: Touch? { touched.withLock { $0 } }
+
+    package func begin(_ path: String) { touched.withLock { $0 = Touch(path: path, since: .now()) } }
+    package func end() { touched.withLock { $0 = nil } }
+
+    package func during<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
+        begin(path)
+        defer { end() }
+        return try body()
+    }
+}

@@ -1,0 +1,112 @@
+/// Decides which operation begins next. It lives behind the lock of its `GatedQueue`.
+struct Gate {
+    /// Why nothing is let in.
+    enum Hold {
+        case paused, trouble, closed
+    }
+
+    /// How many operations may run; nil follows the queue's `automatic`.
+    var configured: Int?
+    /// What that comes to now. Less than 1 lets nothing in; Foundation's own limit traps below -1.
+    var limit: Int
+    /// How many operations of one lane may run.
+    var laneLimit = Int.max
+    var holds: Set<Hold> = []
+    /// Why it is paused.
+    var reason: String?
+    private(set) var running = 0
+    private var lanes: [String: GateLane] = [:]
+    /// How many operations have been let in, ever.
+    private var turns = 0
+    /// A thread is letting operations in; one at a time, so that they begin in the order of their turns.
+    private var isPumping = false
+
+    init(configured: Int?, limit: Int) {
+        self.configured = configured
+        self.limit = limit
+    }
+
+    mutating func hold(_ operation: AsyncOperation, isStarted: Bool) {
+        operation.ticket.standing = .held(isStarted: isStarted)
+        lanes[operation.ticket.lane, default: GateLane()].hold(operation)
+    }
+
+    /// Foundation has started the operation; true if it was let in before and begins now.
+    mutating func enter(_ operation: AsyncOperation) -> Bool {
+        switch operation.ticket.standing {
+        case .away: hold(operation, isStarted: true)
+        case .held: operation.ticket.standing = .held(isStarted: true)
+        case .admitted:
+            operation.ticket.standing = .running
+            return true
+        case .running, .aside, .gone: break
+        }
+        return false
+    }
+
+    /// Whether the caller is to let operations in.
+    mutating func beginPumping() -> Bool {
+        defer { isPumping = true }
+        return !isPumping
+    }
+
+    /// The next operation to begin now. Nil ends the caller's turn at pumping.
+    mutating func next() -> AsyncOperation? {
+        while holds.isEmpty, running < limit, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
+            defer { sweep(lane) }
+            // Cancelled while it was held.
+            guard !operation.state.isFinal else {
+                operation.ticket.standing = .gone
+                continue
+            }
+            turns += 1
+            running += 1
+            lanes[lane]?.running += 1
+            lanes[lane]?.served = turns
+            let isStarted = operation.ticket.standing == .held(isStarted: true)
+            operation.ticket.standing = isStarted ? .running : .admitted
+            if isStarted { return operation }
+        }
+        isPumping = false
+        return nil
+    }
+
+    /// The lane whose turn it is.
+    private var nextLane: String? {
+        let ready = lanes.lazy.filter { [laneLimit] in !$0.value.held.isEmpty && $0.value.running < laneLimit }
+        return ready.min { $0.value.precedes($1.value) }?.key
+    }
+
+    /// The operation hangs: another may begin in its place.
+    mutating func setAside(_ operation: AsyncOperation) {
+        guard operation.ticket.standing == .running else { return }
+        operation.ticket.standing = .aside
+        free(operation)
+    }
+
+    /// The operation is over; true if its place is free now.
+    mutating func leave(_ operation: AsyncOperation) -> Bool {
+        let former = operation.ticket.standing
+        operation.ticket.standing = .gone
+        switch former {
+        case .held:
+            lanes[operation.ticket.lane]?.release(operation)
+            sweep(operation.ticket.lane)
+        case .admitted, .running:
+            free(operation)
+            return true
+        case .away, .aside, .gone: break
+        }
+        return false
+    }
+
+    private mutating func free(_ operation: AsyncOperation) {
+        running -= 1
+        lanes[operation.ticket.lane]?.running -= 1
+        sweep(operation.ticket.lane)
+    }
+
+    private mutating func sweep(_ lane: String) {
+        if lanes[lane]?.isEmpty == true { lanes[lane] = nil }
+    }
+}

@@ -1,0 +1,162 @@
+package import Dispatch
+import Foundation
+import Synchronization
+
+/// Foundation's `OperationQueue`, with a gate before each start.
+///
+/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which one begins, and when:
+/// Foundation's own limit and suspension don't reach an operation whose start is under way. An operation is let in under
+/// the lock that `pause` and `set` take, so once these return nothing new is let in.
+package final class GatedQueue: Sendable {
+    /// Told of each state of each operation, in order, with the operation's subject. It must not call the operation.
+    package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
+
+    package struct Report: Sendable {
+        /// Nil if `automatic` decides.
+        package var configured: Int?
+        package var effective: Int
+        package var running: Int
+        package var paused: Bool
+        package var reason: String?
+    }
+
+    package let name: String
+    private let automatic: @Sendable () -> Int
+    /// Operations begin one by one in the order in which they become ready.
+    private let isSerial: Bool
+    /// It never gets a barrier block: adding a cancelled operation while one is pending deadlocks.
+    private let operations = OperationQueue()
+    private let gate: Mutex<Gate>
+    private let tracer = Mutex<Trace?>(nil)
+
+    /// At most `limit` operations run at once; nil follows `automatic`, which is at least 1. `queue` is where Foundation
+    /// starts operations.
+    package init(
+        _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
+        automatic: @escaping @Sendable () -> Int
+    ) {
+        self.name = name
+        self.isSerial = isSerial
+        self.automatic = automatic
+        gate = Mutex(Gate(configured: limit, limit: limit ?? max(1, automatic())))
+        operations.name = "pipelined.\(name)"
+        operations.underlyingQueue = queue
+        if isSerial { operations.maxConcurrentOperationCount = 1 }
+    }
+
+    /// Operations of one `lane` are subject to its limit as well, and lanes take turns. `subject` is for the trace.
+    package func add(
+        _ operation: AsyncOperation, of subject: (any Sendable)? = nil, at place: QueuePlace = QueuePlace(),
+        lane: String = ""
+    ) {
+        gate.withLock { gate in
+            operation.ticket = Ticket(place: place, lane: lane)
+            // Held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
+            if !isSerial, operation.dependencies.isEmpty { gate.hold(operation, isStarted: false) }
+        }
+        operation.join(self, subject)
+        pump()
+    }
+
+    /// Called with each change of an operation's state; nil ends that.
+    package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
+
+    /// Answers as long as Foundation starts what is added, whatever is paused or full.
+    package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
+
+    package var report: Report {
+        gate.withLock {
+            Report(
+                configured: $0.configured, effective: $0.limit, running: $0.running,
+                paused: $0.holds.contains(.paused), reason: $0.reason)
+        }
+    }
+
+    // MARK: - Holding back
+
+    /// When this returns, nothing new is let in. Without a reason the former one stays. Returns the reason in force.
+    @discardableResult
+    package func pause(reason: String?) -> String? {
+        gate.withLock {
+            $0.holds.insert(.paused)
+            $0.reason = reason ?? $0.reason
+            return $0.reason
+        }
+    }
+
+    package func resume() {
+        gate.withLock {
+            $0.holds.remove(.paused)
+            $0.reason = nil
+        }
+        pump()
+    }
+
+    /// A pause of its own while something is not well.
+    package func hold(_ hold: Bool) {
+        gate.withLock { if hold { $0.holds.insert(.trouble) } else { $0.holds.remove(.trouble) } }
+        pump()
+    }
+
+    /// Nothing is let in any more.
+    package func close() { gate.withLock { _ = $0.holds.insert(.closed) } }
+
+    // MARK: - Limits
+
+    /// What `automatic` comes to now.
+    package var automaticCount: Int { max(1, automatic()) }
+
+    /// When this returns, nothing new is let in beyond the limit. What runs goes on.
+    package func set(_ limit: Int?) {
+        let effective = limit ?? automaticCount
+        gate.withLock { ($0.configured, $0.limit) = (limit, effective) }
+        pump()
+    }
+
+    /// How many operations of one lane may run.
+    package func set(lane limit: Int) {
+        gate.withLock { $0.laneLimit = limit }
+        pump()
+    }
+
+    /// Asks `automatic` again; true when that is another number, and in force.
+    package func followAutomatic() -> Bool {
+        let automatic = automaticCount
+        let isNews = gate.withLock { gate in
+            guard gate.configured == nil, gate.limit != automatic else { return false }
+            gate.limit = automatic
+            return true
+        }
+        if isNews { pump() }
+        return isNews
+    }
+
+    /// The operation hangs: another may begin in its place.
+    package func setAside(_ operation: AsyncOperation) {
+        gate.withLock { $0.setAside(operation) }
+        pump()
+    }
+
+    // MARK: - Of operations
+
+    /// Hands the operation to Foundation, which has it start.
+    func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
+
+    /// Foundation has started the operation; it begins now, or when its turn has come.
+    func enter(_ operation: AsyncOperation) {
+        if gate.withLock({ $0.enter(operation) }) { return operation.begin() }
+        pump()
+    }
+
+    /// The operation is over.
+    func leave(_ operation: AsyncOperation) { if gate.withLock({ $0.leave(operation) }) { pump() } }
+
+    func tell(_ subject: (any Sendable)?, _ state: OperationState) {
+        if let subject, let trace = tracer.withLock({ $0 }) { trace(name, subject, state) }
+    }
+
+    private func pump() {
+        guard gate.withLock({ $0.beginPumping() }) else { return }
+        while let operation = gate.withLock({ $0.next() }) { operation.begin() }
+    }
+}

@@ -1,0 +1,6 @@
+/// Where an operation stands, in Foundation's words.
+package enum OperationState: String, Sendable {
+    case pending, ready, executing, finished, failed, cancelled
+
+    package var isFinal: Bool { self == .finished || self == .failed || self == .cancelled }
+}

@@ -1,0 +1,25 @@
+import Foundation
+
+/// An operation that hands a value on to those that follow it.
+package protocol Providing<Product> {
+    associatedtype Product
+
+    /// Nil until there is one, and for good if the operation failed or was cancelled.
+    var product: Product? { get }
+}
+
+extension AsyncOperation {
+    /// What the first of its dependencies provides that has such a value.
+    package final func provided<Value>(_ type: Value.Type) -> Value? {
+        for dependency in dependencies {
+            if let value = (dependency as? any Providing)?.product as? Value { return value }
+        }
+        return nil
+    }
+
+    /// Whoever was to hand it something has failed, or was cancelled.
+    final var isInVain: Bool {
+        let providers = dependencies.lazy.compactMap { $0 as? any Providing }
+        return !providers.isEmpty && providers.allSatisfy { $0.product == nil }
+    }
+}

@@ -1,0 +1,17 @@
+/// An operation's order in its queue: the higher priority first, then the lower position. Equals begin in the order in
+/// which they came.
+///
+/// Foundation's own `queuePriority` can have no effect once an operation has been added.
+package struct QueuePlace: Sendable, Comparable {
+    package var priority: Int
+    package var position: Int
+
+    package init(priority: Int = 0, position: Int = 0) {
+        self.priority = priority
+        self.position = position
+    }
+
+    package static func < (one: QueuePlace, other: QueuePlace) -> Bool {
+        (other.priority, one.position) < (one.priority, other.position)
+    }
+}

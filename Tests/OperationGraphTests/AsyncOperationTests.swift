@@ -1,0 +1,170 @@
+import Dispatch
+import OperationGraph
+import Synchronization
+import Testing
+
+/// Each of these was a trap of Foundation's operations on Linux.
+@Suite("An asynchronous operation")
+struct AsyncOperationTests {
+    @Test("cancelled while its queue is suspended, it says so at once, and ends when the queue goes on")
+    func cancelledWhileSuspended() async {
+        let queue = GatedQueue(limit: 1)
+        queue.pause(reason: nil)
+        let operation = Held()
+        queue.add(operation)
+        operation.cancel()
+        #expect(operation.state == .cancelled)
+        queue.resume()
+        await operation.end()
+        #expect(operation.executed == 0)
+    }
+
+    @Test("cancelled while it is held, it ends at once, behind a pause and whether Foundation has started it or not")
+    func cancelledWhileHeld() async {
+        let queue = GatedQueue(limit: 1)
+        queue.pause(reason: nil)
+        let (started, unstarted, unadded) = (Held(), Held(), Held())
+        queue.add(started)
+        await started.becomes(.ready)
+        started.cancel()
+        // Nothing was left to Foundation.
+        #expect(started.isFinished)
+        queue.add(unstarted)
+        unstarted.cancel()
+        await unstarted.end()
+        unadded.cancel()
+        queue.add(unadded)
+        await unadded.end()
+        for operation in [started, unstarted, unadded] {
+            operation.cancel()
+            #expect(operation.state == .cancelled && operation.executed == 0)
+            #expect((operation.spared, operation.interrupted) == (1, 0))
+        }
+    }
+
+    @Test("cancelled while it works, it is interrupted, and ends when the work says so; only its first end counts")
+    func interrupted() async {
+        let queue = GatedQueue(limit: 1)
+        let operation = Held()
+        queue.add(operation)
+        await operation.beginning()
+        operation.cancel()
+        #expect(operation.state == .executing && !operation.isFinished && operation.interrupted == 1)
+        operation.finish(.failed)
+        operation.finish(.finished)
+        operation.cancel()
+        #expect(operation.state == .failed && operation.isFinished)
+        #expect((operation.spared, operation.interrupted, queue.report.running) == (0, 1, 0))
+    }
+
+    @Test("of a chain that is cancelled from its tail while the head works, no dependent works")
+    func cancelledChain() async {
+        let queue = GatedQueue(limit: 8)
+        let (head, middle, tail) = (Held(), Held(), Held())
+        middle.follow(head)
+        tail.follow(middle)
+        for operation in [head, middle, tail] { queue.add(operation) }
+        await head.beginning()
+        for operation in [tail, middle, head] { operation.cancel() }
+        head.finish(.cancelled)
+        for operation in [head, middle, tail] { await operation.end() }
+        #expect([middle, tail].map(\.executed) == [0, 0])
+        #expect([head, middle, tail].map(\.state) == [.cancelled, .cancelled, .cancelled])
+    }
+
+    @Test("a dependent that is let go of before its dependency has finished takes nobody down")
+    func dependentLetGo() async {
+        for _ in 0..<200 {
+            let queue = GatedQueue(limit: 8)
+            let head = Held()
+            do {
+                let dependent = Held()
+                dependent.follow(head)
+                queue.add(head)
+                queue.add(dependent)
+                dependent.cancel()
+                await dependent.end()
+            }
+            await head.beginning()
+            head.finish(.finished)
+            await head.end()
+        }
+    }
+
+    @Test("it lets go of its observer and of what it held once it has ended, with its dependents still there")
+    func lettingGo() async {
+        let queue = GatedQueue(limit: 2)
+        let operation = Held()
+        let dependent = Held()
+        dependent.follow(operation)
+        weak var payload: Payload?
+        do {
+            let held = Payload()
+            payload = held
+            operation.observe { _, _ in _ = held }
+        }
+        queue.add(operation)
+        queue.add(dependent)
+        await operation.beginning()
+        #expect(payload != nil)
+        operation.finish(.finished)
+        await operation.end()
+        #expect(payload == nil)
+        await dependent.beginning()
+        dependent.finish(.finished)
+    }
+
+    @Test(
+        "an operation that has not begun can be withdrawn, one that has can't; what follows learns of it when it is cancelled"
+    )
+    func withdrawn() async {
+        let queue = GatedQueue(limit: 1)
+        let (first, second, third) = (Held(), Held(), Held())
+        third.follow(second)
+        for operation in [first, second, third] { queue.add(operation) }
+        await first.beginning()
+        #expect(!first.withdraw())
+        #expect(second.withdraw())
+        #expect(second.state == .cancelled && third.state == .pending)
+        for operation in [third, second] { operation.cancel() }
+        await third.end()
+        #expect(third.executed == 0 && second.executed == 0 && first.executed == 1)
+        first.finish(.finished)
+        await first.end()
+    }
+
+    @Test(
+        "thousands of chains with random cancels, pauses and limits all come to an end",
+        arguments: [GatedQueue.Starts.serial, .concurrent])
+    func storm(starts: GatedQueue.Starts) async {
+        let queues = (0..<3).map { _ in GatedQueue(limit: 4, on: starts) }
+        var all: [Held] = []
+        for number in 0..<2000 {
+            let chain = (0..<3).map { _ in
+                Held { operation in DispatchQueue.global().async { operation.finish(.finished) } }
+            }
+            for (before, after) in zip(chain, chain.dropFirst()) { after.follow(before) }
+            for (queue, operation) in zip(queues, chain) { queue.add(operation) }
+            all += chain
+            if number % 3 == 0 { for operation in chain.reversed() { operation.cancel() } }
+            if number % 50 == 0 { queues[number % 3].set(number / 50 % 6) }
+            if number % 70 == 0 { queues[number % 3].pause(reason: "storm") }
+            if number % 70 == 35 { for queue in queues { queue.resume() } }
+        }
+        for queue in queues {
+            queue.resume()
+            queue.set(4)
+        }
+        for operation in all { await operation.end() }
+        // No place is lost: the last one of each queue gets one more in.
+        for queue in queues {
+            queue.set(1)
+            let last = Held()
+            queue.add(last)
+            await last.beginning()
+            last.finish(.finished)
+        }
+    }
+}
+
+private final class Payload: Sendable {}

@@ -1,0 +1,261 @@
+import OperationGraph
+import Synchronization
+import Testing
+
+/// What the gate promises.
+@Suite("A gated queue")
+struct GatedQueueTests {
+    @Test("after a pause has returned nothing new starts, though Foundation had begun to start it")
+    func pauseIsTrue() async {
+        for _ in 0..<50 {
+            let queue = GatedQueue(limit: 4, on: .concurrent)
+            let operations = (0..<40).map { _ in Held() }
+            for operation in operations { queue.add(operation) }
+            await operations[0].beginning()
+            queue.pause(reason: nil)
+            // What counts as running when the pause returns, and nothing else.
+            let begun = queue.report.running
+            // Several threads bring them to the gate; the order in which they come is not that in which they were added.
+            while operations.count(where: { $0.executed > 0 }) < begun { await Task.yield() }
+            for operation in operations where operation.executed > 0 {
+                operation.finish(.finished)
+                await operation.end()
+            }
+            #expect(operations.count { $0.executed > 0 } == begun)
+            for operation in operations.reversed() { operation.cancel() }
+            queue.resume()
+            for operation in operations { await operation.end() }
+        }
+    }
+
+    @Test("a limit of 0 finishes what runs and starts nothing; raised, the queue goes on")
+    func zero() async {
+        let queue = GatedQueue(limit: 1)
+        let (first, second) = (Held(), Held())
+        queue.add(first)
+        queue.add(second)
+        await first.beginning()
+        queue.set(0)
+        first.finish(.finished)
+        await first.end()
+        #expect(second.executed == 0)
+        queue.set(2)
+        await second.beginning()
+        second.finish(.finished)
+    }
+
+    @Test("asynchronous operations reach their queue's limit at once, and never go beyond it")
+    func limit() async {
+        let queue = GatedQueue(limit: 16)
+        let operations = (0..<64).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        for operation in operations.prefix(16) { await operation.beginning() }
+        #expect(queue.report.running == 16)
+        for operation in operations {
+            await operation.beginning()
+            #expect(queue.report.running <= 16)
+            operation.finish(.finished)
+            await operation.end()
+        }
+    }
+
+    @Test("auto follows what it means")
+    func automatic() async {
+        let meaning = Mutex(1)
+        let queue = GatedQueue(limit: nil, automatic: { meaning.withLock { $0 } })
+        let operations = (0..<3).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        await operations[0].beginning()
+        #expect(!queue.followAutomatic())
+        meaning.withLock { $0 = 2 }
+        #expect(queue.followAutomatic())
+        await operations[1].beginning()
+        #expect(queue.report.effective == 2 && queue.report.running == 2)
+        queue.set(3)
+        #expect(!queue.followAutomatic())
+        for operation in operations {
+            await operation.beginning()
+            operation.finish(.finished)
+        }
+    }
+
+    @Test("operations begin in the order in which they were added")
+    func order() async {
+        let queue = GatedQueue(limit: 1)
+        queue.pause(reason: nil)
+        let begun = Mutex<[Int]>([])
+        let operations = (0..<200).map { index in
+            Held { operation in
+                begun.withLock { $0.append(index) }
+                operation.finish(.finished)
+            }
+        }
+        for operation in operations { queue.add(operation) }
+        queue.resume()
+        for operation in operations { await operation.end() }
+        #expect(begun.withLock { $0 } == Array(0..<200))
+    }
+
+    @Test("the higher priority begins first, then the lower position, whatever the order in which they were added")
+    func places() async {
+        let queue = GatedQueue(limit: 0)
+        let begun = Mutex<[Int]>([])
+        let operations = (0..<6).map { index in
+            Held { operation in
+                begun.withLock { $0.append(index) }
+                operation.finish(.finished)
+            }
+        }
+        for (index, operation) in operations.enumerated().reversed() {
+            queue.add(operation, at: QueuePlace(priority: [4: 1, 1: -1][index] ?? 0, position: index))
+        }
+        operations[2].cancel()
+        queue.set(1)
+        for operation in operations { await operation.end() }
+        #expect(begun.withLock { $0 } == [4, 0, 3, 5, 1])
+    }
+
+    @Test("lanes take turns, each within its limit; in one lane the order is that of the places, whatever begins when")
+    func lanes() async {
+        let queue = GatedQueue(limit: 3)
+        queue.set(lane: 2)
+        queue.pause(reason: nil)
+        let names = ["a1", "a2", "a3", "a4", "b1", "c1"]
+        let begun = Mutex<[String]>([])
+        let operations = names.map { name in Held { _ in begun.withLock { $0.append(name) } } }
+        for (position, operation) in operations.enumerated() {
+            queue.add(operation, at: QueuePlace(position: position), lane: String(names[position].prefix(1)))
+        }
+        for operation in operations { await operation.becomes(.ready) }
+        queue.resume()
+        for index in [0, 4, 5] { await operations[index].beginning() }
+        #expect(queue.report.running == 3)
+        // A place is free, and operations of one lane alone wait.
+        operations[4].finish(.finished)
+        await operations[1].beginning()
+        // Another place is free, but the lane has its share.
+        operations[5].finish(.finished)
+        await operations[5].end()
+        #expect((queue.report.running, operations[2].state) == (2, .ready))
+        operations[1].finish(.finished)
+        await operations[2].beginning()
+        queue.set(lane: 3)
+        await operations[3].beginning()
+        #expect(begun.withLock { $0 } == ["a1", "b1", "c1", "a2", "a3", "a4"])
+        for operation in operations { operation.finish(.finished) }
+        for operation in operations { await operation.end() }
+    }
+
+    @Test("what becomes ready during a pause, or is added, waits for its end; so it is during a hold and once closed")
+    func readyWhilePaused() async {
+        let queue = GatedQueue(limit: 4)
+        let (first, second, third) = (Held(), Held(), Held())
+        second.follow(first)
+        queue.add(first)
+        queue.add(second)
+        await first.beginning()
+        queue.pause(reason: "lunch")
+        #expect(queue.pause(reason: nil) == "lunch")
+        queue.hold(true)
+        queue.add(third)
+        first.finish(.finished)
+        await second.becomes(.ready)
+        #expect(queue.report.paused && queue.report.reason == "lunch")
+        queue.resume()
+        #expect(!queue.report.paused && queue.report.reason == nil)
+        #expect((queue.report.running, second.executed, third.executed) == (0, 0, 0))
+        queue.hold(false)
+        await second.beginning()
+        await third.beginning()
+        queue.close()
+        let last = Held()
+        queue.add(last)
+        await last.becomes(.ready)
+        queue.resume()
+        #expect(queue.report.running == 2)
+        for operation in [last, second, third] {
+            operation.cancel()
+            operation.finish(.cancelled)
+            await operation.end()
+        }
+        #expect(last.executed == 0)
+    }
+
+    @Test("one that hangs and is set aside frees its place once, and its end frees no other")
+    func setAside() async {
+        let queue = GatedQueue(limit: 1)
+        let operations = (0..<4).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        await operations[0].beginning()
+        queue.setAside(operations[0])
+        queue.setAside(operations[0])
+        await operations[1].beginning()
+        #expect(queue.report.running == 1)
+        operations[0].finish(.finished)
+        await operations[0].end()
+        #expect((queue.report.running, operations[2].executed) == (1, 0))
+        // Neither one that waits has a place to free, nor one that is over.
+        queue.setAside(operations[2])
+        queue.setAside(operations[0])
+        #expect((queue.report.running, operations[2].executed) == (1, 0))
+        for operation in operations.dropFirst() {
+            await operation.beginning()
+            operation.finish(.finished)
+            await operation.end()
+        }
+        #expect(queue.report.running == 0)
+    }
+
+    @Test("a serial queue begins them in the order in which they become ready, whatever their places")
+    func serial() async {
+        let (heads, queue) = (GatedQueue(limit: 8), GatedQueue(limit: 1, isSerial: true))
+        let begun = Mutex<[Int]>([])
+        let operations = (0..<5).map { index in
+            Held { operation in
+                begun.withLock { $0.append(index) }
+                operation.finish(.finished)
+            }
+        }
+        let dependencies = operations.map { operation in
+            let head = Held()
+            operation.follow(head)
+            return head
+        }
+        for (index, operation) in operations.enumerated() { queue.add(operation, at: QueuePlace(position: index)) }
+        for head in dependencies { heads.add(head) }
+        for index in [3, 0, 4, 2, 1] {
+            await dependencies[index].beginning()
+            dependencies[index].finish(.finished)
+        }
+        for operation in operations { await operation.end() }
+        #expect(begun.withLock { $0 } == [3, 0, 4, 2, 1])
+    }
+
+    @Test("paused and without a place, it still answers, and traces each state of an operation in order")
+    func traced() async {
+        let queue = GatedQueue(limit: 0)
+        queue.pause(reason: nil)
+        await withCheckedContinuation { continuation in queue.ask { continuation.resume() } }
+        let lines = Mutex<[String]>([])
+        queue.trace { queue, subject, state in lines.withLock { $0.append("\(queue) \(subject): \(state)") } }
+        let (first, second) = (Held { $0.finish(.failed) }, Held())
+        queue.add(first, of: "first")
+        queue.add(second, of: "second")
+        // Without a subject there is nothing to tell of.
+        queue.add(Held { $0.finish(.finished) })
+        await first.becomes(.ready)
+        await second.becomes(.ready)
+        second.cancel()
+        queue.set(1)
+        queue.resume()
+        await first.end()
+        queue.trace(nil)
+        queue.add(Held { $0.finish(.finished) }, of: "third")
+        let told = lines.withLock { $0 }
+        let ofFirst = ["pending", "ready", "executing", "failed"].map { "test first: \($0)" }
+        #expect(told.filter { $0.contains("first") } == ofFirst)
+        let ofSecond = ["pending", "ready", "cancelled"].map { "test second: \($0)" }
+        #expect(told.filter { $0.contains("second") } == ofSecond)
+        #expect(told.count == 7)
+    }
+}

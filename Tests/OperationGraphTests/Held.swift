@@ -1,0 +1,62 @@
+import Dispatch
+import OperationGraph
+import Synchronization
+
+/// An operation that works until the test finishes it, or does what the test says.
+final class Held: AsyncOperation, @unchecked Sendable {
+    // `@unchecked`: what changes is behind a `Mutex`.
+    private let calls = Mutex((executed: 0, hasBegun: false, spared: 0, interrupted: 0))
+    private let started = AsyncStream<Void>.makeStream()
+    private let work: (@Sendable (Held) -> Void)?
+
+    init(_ work: (@Sendable (Held) -> Void)? = nil) {
+        self.work = work
+        super.init()
+    }
+
+    /// How often it was told that it was cancelled before it began, and while it worked.
+    var spared: Int { calls.withLock { $0.spared } }
+    var interrupted: Int { calls.withLock { $0.interrupted } }
+    var executed: Int { calls.withLock { $0.executed } }
+
+    override func execute() {
+        calls.withLock { $0.executed += 1 }
+        work?(self)
+        calls.withLock { $0.hasBegun = true }
+        started.continuation.yield()
+        started.continuation.finish()
+    }
+
+    override func neverBegan() { calls.withLock { $0.spared += 1 } }
+    override func interrupt() { calls.withLock { $0.interrupted += 1 } }
+
+    /// What the test has it do is done.
+    func beginning() async {
+        if calls.withLock({ $0.hasBegun }) { return }
+        for await _ in started.stream { return }
+    }
+
+    func becomes(_ state: OperationState) async {
+        while self.state != state { await Task.yield() }
+    }
+
+    /// Foundation has been told that it is finished. It is asked, and no queue of Foundation's relied on: these are what is tested.
+    func end() async {
+        while !isFinished { await Task.yield() }
+    }
+}
+
+extension GatedQueue {
+    /// Where Foundation starts operations.
+    enum Starts {
+        case serial, concurrent
+    }
+
+    convenience init(
+        limit: Int?, isSerial: Bool = false, on starts: Starts = .serial,
+        automatic: @escaping @Sendable () -> Int = { 1 }
+    ) {
+        let queue = DispatchQueue(label: "test.starts", attributes: starts == .serial ? [] : .concurrent)
+        self.init("test", limit: limit, isSerial: isSerial, on: queue, automatic: automatic)
+    }
+}
