@@ -15,17 +15,15 @@ struct StartError: Error, CustomStringConvertible {
 }
 
 /// Puts the parts together, and takes them down again.
-///
-/// `@unchecked`: the parts are constant and look after themselves; the rest is touched on the main queue alone.
-final class Daemon: @unchecked Sendable {
+final class Daemon: Sendable {
     private let places: Places
     private let pool: WorkerPool
     private let supervisor: Supervisor
     private let server: ControlServer
     private let lock: Descriptor
     private let watchdog: Watchdog
-    private var signals: [any DispatchSourceSignal] = []
-    private var askedAt: DispatchTime?
+    private let signals = Mutex<[any DispatchSourceSignal]>([])
+    private let askedAt = Mutex<DispatchTime?>(nil)
 
     /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
@@ -162,14 +160,15 @@ final class Daemon: @unchecked Sendable {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
                 // What sends a signal to a whole group often sends it twice.
-                if let askedAt, DispatchTime.now() < askedAt + .seconds(1) { return }
-                if askedAt != nil {
+                let before = askedAt.withLock { $0 }
+                if let before, DispatchTime.now() < before + .seconds(1) { return }
+                if before != nil {
                     Comeback.end(places)
                     Log.notice(
                         "asked again: stopping at once; what was running goes back to the queue at the next start")
                     exit(0)
                 }
-                askedAt = .now()
+                askedAt.withLock { $0 = .now() }
                 Log.notice("stopping; once more stops at once")
                 ServiceManager.tellStopping(within: stopTime)
                 supervisor.stop { [self] in
@@ -188,13 +187,15 @@ final class Daemon: @unchecked Sendable {
     /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler
     /// of its own in place.
     private func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
-        let source = DispatchSource.makeSignalSource(signal: number, queue: Self.signalled)
         let registered = DispatchSemaphore(value: 0)
-        source.setRegistrationHandler { registered.signal() }
-        source.setEventHandler { DispatchQueue.main.async(execute: handler) }
-        source.activate()
+        signals.withLock { signals in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: Self.signalled)
+            source.setRegistrationHandler { registered.signal() }
+            source.setEventHandler { DispatchQueue.main.async(execute: handler) }
+            source.activate()
+            signals.append(source)
+        }
         registered.wait()
-        signals.append(source)
     }
 
     private static let signalled = DispatchQueue(label: "pipelined.signals")

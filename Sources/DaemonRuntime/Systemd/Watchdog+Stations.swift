@@ -1,5 +1,6 @@
 package import Dispatch
 import Glibc
+import Synchronization
 package import SystemCalls
 
 extension Watchdog.Station {
@@ -20,19 +21,21 @@ extension Watchdog.Station {
         }
         return Watchdog.Station(name: "the event loop") { answer in
             answers.async {
-                pending.answer = answer
+                pending.answer.withLock { $0 = answer }
                 _ = try? Socket.send([0], to: near)
             }
         }
     }
 }
 
-/// `@unchecked`: it is touched on the queue `pipelined.watchdog.events` alone.
-private final class PendingAnswer: @unchecked Sendable {
-    var answer: (@Sendable () -> Void)?
+private final class PendingAnswer: Sendable {
+    let answer = Mutex<(@Sendable () -> Void)?>(nil)
 
     func give() {
-        answer?()
-        answer = nil
+        let due = answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+        due?()
     }
 }

@@ -4,9 +4,7 @@ import Dispatch
 /// the other. One that never answers means that nothing will go on by itself: then nothing is told, and the manager starts another daemon.
 ///
 /// It does not ask what may wait for a disk: a mount that hangs is no reason to end the daemon.
-///
-/// `@unchecked`: what changes is touched on `queue` alone.
-package final class Watchdog: @unchecked Sendable {
+package actor Watchdog: QueueActor {
     /// Something that answers as long as it is not stuck.
     package struct Station: Sendable {
         let name: String
@@ -18,7 +16,7 @@ package final class Watchdog: @unchecked Sendable {
         }
     }
 
-    private let queue = DispatchQueue(label: "pipelined.watchdog")
+    package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
     /// Whose answer is awaited.
@@ -26,45 +24,44 @@ package final class Watchdog: @unchecked Sendable {
     private var rounds = 0
     /// A quarter of the interval: who is late is named while there is time for it.
     private var patience: Duration?
-    private let timer: any DispatchSourceTimer
+    private var timer: (any DispatchSourceTimer)?
 
     package init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
         self.stations = stations
         self.ping = ping
-        timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.setEventHandler { [weak self] in self?.round() }
     }
 
-    deinit {
-        // One that was never activated must not be let go of.
-        timer.activate()
-        timer.cancel()
-    }
+    /// Asks twice in each `interval`, beginning now, for good.
+    package nonisolated func begin(_ interval: Duration) { async { $0.start(interval) } }
 
-    /// Asks twice in each `interval`, beginning now.
-    package func begin(_ interval: Duration) {
-        queue.async { self.patience = interval / 4 }
+    private func start(_ interval: Duration) {
+        patience = interval / 4
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { [weak self] in self?.assumeIsolated { $0.round() } }
         timer.schedule(deadline: .now(), repeating: (interval / 2).dispatch, leeway: (interval / 20).dispatch)
         timer.activate()
+        self.timer = timer
     }
 
     /// Asks all of them, unless one of the last round still owes its answer.
-    package func ask() { queue.async { self.round() } }
+    package nonisolated func ask() { async { $0.round() } }
 
     private func round() {
         guard awaited == nil else { return }
         rounds += 1
         ask(stations[...])
         guard let patience else { return }
-        queue.asyncAfter(deadline: .now() + patience.dispatch) { [self, rounds] in
-            guard rounds == self.rounds, let awaited else { return }
-            Log.failure("\(awaited.name) does not answer: the service manager is not told that work goes on")
-        }
+        after(patience.dispatch) { [rounds] in $0.complain(of: rounds) }
+    }
+
+    private func complain(of round: Int) {
+        guard round == rounds, let awaited else { return }
+        Log.failure("\(awaited.name) does not answer: the service manager is not told that work goes on")
     }
 
     private func ask(_ left: ArraySlice<Station>) {
         awaited = left.first
         guard let next = left.first else { return ping() }
-        next.ask { [self] in queue.async { self.ask(left.dropFirst()) } }
+        next.ask { [self] in async { $0.ask(left.dropFirst()) } }
     }
 }

@@ -10,11 +10,9 @@ import SystemCalls
 ///
 /// What it holds is bounded: no more is read while a call waits for its turn, and no call has its turn while there is much to be
 /// sent. Who pipelines without reading the answers is held up by that, and nobody else is.
-///
-/// `@unchecked`: all state is touched on the server's queue alone.
-final class ControlConnection: @unchecked Sendable {
+actor ControlConnection: QueueActor {
     /// What a stream has to say next.
-    enum Step {
+    enum Step: Sendable {
         case frame([UInt8])
         case last([UInt8])
         /// Nothing now; `pump` asks again.
@@ -24,13 +22,14 @@ final class ControlConnection: @unchecked Sendable {
     /// No call takes so many descriptors: a client that has passed them has to wait until they are taken.
     private static let mostDescriptors = 4
 
-    let queue: DispatchQueue
+    /// The server's.
+    nonisolated let executor: QueueExecutor
     /// For the log: who is at the other end.
-    let peer: String
+    nonisolated let peer: String
     /// Until it is closed: whoever still has an answer to give holds the connection, and must not hold the descriptor.
     private var socket: Descriptor?
     private let service: ControlService
-    private let over: (ControlConnection) -> Void
+    private let over: @Sendable (ControlConnection) -> Void
     private let reading: ReadySource
     /// It is suspended: no more is to be held.
     private var isFull = false
@@ -54,21 +53,21 @@ final class ControlConnection: @unchecked Sendable {
 
     /// `over` is called when it is closed, and nobody works for it any more.
     init(
-        _ socket: Descriptor, queue: DispatchQueue, service: ControlService,
-        over: @escaping (ControlConnection) -> Void
+        _ socket: Descriptor, on executor: QueueExecutor, service: ControlService,
+        over: @escaping @Sendable (ControlConnection) -> Void
     ) {
         self.socket = socket
-        self.queue = queue
+        self.executor = executor
         self.service = service
         self.over = over
         var user: uid_t = 0
         var process: pid_t = 0
         peer = clinux_peer(socket.number, &user, &process) == 0 ? "user \(user), process \(process)" : "somebody"
-        reading = ReadySource(socket, queue: queue)
+        reading = ReadySource(socket, queue: executor.queue)
     }
 
     func begin() {
-        reading.activate { [weak self] in self?.receive() }
+        reading.activate { [weak self] in self?.assumeIsolated { $0.receive() } }
     }
 
     private var limits: ControlSettings { service.limits }
@@ -88,7 +87,7 @@ final class ControlConnection: @unchecked Sendable {
             passing.append(packet, end: received.taken + received.count)
             next()
             // Until nothing is left: an end that came together with data is no event of its own.
-            queue.async { self.receive() }
+            async { $0.receive() }
         } catch {
             if error.code != EAGAIN { close() }
         }
@@ -141,7 +140,7 @@ final class ControlConnection: @unchecked Sendable {
             watchForHangUp()
         } else {
             reading.resume()
-            queue.async { self.receive() }
+            async { $0.receive() }
         }
     }
 
@@ -161,46 +160,58 @@ final class ControlConnection: @unchecked Sendable {
     private func watchForHangUp() {
         guard !watchesForHangUp else { return }
         watchesForHangUp = true
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
-            guard let self else { return }
-            watchesForHangUp = false
-            guard let socket, isFull || hasEnded else { return }
-            if socket.hasHungUp { close() } else { watchForHangUp() }
-        }
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.assumeIsolated { $0.lookForHangUp() } }
+    }
+
+    private func lookForHangUp() {
+        watchesForHangUp = false
+        guard let socket, isFull || hasEnded else { return }
+        if socket.hasHungUp { close() } else { watchForHangUp() }
     }
 
     // MARK: - Answering, from any queue
 
     /// A part of the answer; the `last` one ends it.
-    func send(_ frame: [UInt8], last: Bool) {
-        queue.async { [self] in
-            enqueue(frame)
-            if last { finish() }
+    nonisolated func send(_ frame: [UInt8], last: Bool) {
+        async { connection in
+            connection.enqueue(frame)
+            if last { connection.finish() }
         }
     }
 
-    func finishWithoutReply() {
-        queue.async { self.finish() }
+    nonisolated func finishWithoutReply() { async { $0.finish() } }
+
+    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever there is room, and
+    /// keeps in `state` how far it is. `abandoned` is called when the client goes away before.
+    nonisolated func follow<State: Sendable>(
+        _ state: State, _ produce: @escaping @Sendable (inout State) -> Step,
+        abandoned: @escaping @Sendable () -> Void = {}
+    ) {
+        async { connection in
+            var state = state
+            connection.follow({ produce(&state) }, abandoned)
+        }
     }
 
-    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever there is room.
-    /// `abandoned` is called when the client goes away before. All on the server's queue.
-    func follow(_ produce: @escaping () -> Step, abandoned: @escaping () -> Void = {}) {
+    private func follow(_ produce: @escaping () -> Step, _ abandoned: @escaping () -> Void) {
+        guard socket != nil else {
+            abandoned()
+            return finish()
+        }
         producer = produce
         self.abandoned = abandoned
         pump()
     }
 
     /// There may be more to say. One step a turn: other clients have theirs in between.
-    func pump() {
-        queue.async { [self] in
-            guard producer != nil, !isPumping else { return }
-            isPumping = true
-            queue.async { self.step() }
+    nonisolated func pump() {
+        async { connection in
+            guard connection.producer != nil, !connection.isPumping else { return }
+            connection.isPumping = true
+            connection.async { $0.step() }
         }
     }
 
-    /// On the server's queue.
     var isStreaming: Bool { producer != nil }
 
     // MARK: - Sending
@@ -229,7 +240,7 @@ final class ControlConnection: @unchecked Sendable {
         endStream()
         if socket == nil { return over(self) }
         // Not by calling itself: many calls may have arrived in one piece.
-        queue.async { self.next() }
+        async { $0.next() }
     }
 
     private func enqueue(_ frame: [UInt8]) {
@@ -264,7 +275,7 @@ final class ControlConnection: @unchecked Sendable {
         watchForStall()
         guard writing == nil, let socket else { return }
         let source = ReadySource(socket, .writing, queue: queue)
-        source.activate { [weak self] in self?.flush() }
+        source.activate { [weak self] in self?.assumeIsolated { $0.flush() } }
         writing = source
     }
 
@@ -274,21 +285,24 @@ final class ControlConnection: @unchecked Sendable {
         watchesForStall = true
         let (before, timeout) = (sent, limits.stallTimeout)
         queue.asyncAfter(deadline: .now() + timeout.dispatch) { [weak self] in
-            guard let self else { return }
-            watchesForStall = false
-            guard socket != nil, writing != nil else { return }
-            guard sent == before else { return watchForStall() }
-            service.complain(
-                .stall,
-                "\(peer): has read nothing of what waits for it on the control socket for \(timeout.text); closed")
-            close()
+            self?.assumeIsolated { $0.lookForStall(since: before, timeout) }
         }
     }
 
+    private func lookForStall(since before: Int, _ timeout: Duration) {
+        watchesForStall = false
+        guard socket != nil, writing != nil else { return }
+        guard sent == before else { return watchForStall() }
+        service.complain(
+            .stall,
+            "\(peer): has read nothing of what waits for it on the control socket for \(timeout.text); closed")
+        close()
+    }
+
     /// At once, when it is closed already.
-    func whenClosed(_ body: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
-            if socket == nil { body() } else { closings.append(body) }
+    nonisolated func whenClosed(_ body: @escaping @Sendable () -> Void) {
+        async { connection in
+            if connection.socket == nil { body() } else { connection.closings.append(body) }
         }
     }
 

@@ -6,14 +6,12 @@ import PipelineModel
 import SystemCalls
 
 /// Listens at the control socket. Lives on a queue of its own, so that it answers whatever else is busy.
-///
-/// `@unchecked`: all state is touched on `queue` alone.
-final class ControlServer: @unchecked Sendable {
+actor ControlServer: QueueActor {
     /// What a client may hold of descriptors, and a copy being made for it.
     private static let descriptorsPerClient = 8
     private static let mostDescriptors = 65536
 
-    let queue = DispatchQueue(label: "pipelined.control")
+    nonisolated let executor = QueueExecutor("pipelined.control")
     private let service: ControlService
     private var listener: Descriptor?
     private var source: ReadySource?
@@ -31,7 +29,9 @@ final class ControlServer: @unchecked Sendable {
         self.service = service
     }
 
-    func begin() throws {
+    nonisolated func begin() throws { try queue.sync { try assumeIsolated { try $0.open() } } }
+
+    private func open() throws {
         let descriptors = OpenFiles.raiseLimit(to: Self.mostDescriptors)
         room = max(1, descriptors / 2 / Self.descriptorsPerClient)
         let wanted = service.limits.maxClients
@@ -45,7 +45,7 @@ final class ControlServer: @unchecked Sendable {
         let listener = try passed ?? listen()
         try listener.setNonblocking()
         let source = ReadySource(listener, queue: queue)
-        source.activate { [unowned self] in acceptAll() }
+        source.activate { [unowned self] in assumeIsolated { $0.acceptAll() } }
         self.listener = listener
         self.source = source
     }
@@ -57,17 +57,20 @@ final class ControlServer: @unchecked Sendable {
         return listener
     }
 
-    func stop() {
-        queue.sync {
-            source?.cancel()
-            listener = nil
-            if passed == nil { unlink(path) }
-        }
+    nonisolated func stop() { queue.sync { assumeIsolated { $0.close() } } }
+
+    private func close() {
+        source?.cancel()
+        listener = nil
+        if passed == nil { unlink(path) }
     }
 
     /// Events have been committed: those who follow them are to look.
-    func tellFollowers() {
-        queue.async { [self] in for connection in connections.values where connection.isStreaming { connection.pump() }
+    nonisolated func tellFollowers() {
+        async { server in
+            for connection in server.connections.values where connection.assumeIsolated({ $0.isStreaming }) {
+                connection.pump()
+            }
         }
     }
 
@@ -93,22 +96,25 @@ final class ControlServer: @unchecked Sendable {
         if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
         isResting = true
         source?.suspend()
-        queue.asyncAfter(deadline: .now() + .seconds(1)) { [self] in source?.resume() }
+        after(.seconds(1)) { $0.source?.resume() }
     }
 
     private func admit(_ socket: Descriptor) {
-        let connection = ControlConnection(socket, queue: queue, service: service) { [unowned self] connection in
-            connections[ObjectIdentifier(connection)] = nil
+        let connection = ControlConnection(socket, on: executor, service: service) { [unowned self] connection in
+            assumeIsolated { $0.connections[ObjectIdentifier(connection)] = nil }
         }
         connections[ObjectIdentifier(connection)] = connection
-        connection.begin()
+        connection.assumeIsolated { $0.begin() }
     }
 
     /// Where there are as many clients as there may be, the one that has been idle longest makes room.
     private func makeRoom() -> Bool {
         let most = min(room, service.limits.maxClients)
         guard connections.count >= most else { return true }
-        guard let idle = connections.values.filter(\.isIdle).min(by: { $0.lastActive < $1.lastActive }) else {
+        let idle = connections.values.compactMap { connection in
+            connection.assumeIsolated { $0.isIdle ? $0.lastActive : nil }.map { (connection, since: $0) }
+        }
+        guard let (idle, _) = idle.min(by: { $0.since < $1.since }) else {
             service.complain(
                 .full,
                 "\(most) clients of the control socket are at work, which is the most (MaxClients=); one is refused")
@@ -118,7 +124,7 @@ final class ControlServer: @unchecked Sendable {
             .full,
             "\(most) clients of the control socket, which is the most (MaxClients=); \(idle.peer), idle longest, is closed"
         )
-        idle.close()
+        idle.assumeIsolated { $0.close() }
         return true
     }
 

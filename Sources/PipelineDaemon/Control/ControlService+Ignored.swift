@@ -28,14 +28,11 @@ extension ControlService {
         guard request.more else {
             return request.reply(Call.ListIgnored.Reply(ignored: Array(files.prefix(longPage))))
         }
-        request.connection.queue.async {
-            var rest = files[...]
-            request.connection.follow {
-                let some = Call.ListIgnored.Reply(ignored: Array(rest.prefix(page)))
-                rest = rest.dropFirst(page)
-                let frame = ControlRequest.frame(some, continues: !rest.isEmpty)
-                return rest.isEmpty ? .last(frame) : .frame(frame)
-            }
+        request.connection.follow(files[...]) { rest in
+            let some = Call.ListIgnored.Reply(ignored: Array(rest.prefix(page)))
+            rest = rest.dropFirst(page)
+            let frame = ControlRequest.frame(some, continues: !rest.isEmpty)
+            return rest.isEmpty ? .last(frame) : .frame(frame)
         }
     }
 }

@@ -123,16 +123,16 @@ extension ControlService {
             try call.limit.map { try ledger.start(ofNewest: $0, chosen) } ?? 0
         }
         let page = request.more ? Self.page : Self.longPage
-        let next = { () throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
+        let next = { @Sendable (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
             let rows = try supervisor.ledger.answer { try $0.list(chosen, after: last, limit: page) }
             last = rows.last?.id ?? last
             let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
             return (jobs, rows.count < page)
         }
-        guard request.more else { return request.reply(JobsReply(jobs: try next().jobs)) }
-        request.connection.follow {
+        guard request.more else { return request.reply(JobsReply(jobs: try next(&last).jobs)) }
+        request.connection.follow(last) { last in
             do throws(ControlError) {
-                let (jobs, isLast) = try next()
+                let (jobs, isLast) = try next(&last)
                 let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
                 return isLast ? .last(frame) : .frame(frame)
             } catch {

@@ -10,14 +10,12 @@ extension ControlService {
             let now = try supervisor.progress(of: call.batch)
             guard request.more else { return request.reply(now) }
             let watcher = ProgressWatcher(batch: call.batch, connection: request.connection)
-            request.connection.queue.async {
-                request.connection.follow {
-                    watcher.next()
-                } abandoned: {
-                    watcher.abandon()
-                }
-                Coordination.async { supervisor.add(watcher) }
+            request.connection.follow(()) { _ in
+                watcher.next()
+            } abandoned: {
+                watcher.abandon()
             }
+            supervisor.add(watcher)
         }
     }
 }

@@ -19,7 +19,7 @@ extension ControlService {
         let supervisor = supervisor
         let connection = request.connection
         let endings = Endings()
-        connection.follow {
+        connection.follow(()) { _ in
             endings.next(supervisor.ledger)
         } abandoned: {
             endings.abandon()
@@ -54,35 +54,38 @@ extension ControlService {
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
         let ledger = supervisor.ledger
         let last = ledger.cursor
-        var cursor = call.cursor ?? last
-        var ahead: Control.Event?
-        if cursor > last {
-            ahead = Self.lost("there is no event \(cursor): the log ends at \(last); what follows is new", before: last)
-            cursor = last
+        var place = (cursor: call.cursor ?? last, ahead: nil as Control.Event?)
+        if place.cursor > last {
+            let text = "there is no event \(place.cursor): the log ends at \(last); what follows is new"
+            place = (last, Self.lost(text, before: last))
         }
-        let next = { () throws(ControlError) -> [Control.Event] in
-            if let event = ahead {
-                ahead = nil
-                return [event]
-            }
-            let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
-            guard let first = events.first?.event.cursor else { return [] }
-            defer { cursor = events.last?.event.cursor ?? cursor }
-            let shown = events.map { Supervisor.shown($0.event, $0.job, $0.batch) }
-            guard cursor >= 0, first > cursor + 1 else { return shown }
-            let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
-            return [Self.lost(gone, before: first - 1)] + shown
-        }
-        guard request.more else { return request.reply(Call.Watch.Reply(events: try next())) }
-        request.connection.follow {
+        guard request.more else { return request.reply(Call.Watch.Reply(events: try Self.next(&place, ledger))) }
+        request.connection.follow(place) { place in
             do throws(ControlError) {
-                let events = try next()
+                let events = try Self.next(&place, ledger)
                 return events.isEmpty
                     ? .nothing : .frame(ControlRequest.frame(Call.Watch.Reply(events: events), continues: true))
             } catch {
                 return .last(ControlRequest.frame(error))
             }
         }
+    }
+
+    private static func next(
+        _ place: inout (cursor: Int, ahead: Control.Event?), _ ledger: Ledger
+    ) throws(ControlError) -> [Control.Event] {
+        if let event = place.ahead {
+            place.ahead = nil
+            return [event]
+        }
+        let cursor = place.cursor
+        let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
+        guard let first = events.first?.event.cursor else { return [] }
+        place.cursor = events.last?.event.cursor ?? cursor
+        let shown = events.map { Supervisor.shown($0.event, $0.job, $0.batch) }
+        guard cursor >= 0, first > cursor + 1 else { return shown }
+        let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
+        return [lost(gone, before: first - 1)] + shown
     }
 
     private static func lost(_ text: String, before cursor: Int) -> Control.Event {

@@ -6,15 +6,13 @@ import Synchronization
 import SystemCalls
 
 /// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
-///
-/// `@unchecked`: `handlers` is written once, at the start.
-final class ControlService: @unchecked Sendable {
+final class ControlService: Sendable {
     let supervisor: Supervisor
     let version: String
     /// What clients may take; changed by a reload.
     var limits: ControlSettings { supervisor.clientLimits.withLock { $0 } }
     private let complaints = Mutex(Complaints())
-    private var handlers: [String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void] = [:]
+    private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
     init(supervisor: Supervisor, version: String) {
         self.supervisor = supervisor
@@ -42,8 +40,10 @@ final class ControlService: @unchecked Sendable {
     func onPassing<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
     ) {
-        handlers["\(ControlInterface.name).\(Call.method)"] = { request, passed in
-            try handler(try request.parameters(Call.self), passed, request)
+        handlers.withLock { handlers in
+            handlers["\(ControlInterface.name).\(Call.method)"] = { request, passed in
+                try handler(try request.parameters(Call.self), passed, request)
+            }
         }
     }
 
@@ -61,7 +61,7 @@ final class ControlService: @unchecked Sendable {
     /// On the server's queue.
     func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
-            if let handler = handlers[request.method] { return try handler(request, passed) }
+            if let handler = handlers.withLock({ $0[request.method] }) { return try handler(request, passed) }
             try answerService(request)
         } catch {
             request.fail(error)

@@ -1,8 +1,13 @@
-/// What a change hands to its completion.
-///
-/// `@unchecked`: the two run one after the other, on the ledger's queue.
-final class Handed<Value>: @unchecked Sendable {
-    var value: Value
+import Synchronization
 
-    init(_ value: Value) { self.value = value }
+/// What a change hands to its completion, which runs behind it.
+final class Handed<Value: Sendable>: Sendable {
+    private let box: Mutex<Value>
+
+    init(_ value: Value) { box = Mutex(value) }
+
+    var value: Value {
+        get { box.withLock { $0 } }
+        set { box.withLock { $0 = newValue } }
+    }
 }
