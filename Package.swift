@@ -76,7 +76,11 @@ let package = Package(
         room("SystemCalls", ["CLinux"]),
         room("ManualPages"),
         room("PipelineModel"),
-        room("PipelineControl", ["SystemCalls"]),
+        // `./run generate` makes Swift of the texts.
+        .target(
+            name: "PipelineControl", dependencies: ["SystemCalls"],
+            exclude: ["org.pipelined.Control.varlink", "org.varlink.service.varlink"], swiftSettings: strict),
+        program("VarlinkSwift", []),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
@@ -100,7 +104,7 @@ let package = Package(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
             swiftSettings: strict),
         tests("PipelineModelTests", ["PipelineModel"]),
-        tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
+        tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "VarlinkSwift", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             [
