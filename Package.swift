@@ -77,7 +77,11 @@ let package = Package(
         room("ManualPages"),
         room("OperationGraph"),
         room("PipelineModel"),
-        room("PipelineControl", ["SystemCalls"]),
+        // `./run generate` makes Swift of the texts.
+        .target(
+            name: "PipelineControl", dependencies: ["SystemCalls"],
+            exclude: ["org.pipelined.Control.varlink", "org.varlink.service.varlink"], swiftSettings: strict),
+        program("VarlinkSwift", []),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
@@ -103,7 +107,7 @@ let package = Package(
             swiftSettings: strict),
         tests("OperationGraphTests", ["OperationGraph"]),
         tests("PipelineModelTests", ["PipelineModel"]),
-        tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "pipectl"]),
+        tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "VarlinkSwift", "pipectl"]),
         tests(
             "PipelineDaemonTests",
             [

@@ -49,8 +49,7 @@ public final class ControlClient {
     }
 
     private func send<Request: ControlCall>(_ call: Request, more: Bool?, descriptors: [Descriptor]) throws {
-        let frame = try Wire.frame(
-            WireCall(method: "\(ControlInterface.name).\(Request.method)", parameters: call, more: more))
+        let frame = try Wire.frame(WireCall(method: Request.method, parameters: call, more: more))
         do {
             var sent = try Socket.send(frame, descriptors: descriptors, to: socket)
             while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }

@@ -62,14 +62,14 @@ extension Failure {
 
     init(_ error: ControlError) {
         let name = error.wire.name
-        let own = name.hasPrefix(ControlInterface.name + ".")
-        let short = own ? String(name.dropFirst(ControlInterface.name.count + 1)) : name
+        let prefix = ControlInterface.control.name + "."
+        let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
         // One line: it holds others' words.
         let said = (error.description + Self.nearest(error)).printable
         switch error {
         case .noSuchJob: self.init(short, said, .noSuchJob)
         case .noSuchQueue, .noSuchRecipe, .badChain, .badValue: self.init(short, said, .usage)
-        case .refused, .other: self.init(short, said, .failed)
+        default: self.init(short, said, .failed)
         }
     }
 }

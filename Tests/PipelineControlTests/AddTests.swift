@@ -76,7 +76,7 @@ struct AddTests {
         #expect(several.status == 0)
         daemon.answer(Call.AddList.self, .init(batch: 8, first: 1, last: 2))
         daemon.answer(
-            Call.List.self, JobsReply(jobs: [Sample.job(1, "queued"), Sample.job(2, "failed", error: "no URL")]))
+            Call.List.self, .init(jobs: [Sample.job(1, "queued"), Sample.job(2, "failed", error: "no URL")]))
         let list = try await Pipectl.run("add", file("some.urls", "x"), at: daemon)
         #expect(list.lines.last == "batch 8: 2 jobs")
         #expect(list.status == 1)
@@ -108,7 +108,7 @@ struct AddTests {
     @Test("A chain that is wrong is told once, and stops the rest")
     func wrongChain() async throws {
         daemon.on(Call.Add.self) { _, _ in
-            throw ControlError.badChain(message: "unknown stage 'niro' at column 1", column: 1)
+            throw ControlError.badChain("unknown stage 'niro' at column 1", column: 1)
         }
         let outcome = try await Pipectl.run(
             "add", file("a.jpg", "1"), file("b.jpg", "2"), "--chain", "niro", at: daemon)

@@ -49,7 +49,7 @@ final class CannedDaemon: Sendable {
 
     /// Answers every call of that name with whatever the test says, byte for byte.
     func onAny(_ method: String, _ answer: @escaping Answer) {
-        memory.answers.withLock { $0[method] = answer }
+        memory.answers.withLock { $0["\(ControlInterface.control.name).\(method)"] = answer }
     }
 
     /// Answers a call with these replies, the last of which ends it.
@@ -77,15 +77,12 @@ final class CannedDaemon: Sendable {
             passed += packet.descriptors
             while let frame = frames.next() {
                 guard let head = try? Wire.decode(WireCallHead.self, frame) else { return }
-                let method = String(head.method.split(separator: ".").last ?? "")
-                memory.heard.withLock { $0.append((method, Array(frame))) }
-                let answer = memory.answers.withLock { $0[method] }
+                memory.heard.withLock { $0.append((head.method, Array(frame))) }
+                let answer = memory.answers.withLock { $0[head.method] }
                 let conversation = Conversation(socket: connection, passed: passed)
                 passed = []
                 do {
-                    guard let answer else {
-                        throw ControlError.other(name: "org.varlink.service.MethodNotFound", message: method)
-                    }
+                    guard let answer else { throw ControlError.methodNotFound(head.method) }
                     try answer(Array(frame), conversation)
                 } catch let error as ControlError {
                     guard (try? conversation.fail(error)) != nil else { return }

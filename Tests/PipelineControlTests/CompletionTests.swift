@@ -13,11 +13,11 @@ struct CompletionTests {
         let jobs = [Sample.job(11, "failed"), Sample.job(12, "queued", input: "beach.jpg")]
         daemon.on(Call.List.self) { call, conversation in
             try conversation.reply(
-                JobsReply(jobs: jobs.filter { call.states.isEmpty || call.states.contains($0.state) }))
+                Call.List.Reply(jobs: jobs.filter { call.states.isEmpty || call.states.contains($0.state) }))
         }
         daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe]))
         daemon.answer(Call.Plugins.self, .init(stages: [Sample.stage], skipped: []))
-        daemon.answer(Call.Concurrency.self, QueuesReply(queues: Sample.queues))
+        daemon.answer(Call.Concurrency.self, .init(queues: Sample.queues))
     }
 
     private func candidates(_ words: String...) -> [Candidate] { candidates(words) }

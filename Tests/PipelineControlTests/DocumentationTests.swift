@@ -23,7 +23,7 @@ struct DocumentationTests {
 
     @Test("Every field of every type is in its own section")
     func fields() throws {
-        for (type, fields) in InterfaceDescription(ControlInterface.description).types {
+        for (type, fields) in InterfaceDescription(ControlInterface.control.description).types {
             let section = try section(type)
             for field in fields.keys { #expect(section.contains("`\(field)`"), "\(type).\(field)") }
         }

@@ -61,9 +61,9 @@ struct ExitCodeTests {
     @Test(
         "The daemon's refusals have their codes",
         arguments: [
-            (ControlError.noSuchJob(7), 4, "NoSuchJob"), (.noSuchQueue("x", known: ["render"]), 2, "NoSuchQueue"),
+            (ControlError.noSuchJob(7), 4, "NoSuchJob"), (.noSuchQueue("x", queues: ["render"]), 2, "NoSuchQueue"),
             (.badValue("too much"), 2, "BadValue"), (.refused("it is stopping"), 1, "Refused"),
-            (.other(name: "org.varlink.service.MethodNotFound", message: "Cancel"), 1, "MethodNotFound"),
+            (.methodNotFound("Cancel"), 1, "MethodNotFound"),
         ] as [(ControlError, Int32, String)])
     func refusals(error: ControlError, code: Int32, name: String) async throws {
         let daemon = try CannedDaemon()

@@ -8,7 +8,7 @@ import Testing
 
 /// Whatever answers at the socket: pipectl ends by itself, with a code that it documents, and the terminal stays the reader's.
 struct HostileDaemonTests {
-    private static let described = InterfaceDescription(ControlInterface.description)
+    private static let described = InterfaceDescription(ControlInterface.control.description)
 
     /// A value for each scalar type.
     struct Extreme: Sendable, CustomTestStringConvertible {

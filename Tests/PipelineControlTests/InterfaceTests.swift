@@ -1,9 +1,9 @@
 import PipelineControl
 import Testing
 
-/// The description that any Varlink client reads, against what the Swift types write.
+/// The description that any Varlink client reads, against what the Swift that is made of it writes.
 struct InterfaceTests {
-    private let described = InterfaceDescription(ControlInterface.description)
+    private let described = InterfaceDescription(ControlInterface.control.description)
 
     private func check(_ value: some Encodable, is type: String) throws {
         #expect(described.mismatches(try wireObject(value), type, at: type) == [])
@@ -29,24 +29,19 @@ struct InterfaceTests {
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
         try check(Sample.problem, is: "Problem")
-        let nested = [
-            "Ignored", "PlannedOperation", "Decoding", "Parameter", "Picture", "Neighbours", "Neighbour", "Waiting",
-        ]
-        #expect(described.types.count == 18 + nested.count)
     }
 
     private func check<C: ControlCall>(_ call: C, _ reply: C.Reply) throws {
-        let method = try #require(described.methods[C.method], "\(C.method) is not described")
+        let name = String(C.method.dropFirst(ControlInterface.control.name.count + 1))
+        let method = try #require(described.methods[name], "\(C.method) is not described")
         #expect(described.mismatches(try wireObject(call), method.parameters, at: C.method) == [])
         #expect(described.mismatches(try wireObject(reply), method.reply, at: C.method) == [])
     }
 
     @Test("Every call and every reply has the parameters that are described")
     func calls() throws {
-        let jobs = JobsReply(jobs: [Sample.job(1)])
-        let queues = QueuesReply(queues: Sample.queues)
         try check(Call.Status(), .init(status: Sample.status()))
-        try check(Call.List(states: ["done"]), jobs)
+        try check(Call.List(states: ["done"]), .init(jobs: [Sample.job(1)]))
         try check(Call.WhyWaiting(ids: [1]), .init(waiting: Sample.status().waiting))
         try check(Call.ListIgnored(recipe: "noir", after: "/srv"), .init(ignored: Sample.status().ignored))
         try check(Call.Show(id: 1), .init(story: Sample.story))
@@ -59,33 +54,31 @@ struct InterfaceTests {
         try check(Call.Progress(batch: 1), Sample.progress(running: 1, of: 2))
         try check(
             Call.AddList(name: "a.urls", after: [1], anyway: true, priority: "low"), .init(batch: 1, first: 2, last: 9))
-        try check(Call.Cancel(ids: [1]), jobs)
+        try check(Call.Cancel(ids: [1]), .init(jobs: [Sample.job(1)]))
         try check(Call.CancelAll(), .init(cancelled: 1))
         try check(Call.CancelMatching(batch: 1, states: ["queued"]), .init(cancelled: 1))
         try check(Call.Depend(id: 1, after: [2]), .init(job: Sample.job(1)))
         try check(Call.Prioritise(ids: [1], priority: "high"), .init(changed: 1))
         try check(Call.Retry(ids: [1], states: []), .init(retried: [1]))
-        try check(Call.Pause(queue: "render"), queues)
-        try check(Call.Resume(), queues)
-        try check(Call.Concurrency(queue: "render", limit: "auto"), queues)
+        try check(Call.Pause(queue: "render"), .init(queues: Sample.queues))
+        try check(Call.Resume(), .init(queues: Sample.queues))
+        try check(Call.Concurrency(queue: "render", limit: "auto"), .init(queues: Sample.queues))
         try check(Call.Recipes(), .init(recipes: [Sample.recipe]))
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
         try check(Call.Reload(), .init(problems: [Sample.problem], skipped: [Sample.skipped]))
-        #expect(described.methods.count == 26)
     }
 
     @Test(
         "Every error has the parameters that are described",
         arguments: [
-            ControlError.noSuchJob(7), .noSuchQueue("rendr", known: ["render"]), .noSuchRecipe("x", known: ["noir"]),
-            .badChain(message: "unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
+            ControlError.noSuchJob(7), .noSuchQueue("rendr", queues: ["render"]), .noSuchRecipe("x", recipes: ["noir"]),
+            .badChain("unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
         ])
     func errors(error: ControlError) throws {
         let wire = error.wire
         let name = try #require(wire.name.split(separator: ".").last.map(String.init))
         let fields = try #require(described.errors[name])
         #expect(described.mismatches(try wireObject(wire.parameters), fields, at: name) == [])
-        #expect(described.errors.count == 6)
     }
 }

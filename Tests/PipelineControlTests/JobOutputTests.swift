@@ -14,8 +14,8 @@ struct JobOutputTests {
     func list() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(
-            Call.List.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, "failed", error: "truncated")]),
-            JobsReply(jobs: [Sample.job(3, "waiting", reason: "paused")]))
+            Call.List.self, .init(jobs: [Sample.job(1), Sample.job(2, "failed", error: "truncated")]),
+            .init(jobs: [Sample.job(3, "waiting", reason: "paused")]))
         let jobs = try await Pipectl.run("list", "--json", at: daemon).objects()
         #expect(jobs.map { $0["id"] as? Int } == [1, 2, 3])
         for job in jobs { #expect(Set(job.keys) == names) }
@@ -28,7 +28,7 @@ struct JobOutputTests {
     @Test("What list is asked for reaches the daemon")
     func filters() async throws {
         let daemon = try CannedDaemon()
-        daemon.answer(Call.List.self, JobsReply(jobs: []))
+        daemon.answer(Call.List.self, .init(jobs: []))
         let outcome = try await Pipectl.run(
             "list", "--state", "waiting,queued", "--state=running", "--failed", "--recipe", "noir", "--batch", "4",
             "--limit", "10", "--since", "1h", "--until=2026-03-01", at: daemon)
@@ -46,7 +46,7 @@ struct JobOutputTests {
     func table() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(
-            Call.List.self, JobsReply(jobs: [Sample.job(9), Sample.job(10, "waiting", reason: "settling")]))
+            Call.List.self, .init(jobs: [Sample.job(9), Sample.job(10, "waiting", reason: "settling")]))
         #expect(
             try await Pipectl.run("list", at: daemon).lines == [
                 "ID  STATE    RECIPE  CREATED           INPUT        OUTCOME",
@@ -61,7 +61,7 @@ struct JobOutputTests {
         var (one, other) = (Sample.job(1, "waiting", input: "photo.jpg", reason: "settling"), Sample.job(2))
         (one.url, one.batch) = ("https://example.com/lucerne/photo.jpg?token=…", 7)
         other.outputs = ["/srv/outbox/a.jpg", "/srv/outbox/a.thumb.webp"]
-        daemon.answer(Call.List.self, JobsReply(jobs: [one, other]))
+        daemon.answer(Call.List.self, .init(jobs: [one, other]))
         let piped = try await Pipectl.run("list", at: daemon)
         #expect(piped.lines[0].hasPrefix("ID  STATE    RECIPE  BATCH  CREATED"))
         #expect(piped.lines[1].hasPrefix(" 1  waiting  noir        7 "))
@@ -81,7 +81,7 @@ struct JobOutputTests {
     func injection() async throws {
         let daemon = try CannedDaemon()
         let name = "a\u{1b}]0;owned\u{7}\n\u{202e}gpj.\u{9b}2J"
-        daemon.answer(Call.List.self, JobsReply(jobs: [Sample.job(1, "running", input: name)]))
+        daemon.answer(Call.List.self, .init(jobs: [Sample.job(1, "running", input: name)]))
         let outcome = try await Pipectl.run("list", at: daemon)
         #expect(outcome.lines.count == 2)
         #expect(outcome.output.contains(#"a\u{1b}]0;owned\u{7}\n\u{202e}gpj.\u{9b}2J"#))
@@ -93,7 +93,7 @@ struct JobOutputTests {
     func shortening() async throws {
         let daemon = try CannedDaemon()
         let name = "the-beginning-" + String(repeating: "x", count: 200) + "-the-end.jpg"
-        daemon.answer(Call.List.self, JobsReply(jobs: [Sample.job(1, "running", input: name)]))
+        daemon.answer(Call.List.self, .init(jobs: [Sample.job(1, "running", input: name)]))
         #expect(try await Pipectl.run("list", at: daemon).output.contains(name))
         let terminal = try PipectlTerminal("list", "--color", "never", at: daemon)
         #expect(terminal.finish() == 0)
@@ -145,7 +145,7 @@ struct JobOutputTests {
     @Test("Whoever stops reading ends pipectl without a word")
     func brokenPipe() async throws {
         let daemon = try CannedDaemon()
-        let many = JobsReply(jobs: (0..<5000).map { Sample.job($0) })
+        let many = Call.List.Reply(jobs: (0..<5000).map { Sample.job($0) })
         daemon.answer(Call.List.self, many)
         let outcome = try await Pipectl.run(["list", "--json"], at: daemon, output: Self.closedPipe())
         #expect(outcome.errors.isEmpty)

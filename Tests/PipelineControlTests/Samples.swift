@@ -13,7 +13,7 @@ enum Sample {
             before: Control.Picture(format: "jpeg", width: 4000, height: 3000, bytes: 4_100_000),
             after: state == "done"
                 ? [Control.Picture(format: "jpeg", width: 2000, height: 1500, bytes: 1_025_000)] : [],
-            milliseconds: ended ? 35.2 : nil)
+            milliseconds: ended ? 35.2 : nil, setbacks: 0)
     }
 
     static func jobs(_ set: (inout Control.Jobs) -> Void = { _ in }) -> Control.Jobs {
@@ -65,7 +65,7 @@ enum Sample {
 
     static let operation = Control.Operation(
         kind: "RenderOperation", queue: "render", state: "finished", started: "2026-03-01T09:30:00.300Z",
-        finished: "2026-03-01T09:30:00.335Z", detail: "jpeg, shrink 2")
+        finished: "2026-03-01T09:30:00.335Z", detail: "jpeg, shrink 2", attempt: 1)
 
     static let story = Control.Story(
         job: job(12), chains: ["": "resize scale=0.5 | noir"], original: "/srv/archive/noir/harbour.jpg",
@@ -82,7 +82,7 @@ enum Sample {
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
         match: ["*.jpg", "*.png"], original: "archive", conflict: "number", onTruncated: "fail",
-        priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil)
+        priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil, hookFailures: 0)
 
     static let parameter = Control.Parameter(
         name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", required: false, choices: [],
@@ -98,4 +98,12 @@ enum Sample {
         section: "Queues", key: "Render", value: "3", default: "auto", source: "pipectl", help: "pictures at once")
 
     static let problem = Control.Problem(file: "noir.recipe", line: 7, message: "unknown stage 'niro'")
+}
+
+extension Control.Batch {
+    init(id: Int, name: String? = nil, queued: Int = 0, running: Int = 0, done: Int = 0, failed: Int = 0) {
+        self.init(
+            id: id, name: name, open: false, waiting: 0, queued: queued, running: running, cancelling: 0, done: done,
+            failed: failed, cancelled: 0)
+    }
 }

@@ -14,8 +14,8 @@ struct VerbTests {
 
     @Test("pause and resume name the queue and the reason, and print how things stand")
     func pausing() async throws {
-        daemon.answer(Call.Pause.self, QueuesReply(queues: Sample.queues))
-        daemon.answer(Call.Resume.self, QueuesReply(queues: Sample.queues))
+        daemon.answer(Call.Pause.self, .init(queues: Sample.queues))
+        daemon.answer(Call.Resume.self, .init(queues: Sample.queues))
         let paused = try await Pipectl.run("pause", "render", "--reason", "the CPU is needed", at: daemon)
         #expect(paused.output.contains("paused: the CPU is needed"))
         let call = try #require(try daemon.heard(Call.Pause.self).first)
@@ -28,7 +28,7 @@ struct VerbTests {
 
     @Test("A limit alone is the render queue's")
     func concurrency() async throws {
-        daemon.answer(Call.Concurrency.self, QueuesReply(queues: Sample.queues))
+        daemon.answer(Call.Concurrency.self, .init(queues: Sample.queues))
         for words in [["concurrency"], ["concurrency", "0"], ["concurrency", "publish", "auto", "--save"]] {
             let outcome = try await Pipectl.run(words, at: daemon)
             #expect(outcome.status == 0)
@@ -43,7 +43,7 @@ struct VerbTests {
 
     @Test("cancel prints the jobs, cancel-all how many")
     func cancelling() async throws {
-        daemon.answer(Call.Cancel.self, JobsReply(jobs: [Sample.job(1, "cancelled")]))
+        daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "cancelled")]))
         daemon.answer(Call.CancelAll.self, .init(cancelled: 3))
         #expect(try await Pipectl.run("cancel", "1", at: daemon).output == "#1 cancelled  harbour.jpg\n")
         #expect(try await Pipectl.run("cancel-all", at: daemon).output == "cancelled 3 jobs\n")
@@ -53,7 +53,7 @@ struct VerbTests {
     @Test("cancel of what is over says so, and fails")
     func cancellingInVain() async throws {
         daemon.answer(
-            Call.Cancel.self, JobsReply(jobs: [Sample.job(1), Sample.job(2, "cancelled"), Sample.job(3, "failed")]))
+            Call.Cancel.self, .init(jobs: [Sample.job(1), Sample.job(2, "cancelled"), Sample.job(3, "failed")]))
         let outcome = try await Pipectl.run("cancel", "1", "2", "3", at: daemon)
         #expect(outcome.status == 1)
         #expect(outcome.lines.count == 3)
@@ -64,7 +64,7 @@ struct VerbTests {
     @Test("What the daemon does not know is told with the nearest name")
     func nearest() async throws {
         daemon.on(Call.List.self) { call, _ in
-            throw ControlError.noSuchRecipe(call.recipe ?? "", known: ["noir", "web"])
+            throw ControlError.noSuchRecipe(call.recipe ?? "", recipes: ["noir", "web"])
         }
         let outcome = try await Pipectl.run("list", "--recipe", "wbe", at: daemon)
         #expect(outcome.status == 2)

@@ -61,16 +61,16 @@ struct WireTests {
     @Test("A failed job's own error is no failed call")
     func errorInside() throws {
         let daemon = try CannedDaemon()
-        daemon.answer(Call.Cancel.self, JobsReply(jobs: [Sample.job(1, "failed", error: "truncated")]))
+        daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "failed", error: "truncated")]))
         #expect(try ControlClient(path: daemon.path).call(Call.Cancel(ids: [1])).jobs.first?.error == "truncated")
     }
 
     @Test(
         "Every error of the interface arrives as what it was",
         arguments: [
-            ControlError.noSuchJob(7), .noSuchQueue("rendr", known: ["render"]), .noSuchRecipe("x", known: ["noir"]),
-            .badChain(message: "unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
-            .other(name: "org.varlink.service.MethodNotFound", message: "Status"),
+            ControlError.noSuchJob(7), .noSuchQueue("rendr", queues: ["render"]), .noSuchRecipe("x", recipes: ["noir"]),
+            .badChain("unknown stage", column: 24), .badValue("too much"), .refused("it is stopping"),
+            .methodNotFound("Status"),
         ])
     func errors(error: ControlError) throws {
         let daemon = try CannedDaemon()
@@ -85,7 +85,7 @@ struct WireTests {
         daemon.on(Call.List.self) { _, conversation in
             for start in stride(from: 0, to: 2000, by: 100) {
                 try conversation.reply(
-                    JobsReply(jobs: (start..<start + 100).map { Sample.job($0) }), continues: start < 1900)
+                    Call.List.Reply(jobs: (start..<start + 100).map { Sample.job($0) }), continues: start < 1900)
             }
         }
         var ids: [Int] = []

@@ -22,7 +22,7 @@ final class ControlRequest: Sendable {
         do {
             return try Wire.decode(Parametered<Parameters>.self, frame).parameters
         } catch {
-            throw ControlError.other(name: "org.varlink.service.InvalidParameter", message: Self.name(of: error))
+            throw ControlError.invalidParameter(Self.name(of: error))
         }
     }
 

@@ -87,6 +87,6 @@ extension Supervisor {
     func check(recipe: String?) throws(ControlError) {
         guard let recipe, current.recipe(recipe) == nil else { return }
         if try ledger.answer({ try $0.knows(recipe: recipe) }) { return }
-        throw .noSuchRecipe(recipe, known: current.configuration.recipes.map(\.name))
+        throw .noSuchRecipe(recipe, recipes: current.configuration.recipes.map(\.name))
     }
 }

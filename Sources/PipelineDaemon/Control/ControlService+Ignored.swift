@@ -7,7 +7,7 @@ extension ControlService {
     func addIgnoredCalls() {
         onSupervisor(Call.ListIgnored.self) { [supervisor] call, request in
             if let name = call.recipe, supervisor.current.recipe(name) == nil {
-                throw ControlError.noSuchRecipe(name, known: supervisor.current.configuration.recipes.map(\.name))
+                throw ControlError.noSuchRecipe(name, recipes: supervisor.current.configuration.recipes.map(\.name))
             }
             let inboxes = supervisor.inboxes.filter { call.recipe == nil || $0.recipe.name == call.recipe }
             // Sorting a great many files would hold up the supervisor.

@@ -67,7 +67,7 @@ extension ControlService {
                 of: LogSubject(jobs: call.ids))
             supervisor.cancel(call.ids) {
                 do {
-                    request.reply(JobsReply(jobs: try supervisor.records(of: call.ids).map(supervisor.shown)))
+                    request.reply(Call.Cancel.Reply(jobs: try supervisor.records(of: call.ids).map(supervisor.shown)))
                 } catch {
                     request.fail(error)
                 }
@@ -115,7 +115,7 @@ extension ControlService {
         let (some, all) = (held > 0, held == Entry.allCases.count)
         if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if all, !call.states.isEmpty, filter.states.isEmpty { return request.reply(JobsReply(jobs: [])) }
+        if all, !call.states.isEmpty, filter.states.isEmpty { return request.reply(Call.List.Reply(jobs: [])) }
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter
@@ -129,11 +129,11 @@ extension ControlService {
             let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
             return (jobs, rows.count < page)
         }
-        guard request.more else { return request.reply(JobsReply(jobs: try next(&last).jobs)) }
+        guard request.more else { return request.reply(Call.List.Reply(jobs: try next(&last).jobs)) }
         request.connection.follow(last) { last in
             do throws(ControlError) {
                 let (jobs, isLast) = try next(&last)
-                let frame = ControlRequest.frame(JobsReply(jobs: jobs), continues: !isLast)
+                let frame = ControlRequest.frame(Call.List.Reply(jobs: jobs), continues: !isLast)
                 return isLast ? .last(frame) : .frame(frame)
             } catch {
                 return .last(ControlRequest.frame(error))
@@ -349,7 +349,7 @@ extension Supervisor {
         }
         let name = recipe ?? current.configuration.defaultRecipe.name
         guard let found = current.recipe(name) else {
-            throw .noSuchRecipe(name, known: current.configuration.recipes.map(\.name))
+            throw .noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
         }
         return current.order(for: found, places)
     }
@@ -362,7 +362,7 @@ extension Supervisor {
         do throws(ChainProblem) {
             return try Chain(parsing: chain, catalog: current.catalog)
         } catch {
-            throw .badChain(message: error.message, column: error.column)
+            throw .badChain(error.message, column: error.column)
         }
     }
 }

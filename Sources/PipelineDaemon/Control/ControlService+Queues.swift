@@ -16,17 +16,17 @@ extension ControlService {
             Log.notice(
                 "\(queues.map(\.name).joined(separator: ", ")) paused by \(request.connection.peer)"
                     + (call.reason.map { ": \($0)" } ?? ""))
-            supervisor.pause(queues, reason: call.reason) { request.reply(QueuesReply(queues: $0)) }
+            supervisor.pause(queues, reason: call.reason) { request.reply(Call.Pause.Reply(queues: $0)) }
         }
         onSupervisor(Call.Resume.self) { [supervisor] call, request in
             let queues = try supervisor.queues(named: call.queue)
             Log.notice("\(queues.map(\.name).joined(separator: ", ")) resumed by \(request.connection.peer)")
-            supervisor.resume(queues) { request.reply(QueuesReply(queues: $0)) }
+            supervisor.resume(queues) { request.reply(Call.Resume.Reply(queues: $0)) }
         }
         onSupervisor(Call.Concurrency.self) { [supervisor] call, request in
             try supervisor.limit(call, by: request.connection.peer) { error in
                 if let error { return request.fail(error) }
-                request.reply(QueuesReply(queues: supervisor.queueReports()))
+                request.reply(Call.Concurrency.Reply(queues: supervisor.queueReports()))
             }
         }
     }
@@ -40,7 +40,7 @@ extension Supervisor {
             throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
         }
         guard let queue = queues.first(where: { $0.name == name }) else {
-            throw .noSuchQueue(name, known: queues.map(\.name))
+            throw .noSuchQueue(name, queues: queues.map(\.name))
         }
         return [queue]
     }

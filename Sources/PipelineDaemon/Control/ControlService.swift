@@ -17,6 +17,7 @@ final class ControlService: Sendable {
     init(supervisor: Supervisor, version: String) {
         self.supervisor = supervisor
         self.version = version
+        addServiceCalls()
         addStatusCalls()
         addIgnoredCalls()
         addJobCalls()
@@ -41,7 +42,7 @@ final class ControlService: Sendable {
         _ call: Call.Type, _ handler: @escaping @Sendable (Call, PassedDescriptors, ControlRequest) throws -> Void
     ) {
         handlers.withLock { handlers in
-            handlers["\(ControlInterface.name).\(Call.method)"] = { request, passed in
+            handlers[Call.method] = { request, passed in
                 try handler(try request.parameters(Call.self), passed, request)
             }
         }
@@ -61,8 +62,8 @@ final class ControlService: Sendable {
     /// On the server's queue.
     func answer(_ request: ControlRequest, _ passed: PassedDescriptors) {
         do {
-            if let handler = handlers.withLock({ $0[request.method] }) { return try handler(request, passed) }
-            try answerService(request)
+            guard let handler = handlers.withLock({ $0[request.method] }) else { throw Self.unknown(request.method) }
+            try handler(request, passed)
         } catch {
             request.fail(error)
         }
@@ -74,45 +75,25 @@ final class ControlService: Sendable {
         Log.failure(line)
     }
 
+    private static func unknown(_ method: String) -> ControlError {
+        if ControlInterface.all.contains(where: { method.hasPrefix($0.name + ".") }) { return .methodNotFound(method) }
+        return .interfaceNotFound(method.split(separator: ".").dropLast().joined(separator: "."))
+    }
+
     /// Varlink's own interface, by which a service describes itself.
-    private func answerService(_ request: ControlRequest) throws(ControlError) {
-        switch request.method {
-        case "\(ControlInterface.serviceName).GetInfo":
+    private func addServiceCalls() {
+        let version = version
+        on(Call.GetInfo.self) { _, request in
             request.reply(
-                ServiceInfo(
+                Call.GetInfo.Reply(
                     vendor: "pipelined", product: "pipelined", version: version, url: "https://pipelined.org/",
-                    interfaces: [ControlInterface.serviceName, ControlInterface.name]))
-        case "\(ControlInterface.serviceName).GetInterfaceDescription":
-            let wanted = try request.parameters(InterfaceName.self).interface
-            switch wanted {
-            case ControlInterface.name: request.reply(InterfaceDescription(description: ControlInterface.description))
-            case ControlInterface.serviceName:
-                request.reply(InterfaceDescription(description: ControlInterface.serviceDescription))
-            default: throw .other(name: "\(ControlInterface.serviceName).InterfaceNotFound", message: wanted)
+                    interfaces: ControlInterface.all.map(\.name)))
+        }
+        on(Call.GetInterfaceDescription.self) { call, request in
+            guard let interface = ControlInterface.all.first(where: { $0.name == call.interface }) else {
+                throw ControlError.interfaceNotFound(call.interface)
             }
-        default:
-            let known = [ControlInterface.name, ControlInterface.serviceName]
-            if known.contains(where: { request.method.hasPrefix($0 + ".") }) {
-                throw .other(name: "\(ControlInterface.serviceName).MethodNotFound", message: request.method)
-            }
-            let interface = request.method.split(separator: ".").dropLast().joined(separator: ".")
-            throw .other(name: "\(ControlInterface.serviceName).InterfaceNotFound", message: interface)
+            request.reply(Call.GetInterfaceDescription.Reply(description: interface.description))
         }
     }
-}
-
-private struct ServiceInfo: Codable, Sendable {
-    var vendor: String
-    var product: String
-    var version: String
-    var url: String
-    var interfaces: [String]
-}
-
-private struct InterfaceName: Codable, Sendable {
-    var interface: String
-}
-
-private struct InterfaceDescription: Codable, Sendable {
-    var description: String
 }

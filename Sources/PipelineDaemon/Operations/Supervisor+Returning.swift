@@ -61,7 +61,7 @@ extension Supervisor {
     func orderNow(_ record: JobRecord) throws(ControlError) -> WorkOrder {
         if record.order.adHoc { return record.order }
         guard let recipe = current.recipe(record.order.recipe) else {
-            throw .noSuchRecipe(record.order.recipe, known: current.configuration.recipes.map(\.name))
+            throw .noSuchRecipe(record.order.recipe, recipes: current.configuration.recipes.map(\.name))
         }
         return current.order(for: recipe, places)
     }

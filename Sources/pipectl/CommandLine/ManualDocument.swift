@@ -9,7 +9,7 @@ struct ManualDocument: Encodable {
 
     struct Flag: Encodable {
         var name: String
-        @Nullable var value: String?
+        @Omissible var value: String?
         var help: String
 
         init(_ option: Option) {

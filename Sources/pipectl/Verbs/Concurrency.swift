@@ -32,7 +32,7 @@ extension Verb {
             let save = context.invocation.has(.save)
             guard let limit = words.last else {
                 if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
-                return try context.print(limits: context.call(Call.Concurrency()))
+                return try context.print(limits: context.call(Call.Concurrency()).queues)
             }
             guard limit == "auto" || Int(limit).map(limits.contains) == true else {
                 throw Failure(
@@ -43,16 +43,17 @@ extension Verb {
                     """, .usage)
             }
             let queue = words.count > 1 ? words[0] : "render"
-            return try context.print(limits: context.call(Call.Concurrency(queue: queue, limit: limit, save: save)))
+            return try context.print(
+                limits: context.call(Call.Concurrency(queue: queue, limit: limit, save: save)).queues)
         })
 }
 
 extension Context {
     /// Prints the limits, and below them what `auto` means, if the daemon says so.
-    fileprivate func print(limits reply: QueuesReply) throws -> ExitCode {
-        let code = try print(reply)
+    fileprivate func print(limits queues: [String: Control.Queue]) throws -> ExitCode {
+        let code = try print(queues)
         let parts = ["download", "render", "publish"].compactMap { name in
-            reply.queues[name]?.automatic.map { count in
+            queues[name]?.automatic.map { count in
                 "\(name) \(count)" + (name == "render" ? " (the CPUs that the daemon may use)" : "")
             }
         }
@@ -60,11 +61,11 @@ extension Context {
         return code
     }
 
-    func print(_ reply: QueuesReply) throws -> ExitCode {
+    func print(_ queues: [String: Control.Queue]) throws -> ExitCode {
         if json {
-            try output.document(reply)
+            try output.document(["queues": queues])
         } else {
-            try output.lines(reply.queues.lines(width: output.columns))
+            try output.lines(queues.lines(width: output.columns))
         }
         return .done
     }

@@ -21,6 +21,6 @@ extension Verb {
         run: { context in
             let invocation = context.invocation
             return try context.print(
-                context.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))))
+                context.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))).queues)
         })
 }

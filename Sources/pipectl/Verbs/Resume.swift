@@ -10,6 +10,6 @@ extension Verb {
         ],
         examples: [Example("pipectl resume", "all queues")],
         run: { context in
-            try context.print(context.call(Call.Resume(queue: context.invocation.arguments.first)))
+            try context.print(context.call(Call.Resume(queue: context.invocation.arguments.first)).queues)
         })
 }

@@ -20,7 +20,7 @@ extension Verb {
 
 private struct Versions: Encodable {
     var pipectl = Release.version
-    @Nullable var pipelined: String?
+    @Omissible var pipelined: String?
 
     init(daemon: String?) {
         pipelined = daemon

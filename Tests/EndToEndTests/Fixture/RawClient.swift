@@ -18,7 +18,7 @@ final class RawClient {
     }
 
     static func call(_ method: String, _ parameters: String = "{}", more: Bool = false) -> [UInt8] {
-        let name = method.contains(".") ? method : "\(ControlInterface.name).\(method)"
+        let name = method.contains(".") ? method : "\(ControlInterface.control.name).\(method)"
         return Array(#"{"method":"\#(name)","more":\#(more),"parameters":\#(parameters)}"#.utf8) + [0]
     }
 

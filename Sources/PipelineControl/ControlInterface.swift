@@ -1,0 +1,31 @@
+/// An interface of the control socket: its name, and its description in Varlink's own language.
+///
+/// What travels is said in this module's `.varlink` files alone. `./run generate` makes `Varlink.swift` of them: `Control`
+/// (the types), `Call`, `ControlError`, and the constants of this type.
+public struct ControlInterface: Sendable {
+    public let name: String
+    public let description: String
+
+    /// Varlink's own, which every service has, comes first.
+    public static let all = [service, control]
+}
+
+/// The limits that the interface's description names.
+extension ControlInterface {
+    /// More need more calls.
+    public static let mostIDs = 1000
+    /// In bytes.
+    public static let longestReason = 1000
+    public static let longestChain = 10_000
+    /// Batches, and jobs, in an answer to Progress.
+    public static let mostProgress = 100
+    /// Answers a second.
+    public static let progressRate = 4
+}
+
+/// A method of the interface: its parameters are the value itself, its reply is `Reply`.
+public protocol ControlCall: Codable, Sendable {
+    associatedtype Reply: Codable & Sendable
+    /// The method's whole name.
+    static var method: String { get }
+}

@@ -1,0 +1,42 @@
+/// An optional or a list that may be left out, as by an older daemon: it is read as nil, or empty. It is always written, nil as
+/// `null`, where Swift's own coding would leave the key out: a reader of the JSON finds every name it expects.
+@propertyWrapper
+public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable {
+    public var wrappedValue: Value
+
+    public init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+
+    public init(from decoder: any Decoder) throws {
+        wrappedValue = try decoder.singleValueContainer().decode(Value.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
+    }
+}
+
+public protocol HasNone: Codable, Hashable {
+    static var none: Self { get }
+}
+
+extension Optional: HasNone where Wrapped: Codable & Hashable {}
+
+extension Array: HasNone where Element: Codable & Hashable {
+    public static var none: [Element] { [] }
+}
+
+/// Chosen by the compiler for `@Omissible` properties.
+extension KeyedDecodingContainer {
+    public func decode<Value>(_: Omissible<Value>.Type, forKey key: Key) throws -> Omissible<Value> {
+        Omissible(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value.none)
+    }
+}
+
+extension KeyedEncodingContainer {
+    public mutating func encode<Value>(_ omissible: Omissible<Value>, forKey key: Key) throws {
+        try encode(omissible.wrappedValue, forKey: key)
+    }
+}

@@ -1,0 +1,77 @@
+/// A `.varlink` file, as far as this project writes them: types, methods and errors, with the comment right above each.
+struct VarlinkText {
+    struct Member {
+        var kind: Substring
+        var name: String
+        var comment: [String]
+        /// Of a type its own, of a method its parameters.
+        var fields: [Field]
+        var reply: [Field] = []
+    }
+
+    struct Field {
+        var name: String
+        var type: Substring
+    }
+
+    struct Problem: Error, CustomStringConvertible {
+        var line: Int
+        var description: String
+    }
+
+    let text: String
+    private(set) var name = ""
+    private(set) var members: [Member] = []
+
+    init(_ text: String) throws(Problem) {
+        self.text = text
+        var comment: [String] = []
+        var rest = text[...]
+        while let first = rest.first {
+            if let line = rest.prefixMatch(of: /# ?(.*)\n/) {
+                comment.append(String(line.1))
+                rest = rest[line.range.upperBound...]
+                continue
+            }
+            if let start = rest.prefixMatch(of: /interface +([a-zA-Z0-9.]+)\n/) {
+                name = String(start.1)
+                rest = rest[start.range.upperBound...]
+            } else if let found = rest.prefixMatch(of: Self.member) {
+                let (_, kind, name, fields, reply) = found.output
+                guard (kind == "method") == (reply != nil) else {
+                    throw Self.problem("a method has a reply, and nothing else has", at: rest, of: text)
+                }
+                members.append(
+                    Member(
+                        kind: kind, name: String(name), comment: comment, fields: try Self.fields(fields, of: text),
+                        reply: try Self.fields(reply ?? "", of: text)))
+                rest = rest[found.range.upperBound...]
+            } else if first.isWhitespace {
+                rest = rest.dropFirst()
+            } else {
+                throw Self.problem("this is no type, method or error as VarlinkSwift knows them", at: rest, of: text)
+            }
+            // A comment belongs to what is right below it.
+            comment = []
+        }
+    }
+
+    private static var member: Regex<(Substring, Substring, Substring, Substring, Substring?)> {
+        /(type|method|error) +([A-Z]\w*) *\(([^)]*)\)(?: *-> *\(([^)]*)\))? *\n/
+    }
+
+    private static func fields(_ list: Substring, of text: String) throws(Problem) -> [Field] {
+        var fields: [Field] = []
+        for part in list.split(separator: ",") {
+            guard let field = part.wholeMatch(of: /\s*(\w+) *: *(\S+)\s*/) else {
+                throw problem("'\(part)' is no field", at: part, of: text)
+            }
+            fields.append(Field(name: String(field.1), type: field.2))
+        }
+        return fields
+    }
+
+    private static func problem(_ words: String, at place: Substring, of text: String) -> Problem {
+        Problem(line: text[..<place.startIndex].count { $0 == "\n" } + 1, description: words)
+    }
+}

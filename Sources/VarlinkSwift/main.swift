@@ -1,0 +1,14 @@
+import Foundation
+
+// VarlinkSwift MADE TEXT…: makes one Swift file of `.varlink` texts.
+let interfaces = CommandLine.arguments.dropFirst(2).map { path in
+    do {
+        return try VarlinkText(String(contentsOfFile: path, encoding: .utf8))
+    } catch {
+        // In the form of a compiler, so that editors find the line.
+        print("\(path):\((error as? VarlinkText.Problem)?.line ?? 1): error: \(error)")
+        exit(1)
+    }
+}
+let lines = swiftSource(of: interfaces)
+try (lines.joined(separator: "\n") + "\n").write(toFile: CommandLine.arguments[1], atomically: true, encoding: .utf8)
