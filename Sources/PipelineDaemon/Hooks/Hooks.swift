@@ -166,7 +166,7 @@ actor Hooks: QueueActor {
         guard let (event, job, batch) = found else { return ended(recipe, nil) }
         let program = hook.program
         hooks[recipe]?.isLookedAt = true
-        after(timeout) { hooks in
+        after(timeout.dispatch) { hooks in
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
             hooks.tell(recipe, program, "waits for its disk, which does not answer")
         }
