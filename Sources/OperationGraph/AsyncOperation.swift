@@ -95,6 +95,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         queue?.start(self)
     }
 
+    /// It hangs: another of its queue may begin in its place.
+    package final func setAside() { queue?.setAside(self) }
+
     // MARK: - For Foundation
 
     public final override var isAsynchronous: Bool { true }
@@ -163,6 +166,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
             box.state = next
             // Under the lock, so that the trace has them in this order.
             box.queue?.tell(box.subject, next)
+            // Foundation keeps an ended operation for as long as one that has followed it.
             defer { if next.isFinal { box.observer = nil } }
             return (true, box.observer)
         }

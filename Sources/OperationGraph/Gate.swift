@@ -77,11 +77,12 @@ struct Gate {
         return ready.min { $0.value.precedes($1.value) }?.key
     }
 
-    /// The operation hangs: another may begin in its place.
-    mutating func setAside(_ operation: AsyncOperation) {
-        guard operation.ticket.standing == .running else { return }
+    /// The operation hangs; true if its place is free now.
+    mutating func setAside(_ operation: AsyncOperation) -> Bool {
+        guard operation.ticket.standing == .running else { return false }
         operation.ticket.standing = .aside
         free(operation)
+        return true
     }
 
     /// The operation is over; true if its place is free now.

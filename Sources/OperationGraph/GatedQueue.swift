@@ -123,18 +123,12 @@ package final class GatedQueue: Sendable {
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in
-            guard gate.configured == nil, gate.limit != automatic else { return false }
-            gate.limit = automatic
-            return true
+            guard gate.configured == nil else { return false }
+            defer { gate.limit = automatic }
+            return gate.limit != automatic
         }
-        if isNews { pump() }
-        return isNews
-    }
-
-    /// The operation hangs: another may begin in its place.
-    package func setAside(_ operation: AsyncOperation) {
-        gate.withLock { $0.setAside(operation) }
         pump()
+        return isNews
     }
 
     // MARK: - Of operations
@@ -147,6 +141,8 @@ package final class GatedQueue: Sendable {
         if gate.withLock({ $0.enter(operation) }) { return operation.begin() }
         pump()
     }
+
+    func setAside(_ operation: AsyncOperation) { if gate.withLock({ $0.setAside(operation) }) { pump() } }
 
     /// The operation is over.
     func leave(_ operation: AsyncOperation) { if gate.withLock({ $0.leave(operation) }) { pump() } }

@@ -91,6 +91,24 @@ struct AsyncOperationTests {
         }
     }
 
+    @Test("one that follows an operation that has ended begins; once all have ended, nobody keeps them")
+    func released() async {
+        weak var first: Held?
+        weak var last: Held?
+        do {
+            let queue = GatedQueue(limit: 2)
+            let (head, late) = (Held { $0.finish(.finished) }, Held { $0.finish(.finished) })
+            queue.add(head)
+            await head.end()
+            late.follow(head)
+            queue.add(late)
+            await late.end()
+            (first, last) = (head, late)
+        }
+        // The thread that told of the end may hold it a moment longer.
+        while first != nil || last != nil { await Task.yield() }
+    }
+
     @Test("it lets go of its observer and of what it held once it has ended, with its dependents still there")
     func lettingGo() async {
         let queue = GatedQueue(limit: 2)

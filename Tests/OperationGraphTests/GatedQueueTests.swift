@@ -187,16 +187,16 @@ struct GatedQueueTests {
         let operations = (0..<4).map { _ in Held() }
         for operation in operations { queue.add(operation) }
         await operations[0].beginning()
-        queue.setAside(operations[0])
-        queue.setAside(operations[0])
+        operations[0].setAside()
+        operations[0].setAside()
         await operations[1].beginning()
         #expect(queue.report.running == 1)
         operations[0].finish(.finished)
         await operations[0].end()
         #expect((queue.report.running, operations[2].executed) == (1, 0))
         // Neither one that waits has a place to free, nor one that is over.
-        queue.setAside(operations[2])
-        queue.setAside(operations[0])
+        operations[2].setAside()
+        operations[0].setAside()
         #expect((queue.report.running, operations[2].executed) == (1, 0))
         for operation in operations.dropFirst() {
             await operation.beginning()

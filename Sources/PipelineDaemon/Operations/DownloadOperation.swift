@@ -37,7 +37,6 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         var task: FetchTask?
         var figures = Figures(.bytes)
         var tries = 0
-        var interrupted = false
         var partial: FetchResume?
     }
 
@@ -51,12 +50,13 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     private let completion: Completion?
     private let box = Mutex(Box())
 
-    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says, and with a completion removed again. `files` runs
-    /// what may wait for a disk.
-    init(
-        url: WebAddress, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
+    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says, and with a completion removed
+    /// again. `files` runs what may wait for a disk. Nil when `string` is no http or https URL.
+    init?(
+        string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
         pool: FetchPool, files: DispatchQueue, completion: Completion? = nil
     ) {
+        guard let url = try? WebAddress(string) else { return nil }
         self.earlier = earlier
         self.url = url
         self.path = path
@@ -64,16 +64,6 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         self.pool = pool
         self.files = files
         self.completion = completion
-    }
-
-    /// Nil when `string` is no http or https URL.
-    convenience init?(
-        string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
-        pool: FetchPool, files: DispatchQueue, completion: Completion? = nil
-    ) {
-        guard let url = try? WebAddress(string) else { return nil }
-        self.init(
-            url: url, into: path, goingOn: earlier, limits: limits, pool: pool, files: files, completion: completion)
     }
 
     /// With a completion the bytes have gone there.
@@ -106,11 +96,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     }
 
     override func interrupt() {
-        let task = box.withLock { box in
-            box.interrupted = true
-            return box.task
-        }
-        if let task { pool.cancel(task) }
+        if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
     private func open(_ flags: Int32 = 0) throws -> Descriptor {
@@ -122,28 +108,24 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             url: url.text, resume: resume, limits: limits.transfer, target: target,
             progress: { [self] received, total in box.withLock { $0.figures.take(received, of: total) } },
             done: { [self] result in files.async { self.answered(result) } })
-        let interrupted = box.withLock { box in
+        box.withLock { box in
             box.task = task
             box.tries += 1
             box.figures.begin(done: resume?.offset ?? 0)
-            return box.interrupted
         }
-        if interrupted { pool.cancel(task) }
+        if isCancelled { pool.cancel(task) }
         pool.run(task)
     }
 
     // MARK: - The answer
 
     private func answered(_ result: Result<FetchedFile, FetchTask.Failure>) {
-        let (tries, interrupted) = box.withLock { box in
-            box.task = nil
-            return (box.tries, box.interrupted)
-        }
+        box.withLock { $0.task = nil }
         switch result {
         case .success(let file): arrived(file)
         case .failure(.transfer(let failure)):
-            guard let resume = failure.resume, tries <= limits.retries, !interrupted else {
-                return end(JobFailure(failure), keeping: interrupted ? nil : failure.kept)
+            guard let resume = failure.resume, tries <= limits.retries, !isCancelled else {
+                return end(JobFailure(failure), keeping: isCancelled ? nil : failure.kept)
             }
             // It had begun to come: the rest may come as well.
             do { begin(try open(), resume: resume) } catch {

@@ -54,18 +54,17 @@ final class Job {
     /// Where its operations stand in their queues.
     var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
+    /// What works on the picture, from the tail.
+    var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
+
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
     func cancelOperations() {
         announce?.cancel()
-        publish?.cancel()
-        render.cancel()
-        download?.cancel()
+        for operation in operations { operation.cancel() }
     }
 
     /// None of its operations works any more, or will.
-    var isStill: Bool {
-        download?.state.isFinal != false && render.state.isFinal && publish?.state.isFinal != false
-    }
+    var isStill: Bool { operations.allSatisfy(\.state.isFinal) }
 
     var story: JobStory { record.story ?? JobStory() }
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import Foundation
 import Glibc
 import OperationGraph
 import PipelineModel
@@ -46,7 +47,6 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var tries = 0
         /// The latest to work on it.
         var worker: Int32?
-        var interrupted = false
         var figures = Figures(.pixels)
     }
 
@@ -156,11 +156,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     override func interrupt() {
-        let task = box.withLock { box in
-            box.interrupted = true
-            return box.task
-        }
-        if let task { pool.cancel(task) }
+        if let task = box.withLock({ $0.task }) { pool.cancel(task) }
     }
 
     private func openTargets(of part: Part) -> [Descriptor]? {
@@ -212,11 +208,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     private func run(_ task: RenderTask) {
-        let interrupted = box.withLock { box in
-            box.task = task
-            return box.interrupted
-        }
-        if interrupted { pool.cancel(task) }
+        box.withLock { $0.task = task }
+        if isCancelled { pool.cancel(task) }
         pool.run(task)
     }
 
@@ -236,9 +229,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     private func failed(_ failure: JobFailure) {
-        guard failure.class.remedy == .alone, tries < 2, !box.withLock({ $0.interrupted }) else {
-            return end(.failed, failure)
-        }
+        guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
         lost(failure, account)
         execute()
     }

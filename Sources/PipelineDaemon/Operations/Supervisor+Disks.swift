@@ -59,22 +59,19 @@ extension Supervisor {
     private func lookForHangs() {
         let latest = DispatchTime.now() - settings.hangTimeout.dispatch
         for job in window.all {
-            let operations = [
-                (download, job.download as AsyncOperation?), (render, job.render), (publish, job.publish),
-            ]
-            for (queue, operation) in operations {
-                guard let operation, let touch = operation.fileWork.current, touch.since < latest else { continue }
-                setAside(job, operation, queue, touch.path)
+            for operation in job.operations {
+                guard let touch = operation.fileWork.current, touch.since < latest else { continue }
+                setAside(job, operation, touch.path)
             }
         }
         lookForHangingMoves(since: latest)
     }
 
     /// The operation can't be stopped; its place in the queue is given to another, and nothing more of the kind is begun.
-    private func setAside(_ job: Job, _ operation: AsyncOperation, _ operations: GatedQueue, _ path: String) {
+    private func setAside(_ job: Job, _ operation: AsyncOperation, _ path: String) {
         let order = job.record.order
         let place = FileSystem.lies(path, within: order.inbox) ? order.inbox : order.outbox
-        operations.setAside(operation)
+        operation.setAside()
         switch shortages[.place(place)]?.need {
         case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job.record.id]))
         case .room, .mount, .permission, .plugin, .replacement: return
