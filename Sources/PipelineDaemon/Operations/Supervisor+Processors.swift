@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import PipelineModel
 
 /// `auto` follows the processors that the service may use. Nobody tells when they change, so it is looked now and then: while there is
