@@ -12,7 +12,8 @@ package final class Appointment {
 
     /// `call` is told how far the clock has been set back since the appointment was made, in seconds; 0 when it was not.
     package init(
-        now: @escaping @Sendable () -> Double = { Timestamp.now() }, _ call: @escaping @Coordination @Sendable (Double) -> Void
+        now: @escaping @Sendable () -> Double = { Timestamp.now() },
+        _ call: @escaping @Coordination @Sendable (Double) -> Void
     ) {
         byClock = DispatchSource.makeTimerSource(queue: Coordination.queue)
         byTime = DispatchSource.makeTimerSource(queue: Coordination.queue)

@@ -21,7 +21,9 @@ extension ControlService {
 }
 
 extension Supervisor {
-    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void) throws(ControlError) {
+    func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void)
+        throws(ControlError)
+    {
         guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
         guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
             throw .badValue("Depend takes jobs to come after, or to come after no more")

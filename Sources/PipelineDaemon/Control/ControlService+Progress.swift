@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import PipelineControl
 import PipelineModel
 import Synchronization

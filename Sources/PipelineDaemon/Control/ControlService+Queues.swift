@@ -47,7 +47,8 @@ extension Supervisor {
 
     /// When `done` is called nothing new starts, and the pause outlives a restart.
     func pause(
-        _ queues: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
+        _ queues: [GatedQueue], reason: String?,
+        done: @escaping @Coordination @Sendable ([String: Control.Queue]) -> Void
     ) {
         let changed = queues.map { (queue: $0, reason: $0.pause(reason: reason)) }
         for job in window.all { showHeld(job) }
@@ -75,7 +76,7 @@ extension Supervisor {
         }
     }
 
-    /// `done` is called on the supervisor's queue.
+    /// Sets a limit, and keeps it when that is wished.
     func limit(
         _ call: Call.Concurrency, by peer: String, done: @escaping @Coordination @Sendable (ControlError?) -> Void
     ) throws(ControlError) {

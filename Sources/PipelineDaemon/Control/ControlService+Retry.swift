@@ -63,7 +63,7 @@ extension Supervisor {
         }
     }
 
-    /// All jobs of these states up to an ID, some at a time: others have their turn on the supervisor's queue in between.
+    /// All jobs of these states up to an ID, some at a time: others have their turn in between.
     private func retryAll(
         _ states: [JobState], after id: Int, upTo last: Int, _ retried: Retried,
         done: @escaping @Coordination @Sendable (Retried) -> Void
@@ -85,7 +85,8 @@ extension Supervisor {
     }
 
     private func retry(
-        _ records: [JobRecord], _ soFar: Retried, isNamed: Bool = true, done: @escaping @Coordination @Sendable (Retried) -> Void
+        _ records: [JobRecord], _ soFar: Retried, isNamed: Bool = true,
+        done: @escaping @Coordination @Sendable (Retried) -> Void
     ) {
         var retried = soFar
         var wanted: [Wanted] = []

@@ -104,7 +104,8 @@ extension Supervisor {
     }
 
     /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
-    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting] {
+    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting]
+    {
         let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }

@@ -4,7 +4,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// Claiming: quiet files become the daemon's. Runs on the inbox's queue.
+/// Claiming: quiet files become the daemon's.
 extension Inbox {
     func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
@@ -94,12 +94,11 @@ extension Inbox {
     func lookAgain() {
         guard !looksAgain else { return }
         looksAgain = true
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped else { return }
-            looksAgain = false
-            for (source, claim) in unsure { claimed(source, claim) }
-            handOver()
-            publishReport()
+        afterInterval {
+            $0.looksAgain = false
+            for (source, claim) in $0.unsure { $0.claimed(source, claim) }
+            $0.handOver()
+            $0.publishReport()
         }
     }
 
@@ -120,18 +119,19 @@ extension Inbox {
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
         tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped, self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil
-            else { return }
-            do throws(SystemError) {
-                guard let status = try FileSystem.status(path), status.kind == .file else { return }
-                take(path, status, cancelled: cancelled)
-            } catch {
-                unseen(path, error)
-            }
-            handOver()
-            publishReport()
+        afterInterval { $0.takeRefused(path, reason, cancelled: cancelled) }
+    }
+
+    private func takeRefused(_ path: String, _ reason: String, cancelled: Bool) {
+        guard self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil else { return }
+        do throws(SystemError) {
+            guard let status = try FileSystem.status(path), status.kind == .file else { return }
+            take(path, status, cancelled: cancelled)
+        } catch {
+            unseen(path, error)
         }
+        handOver()
+        publishReport()
     }
 
     /// A file that changed while it was claimed settles once more. False when its name is taken by then: the file

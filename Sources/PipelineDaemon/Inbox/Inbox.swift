@@ -5,18 +5,16 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// A watched folder, and the way of its files: seen, settling, claimed. Everything happens on a queue of its own, so that a
-/// mount that hangs, hangs this inbox alone.
-///
-/// `@unchecked`: the mutable state is touched on `queue` alone, but for `shared`, which is behind a `Mutex`.
-final class Inbox: @unchecked Sendable {
-    let folder: String
-    let recipe: Recipe
+/// A watched folder, and the way of its files: seen, settling, claimed. Its queue is its own, so that a mount that hangs,
+/// hangs this inbox alone.
+actor Inbox: QueueActor {
+    nonisolated let folder: String
+    nonisolated let recipe: Recipe
     /// Bytes in front of a picture's path in the inbox, at the longest place it may go to.
-    let longestPlace: Int
+    nonisolated let longestPlace: Int
     /// Folders below that belong to other recipes.
     private let excluded: [String]
-    let queue: DispatchQueue
+    nonisolated let executor: QueueExecutor
     private let shared = Mutex(InboxReport())
     unowned let sink: any IntakeSink
     let claims: ClaimFolders
@@ -63,26 +61,26 @@ final class Inbox: @unchecked Sendable {
         self.claims = claims
         self.sink = sink
         writers = Writers(patience: recipe.intake.writerTimeout)
-        queue = DispatchQueue(label: "pipelined.inbox.\(recipe.name)")
+        executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }
 
-    var subject: LogSubject { LogSubject(recipe: recipe.name) }
+    nonisolated var subject: LogSubject { LogSubject(recipe: recipe.name) }
 
-    var report: InboxReport { shared.withLock { $0 } }
+    nonisolated var report: InboxReport { shared.withLock { $0 } }
 
     static func reasonForLeaving(_ kind: FileStatus.Kind) -> String { "a \(kind.rawValue) is not followed" }
 
     /// Why a file in it is left alone.
-    func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
+    nonisolated func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
 
     /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
-    func begin(adopting: Bool, with remains: Remains = Remains()) {
-        queue.async { [self] in
-            adopts = adopting
-            marked = remains.marked
-            unsure = remains.unsure
-            if !unsure.isEmpty { lookAgain() }
-            open()
+    nonisolated func begin(adopting: Bool, with remains: Remains = Remains()) {
+        async { inbox in
+            inbox.adopts = adopting
+            inbox.marked = remains.marked
+            inbox.unsure = remains.unsure
+            if !remains.unsure.isEmpty { inbox.lookAgain() }
+            inbox.open()
         }
     }
 
@@ -93,55 +91,65 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Behind everything that it has been asked before.
-    func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
+    nonisolated func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
 
     /// Takes nothing more; `done` when what it has claimed has been handed over, with what settles and is to end cancelled. Does not wait:
     /// a hanging inbox must not keep the daemon from stopping.
-    func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
-        queue.async { [self] in
-            stopped = true
-            inotify = nil
-            done(Remains(marked: marked.union(candidates.filter(\.value.cancelled).keys), unsure: unsure))
-        }
+    nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
+        async { done($0.end()) }
+    }
+
+    private func end() -> Remains {
+        stopped = true
+        inotify = nil
+        return Remains(marked: marked.union(candidates.filter(\.value.cancelled).keys), unsure: unsure)
     }
 
     /// Takes nothing while there is a reason for that; what settles meanwhile is taken afterwards.
-    func hold(_ reason: String?) {
+    nonisolated func hold(_ reason: String?) {
         let change = shared.withLock { report in
             defer { report.held = reason }
             return report.held != reason
         }
         guard change else { return }
-        queue.async { [self] in
-            guard reason == nil, !stopped else { return }
-            let now = DispatchTime.now().uptimeNanoseconds
-            for key in candidates.keys where candidates[key]?.deadline == .max { candidates[key]?.deadline = now }
-            check()
-        }
+        if reason == nil { async { $0.goOn() } }
         sink.changed(self)
     }
 
+    private func goOn() {
+        guard !stopped else { return }
+        let now = DispatchTime.now().uptimeNanoseconds
+        for key in candidates.keys where candidates[key]?.deadline == .max { candidates[key]?.deadline = now }
+        check()
+    }
+
     /// Looks at everything that has happened before the call; with `cancelling`, what still settles is to end cancelled.
-    func catchUp(
+    nonisolated func catchUp(
         cancelling: Bool, wanted: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void
     ) {
-        queue.async { [self] in
+        async {
             // Too late: whoever asked has gone on, and what settles now came after the call.
-            guard wanted() else { return done() }
-            if let inotify { handle(inotify.read()) } else if polls { scan() }
-            if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
-            publishReport()
+            if wanted() { $0.catchUp(cancelling: cancelling) }
             done()
         }
+    }
+
+    private func catchUp(cancelling: Bool) {
+        if let inotify { handle(inotify.read()) } else if polls { scan() }
+        if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
+        publishReport()
     }
 
     // MARK: - Watching
 
     /// Something was mounted or unmounted, which inotify does not tell of a watched folder.
-    func mountsChanged() {
-        queue.async { [self] in
-            guard report.problem == nil, let now = try? look(), now == place else { return reopen() }
-        }
+    nonisolated func mountsChanged() {
+        async { if !$0.isUnmoved { $0.reopen() } }
+    }
+
+    private var isUnmoved: Bool {
+        guard report.problem == nil, let now = try? look() else { return false }
+        return now == place
     }
 
     private func look() throws -> InboxPlace? {
@@ -164,12 +172,19 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// After PollInterval, unless something else has come first.
-    private func later(_ body: @escaping @Sendable (Inbox) -> Void) {
+    private func later(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
         appointment += 1
         let mine = appointment
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            if let self, !stopped, appointment == mine { body(self) }
-        }
+        afterInterval { if $0.appointment == mine { body($0) } }
+    }
+
+    /// After PollInterval, unless it has stopped.
+    func afterInterval(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
+        at(.now() + recipe.intake.pollInterval.dispatch, body)
+    }
+
+    private func at(_ time: DispatchTime, _ body: @escaping @Sendable (isolated Inbox) -> Void) {
+        queue.asyncAfter(deadline: time) { [weak self] in self?.assumeIsolated { if !$0.stopped { body($0) } } }
     }
 
     private func open() {
@@ -215,7 +230,7 @@ final class Inbox: @unchecked Sendable {
     private func startInotify() {
         do {
             inotify = try Inotify(top: folder, queue: queue) { [unowned self] in
-                if let inotify { handle(inotify.read()) }
+                assumeIsolated { inbox in if let inotify = inbox.inotify { inbox.handle(inotify.read()) } }
             }
         } catch {
             fallBack(error)
@@ -350,10 +365,9 @@ final class Inbox: @unchecked Sendable {
     private func scanLater() {
         guard !polls, !scansLater else { return }
         scansLater = true
-        queue.asyncAfter(deadline: .now() + recipe.intake.pollInterval.dispatch) { [weak self] in
-            guard let self, !stopped else { return }
-            scansLater = false
-            if report.problem == nil { scan() }
+        afterInterval {
+            $0.scansLater = false
+            if $0.report.problem == nil { $0.scan() }
         }
     }
 
@@ -461,10 +475,10 @@ final class Inbox: @unchecked Sendable {
     private func checkLater(_ deadline: UInt64) {
         if let checkAt, checkAt <= deadline { return }
         checkAt = deadline
-        queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: deadline)) { [weak self] in
-            guard let self, !stopped, checkAt == deadline else { return }
-            checkAt = nil
-            check()
+        at(DispatchTime(uptimeNanoseconds: deadline)) {
+            guard $0.checkAt == deadline else { return }
+            $0.checkAt = nil
+            $0.check()
         }
     }
 
@@ -514,7 +528,7 @@ final class Inbox: @unchecked Sendable {
     }
 
     /// Called on any queue.
-    func report(settling: Int) { shared.withLock { $0.settling = settling } }
+    nonisolated func report(settling: Int) { shared.withLock { $0.settling = settling } }
 
     func publishReport() {
         shared.withLock {

@@ -86,7 +86,7 @@ extension Supervisor {
         waiters.append(Waiter(kind: .stopping(present), each: { _ in }, done: leave))
     }
 
-    /// Lets every inbox look at what has happened before now; `done` on the supervisor's queue. One that hangs is not waited for.
+    /// Lets every inbox look at what has happened before now; then `done`. One that hangs is not waited for.
     func catchUp(cancelling: Bool, _ some: [Inbox], done: @escaping @Coordination @Sendable () -> Void) {
         let group = DispatchGroup()
         let once = Once(done)

@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import PipelineModel
 
 /// Ended jobs are remembered for a while, and not for ever.

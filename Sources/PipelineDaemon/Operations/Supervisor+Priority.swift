@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import PipelineModel
 
 /// What has not begun can be given another priority.

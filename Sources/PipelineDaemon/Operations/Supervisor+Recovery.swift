@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import PipelineModel
 import Synchronization
 import SystemCalls

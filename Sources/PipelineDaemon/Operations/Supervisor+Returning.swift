@@ -170,7 +170,9 @@ extension Supervisor {
         }
     }
 
-    nonisolated private func take(_ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned) {
+    nonisolated private func take(
+        _ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ returned: inout Returned
+    ) {
         var (record, place) = (record, to)
         do {
             // The next try may use their names.
@@ -197,7 +199,9 @@ extension Supervisor {
         }
     }
 
-    nonisolated private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws -> Bool {
+    nonisolated private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws
+        -> Bool
+    {
         guard record.origin == .claimed else { return try Moving.move(original, to: place) }
         return try claims.open(order.inbox).take(original, to: place)
     }
@@ -239,7 +243,9 @@ extension Supervisor {
     }
 
     /// A free place to begin from. An original that was never moved stays where it is.
-    nonisolated private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws -> String {
+    nonisolated private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws
+        -> String
+    {
         if record.needsDownload { return downloadPath() }
         if fits(record.source, record, order) { return record.source }
         let claims = record.origin == .claimed ? try claims.open(order.inbox) : nil

@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import OperationGraph
 import PipelineModel
 import Synchronization

@@ -247,7 +247,8 @@ final class Supervisor: IntakeSink {
                 source: download == nil ? ImageHandle(source: record.source) : nil, size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(settings, onTruncated: record.order.onTruncated), suspect: record.crashes > 0),
-            pool: pool, files: files, claims: claims, held: { [self] reason in Coordination.async { self.hold(id, reason) } },
+            pool: pool, files: files, claims: claims,
+            held: { [self] reason in Coordination.async { self.hold(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.lost(id, failure, account) } })
         let isLast = record.segment == plan.segments.count - 1
         let job =

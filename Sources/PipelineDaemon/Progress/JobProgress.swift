@@ -8,7 +8,7 @@ import PipelineModel
 ///
 /// A tree is grown from the figures whenever somebody asks, and not kept. On Linux `Progress` has no lock; and its fractions, which are
 /// exact as they are put together, lose a little at each change, and can't bear a total that becomes zero. So all of it is done
-/// on the supervisor's queue, nothing is changed once it is a child, and nothing is done while nobody asks.
+/// on the coordination queue, nothing is changed once it is a child, and nothing is done while nobody asks.
 @Coordination
 struct JobProgress {
     /// Of a job, and so of each job in its batch.

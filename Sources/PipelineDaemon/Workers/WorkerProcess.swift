@@ -1,6 +1,5 @@
 import CLinux
 import DaemonRuntime
-import Dispatch
 import Glibc
 import SystemCalls
 import WorkerProtocol
