@@ -111,7 +111,8 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph",
+                "PipelineModel",
                 "PipelineControl", "WorkerProtocol", "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),
