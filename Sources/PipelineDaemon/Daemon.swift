@@ -173,10 +173,11 @@ final class Daemon: Sendable {
                 ServiceManager.tellStopping(within: stopTime)
                 supervisor.stop { [self] in
                     supervisor.hooks.stop(within: supervisor.stopLimits.withLock { $0.drain }) { [self] in
-                        server.stop()
-                        Comeback.end(places)
-                        Log.notice("stopped")
-                        exit(0)
+                        server.stop { [self] in
+                            Comeback.end(places)
+                            Log.notice("stopped")
+                            exit(0)
+                        }
                     }
                 }
             }

@@ -44,6 +44,7 @@ actor ControlConnection: QueueActor {
     private var watchesForHangUp = false
     /// A call has been taken, and not been answered to its end.
     private var isBusy = false
+    private var hasAnswered = false
     /// The client says no more.
     private var hasEnded = false
     private var producer: (() -> Step)?
@@ -74,6 +75,8 @@ actor ControlConnection: QueueActor {
 
     /// Nothing of it is being done, or waits to be sent.
     var isIdle: Bool { socket != nil && !isBusy && outgoing.isEmpty }
+    /// Nobody at the other end waits for an answer that will come soon.
+    var isAnswered: Bool { socket == nil || isStreaming || isIdle && hasAnswered }
 
     // MARK: - Reading
 
@@ -237,6 +240,7 @@ actor ControlConnection: QueueActor {
 
     private func finish() {
         isBusy = false
+        hasAnswered = true
         endStream()
         if socket == nil { return over(self) }
         // Not by calling itself: many calls may have arrived in one piece.

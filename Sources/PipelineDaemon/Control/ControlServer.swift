@@ -57,12 +57,20 @@ actor ControlServer: QueueActor {
         return listener
     }
 
-    nonisolated func stop() { queue.sync { assumeIsolated { $0.close() } } }
+    /// Accepts nobody any more; `done` when those who were accepted have their answers, or have had a second for that.
+    nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        async { server in
+            server.source?.cancel()
+            server.listener = nil
+            if server.passed == nil { unlink(server.path) }
+            server.awaitAnswers(until: .now() + .seconds(1), done)
+        }
+    }
 
-    private func close() {
-        source?.cancel()
-        listener = nil
-        if passed == nil { unlink(path) }
+    private func awaitAnswers(until end: DispatchTime, _ done: @escaping @Sendable () -> Void) {
+        let areAnswered = connections.values.allSatisfy { connection in connection.assumeIsolated { $0.isAnswered } }
+        if areAnswered || DispatchTime.now() > end { return done() }
+        after(.milliseconds(5)) { $0.awaitAnswers(until: end, done) }
     }
 
     /// Events have been committed: those who follow them are to look.
