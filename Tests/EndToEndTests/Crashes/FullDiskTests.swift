@@ -130,8 +130,11 @@ struct FullDiskTests {
                 // A folder is claimed as one: all of it is taken before the daemon knows that it can't be recorded.
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))
-                while try daemon.status().jobs.waiting != 4 || daemon.exists("inbox/album/4.png") { await Task.yield() }
-                let held = try daemon.status()
+                var held = try daemon.status()
+                while held.jobs.waiting != 4 || daemon.exists("inbox/album/4.png") {
+                    await Task.yield()
+                    held = try daemon.status()
+                }
                 #expect(held.jobs.waiting == 4)
                 #expect(held.waiting.map(\.jobs) == [4])
                 #expect(held.inboxes.first?.settling == 0)
