@@ -135,11 +135,17 @@ static inline void cvips_error(const char *domain, const char *text) {
 
 /* Signals. */
 
-/* `call` is told how far the evaluation of `image` is, until g_signal_handler_disconnect. */
-static inline gulong cvips_on_evaluation(
-    VipsImage *image, void (*call)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
+/* Calls `eval` while the pixels of `image` are evaluated, and `posteval` at their end, until cvips_off_evaluation. */
+static inline void cvips_on_evaluation(
+    VipsImage *image, void (*eval)(VipsImage *image, VipsProgress *progress, void *data),
+    void (*posteval)(VipsImage *image, VipsProgress *progress, void *data), void *data) {
     vips_image_set_progress(image, TRUE);
-    return g_signal_connect(image, "eval", G_CALLBACK(call), data);
+    g_signal_connect(image, "eval", G_CALLBACK(eval), data);
+    g_signal_connect(image, "posteval", G_CALLBACK(posteval), data);
+}
+
+static inline void cvips_off_evaluation(VipsImage *image, void *data) {
+    g_signal_handlers_disconnect_by_data(image, data);
 }
 
 /* Operations. */

@@ -17,7 +17,7 @@ extension AsyncOperation {
         return nil
     }
 
-    /// Whoever was to hand it something has failed, or was cancelled.
+    /// Every operation that was to hand it a value has failed, or was cancelled.
     final var isInVain: Bool {
         let providers = dependencies.lazy.compactMap { $0 as? any Providing }
         return !providers.isEmpty && providers.allSatisfy { $0.product == nil }

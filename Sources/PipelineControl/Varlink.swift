@@ -1186,7 +1186,7 @@ public enum ControlError: Error, Sendable, Hashable {
     case methodNotFound(String)
     case methodNotImplemented(String)
     case invalidParameter(String)
-    /// One that this version does not know.
+    /// An error that this version does not know.
     case other(name: String, message: String)
 }
 public struct ErrorParameters: Codable, Sendable {

@@ -34,19 +34,28 @@ final class RenderProgress: Sendable {
     /// Runs `body`, which evaluates `picture`. After the last pixel it takes `encoding` times as long again.
     func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.encoding = encoding }
-        let handler = cvips_on_evaluation(
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        // libvips may end without `eval` for the last pixels.
+        cvips_on_evaluation(
             picture.image,
             { _, progress, this in
-                guard let progress = progress?.pointee, let this, progress.tpels > 0 else { return }
-                let fraction = Double(progress.npels) / Double(progress.tpels)
-                let time = Duration.seconds(g_timer_elapsed(progress.start, nil))
-                Unmanaged<RenderProgress>.fromOpaque(this).takeUnretainedValue().reached(fraction, after: time)
-            }, Unmanaged.passUnretained(self).toOpaque())
+                guard let progress = progress?.pointee, progress.tpels > 0 else { return }
+                RenderProgress.reached(Double(progress.npels) / Double(progress.tpels), progress, this)
+            },
+            { _, progress, this in
+                if let progress = progress?.pointee { RenderProgress.reached(1, progress, this) }
+            }, this)
         defer {
-            g_signal_handler_disconnect(picture.image, handler)
+            cvips_off_evaluation(picture.image, this)
             state.withLock { $0.over += 1 + encoding }
         }
         return try body()
+    }
+
+    private static func reached(_ fraction: Double, _ progress: VipsProgress, _ this: UnsafeMutableRawPointer?) {
+        guard let this else { return }
+        let time = Duration.seconds(g_timer_elapsed(progress.start, nil))
+        Unmanaged<RenderProgress>.fromOpaque(this).takeUnretainedValue().reached(fraction, after: time)
     }
 
     private func reached(_ fraction: Double, after time: Duration) {

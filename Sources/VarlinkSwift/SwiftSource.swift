@@ -7,7 +7,7 @@ func swiftSource(of interfaces: [VarlinkText]) -> [String] {
         }
     }
     let errors = interfaces.flatMap(\.members).filter { $0.kind == "error" }
-    let unknown = ["/// One that this version does not know.", "case other(name: String, message: String)"]
+    let unknown = ["/// An error that this version does not know.", "case other(name: String, message: String)"]
     let sentUnknown = ["case .other(let name, let message): return (name, ErrorParameters(message: message))"]
     let receivedUnknown = ["default: self = .other(name: name, message: parameters.message ?? \"\")"]
     return ["// swift-format-ignore-file", "// Made of the .varlink files beside it, by `./run generate`."]

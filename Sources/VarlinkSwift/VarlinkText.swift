@@ -4,7 +4,7 @@ struct VarlinkText {
         var kind: Substring
         var name: String
         var comment: [String]
-        /// Of a type its own, of a method its parameters.
+        /// A type's own fields, or a method's parameters.
         var fields: [Field]
         var reply: [Field] = []
     }

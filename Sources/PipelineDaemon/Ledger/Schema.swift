@@ -221,7 +221,7 @@ enum Schema {
             BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
         """,
 
-        // Whoever writes a job says its host: SQLite would derive it anew at each change of an index.
+        // The host is written with its job, because SQLite would derive it anew at each change of an index.
         """
         DROP INDEX jobs_by_host;
         ALTER TABLE jobs RENAME COLUMN host TO derived;

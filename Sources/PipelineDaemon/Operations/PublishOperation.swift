@@ -122,8 +122,10 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         }
         steps.conclude(published) { [self] in
             let leftOut = published.count < intent.steps.count ? intent.steps.map(\.staging) : []
-            files.async {
-                for path in leftOut { Litter.remove(path) }
+            if !leftOut.isEmpty {
+                files.async {
+                    for path in leftOut { Litter.remove(path) }
+                }
             }
             finish(.finished)
         }

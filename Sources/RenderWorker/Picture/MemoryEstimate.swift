@@ -47,8 +47,10 @@ struct MemoryEstimate {
         let rows = min(picture.height / path.shrink, resizes || looksAround ? 1300 : 700)
         let width = max(picture.width / path.shrink, result.width)
         if path.colours == .storedLuma { return rows * width }
-        // Premultiplied samples are floating numbers.
-        return rows * width * bytesPerPixel * (!hasAlpha ? 1 : looksAround ? 4 : resizes ? 3 : 1)
+        guard hasAlpha else { return rows * width * bytesPerPixel }
+        // Premultiplied samples are floating numbers: of all colours, or of the luma alone.
+        let isGrey = stages.contains { traits($0.name).contains(.lumaOnly) }
+        return rows * width * bytesPerPixel * (looksAround ? 4 : resizes ? (isGrey ? 2 : 3) : 1)
     }
 
     /// Whether it is a filter in which a pixel of the result depends on several of the input, as in a blur.
