@@ -18,7 +18,7 @@ struct StartError: Error, CustomStringConvertible {
 final class Daemon: Sendable {
     private let places: Places
     private let pool: WorkerPool
-    private let supervisor: Supervisor
+    private let owners: Owners
     private let server: ControlServer
     private let lock: Descriptor
     private let watchdog: Watchdog
@@ -69,30 +69,30 @@ final class Daemon: Sendable {
                 description: "pipelined-fetch is not beside pipelined in \(Places.programFolder); build or install it")
         }
         let staging = try Staging(places)
-        supervisor = Coordination.sync {
-            Supervisor(
-                places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
-                fetch: FetchPool(program: fetch), current: loaded)
+        owners = Coordination.sync {
+            Owners(
+                loaded, places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
+                fetch: FetchPool(program: fetch))
         }
-        let service = ControlService(supervisor: supervisor, version: Release.version)
+        let service = ControlService(owners, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
-        let status = ServiceStatus(of: supervisor)
-        Coordination.sync { [supervisor] in supervisor.tellChange = { status.changed() } }
-        ledger.afterCommit { [server, supervisor] in
+        let status = ServiceStatus(of: service)
+        Coordination.sync { [owners] in owners.tellChange = { status.changed() } }
+        ledger.afterCommit { [server, owners] in
             server.tellFollowers()
-            supervisor.hooks.tell()
+            owners.hooks.tell()
             status.changed()
         }
-        watchdog = Watchdog(try Self.stations(supervisor, server)) { ServiceManager.tell("WATCHDOG=1") }
+        watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.tell("WATCHDOG=1") }
     }
 
     /// Everything that work goes through, but for what may wait for a disk.
-    private static func stations(_ supervisor: Supervisor, _ server: ControlServer) throws -> [Watchdog.Station] {
+    private static func stations(_ queues: Queues, _ server: ControlServer) throws -> [Watchdog.Station] {
         [
             try .readyLoop(), .queue("the main queue", .main), .queue("the control socket", server.queue),
             .queue("the supervisor", Coordination.queue),
         ]
-            + supervisor.queues.map { queue in
+            + queues.all.map { queue in
                 Watchdog.Station(name: "the queue \(queue.name)") { queue.ask($0) }
             }
     }
@@ -130,11 +130,11 @@ final class Daemon: Sendable {
     }
 
     func run() throws -> Never {
-        try supervisor.begin()
+        try owners.begin()
         try server.begin()
         handleSignals()
         if let interval = ServiceManager.watchdogInterval { watchdog.begin(interval) }
-        supervisor.whenWatching { [self] in
+        owners.whenOpen { [self] in
             // After the signals' sources, which begin to live on this queue: who reads this may send one.
             DispatchQueue.main.async { self.tellReady() }
         }
@@ -147,13 +147,13 @@ final class Daemon: Sendable {
             "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
                 + "`pipectl\(root) status` shows them")
         ServiceManager.tell("READY=1")
-        Coordination.async { self.supervisor.tellChange() }
+        Coordination.async { self.owners.tellChange() }
     }
 
     /// How long a stop may take: work that runs is waited for, then hooks, then the ledger.
     private var stopTime: Duration {
-        let limits = supervisor.stopLimits.withLock { $0 }
-        return limits.drain * 2 + limits.grace + .seconds(30)
+        let settings = owners.configuration.settings
+        return settings.drainTimeout * 2 + settings.cancelGrace + .seconds(30)
     }
 
     private func handleSignals() {
@@ -171,8 +171,8 @@ final class Daemon: Sendable {
                 askedAt.withLock { $0 = .now() }
                 Log.notice("stopping; once more stops at once")
                 ServiceManager.tellStopping(within: stopTime)
-                supervisor.stop { [self] in
-                    supervisor.hooks.stop(within: supervisor.stopLimits.withLock { $0.drain }) { [self] in
+                owners.stop { [self] in
+                    owners.hooks.stop(within: owners.configuration.settings.drainTimeout) { [self] in
                         server.stop { [self] in
                             Comeback.end(places)
                             Log.notice("stopped")
@@ -182,7 +182,7 @@ final class Daemon: Sendable {
                 }
             }
         }
-        on(SIGHUP) { [self] in Coordination.async { [supervisor] in supervisor.reload { _ in } } }
+        on(SIGHUP) { [self] in Coordination.async { [owners] in owners.reloads.reload { _ in } } }
     }
 
     /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler

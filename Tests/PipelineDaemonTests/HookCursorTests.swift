@@ -1,5 +1,4 @@
 import Foundation
-import PipelineControl
 import PipelineModel
 import SystemCalls
 import Testing
@@ -32,9 +31,7 @@ struct HookCursorTests {
             try other.script("ALTER TABLE hooks RENAME TO away")
             let failed = AsyncStream<Void>.makeStream()
             ledger.readFailed { failed.continuation.yield() }
-            let hooks = Hooks(ledger: ledger, places: Places.below(folder)) { event, _, _ in
-                Control.Event(cursor: event.cursor, time: "", kind: event.kind)
-            }
+            let hooks = Hooks(ledger: ledger, places: Places.below(folder))
             hooks.set(["r": program], timeout: .seconds(60))
             for await _ in failed.stream { break }
             try other.script("ALTER TABLE away RENAME TO hooks")

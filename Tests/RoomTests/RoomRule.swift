@@ -50,6 +50,9 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {
             $0.dispatchSources
         },
+        RoomRule(testDescription: "In the daemon, only Control/ knows calls and their errors") { file in
+            file.room == "PipelineDaemon" && !file.lies(in: "PipelineDaemon/Control") ? file.calls : []
+        },
         RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
             ["PipelineDaemon", "DaemonRuntime", "OperationGraph"].contains(file.room) ? file.sharedThreads : []
         },

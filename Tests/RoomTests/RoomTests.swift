@@ -58,6 +58,7 @@ struct RoomTests {
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
             ),
             ("PipelineDaemon/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
+            ("PipelineDaemon/Jobs/Job.swift", "func show(_ call: Call.Show) throws(ControlError) {}"),
             ("PipelineDaemon/Daemon.swift", "let source = DispatchSource.makeSignalSource(signal: SIGHUP)"),
         ])
     func offenceIsFound(path: String, line: String) {

@@ -11,6 +11,9 @@ struct SourceFile {
     /// The lines that put work onto threads that several queues share.
     let sharedThreads: [String]
 
+    /// The lines that know a client's call, or an error that it is told.
+    let calls: [String]
+
     init(path: String, text: String) {
         self.path = path
         // What stands in a literal of several lines is some other file's.
@@ -22,6 +25,7 @@ struct SourceFile {
             $0.contains("DispatchSource.makeRead") || $0.contains("DispatchSource.makeWrite")
         }
         .map(String.init)
+        calls = lines.filter { $0.contains(" Call.") || $0.contains("ControlError") }.map(String.init)
         sharedThreads = lines.filter { line in
             // A source that names no queue has its handler run by a global one.
             let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")

@@ -5,21 +5,21 @@ import PipelineModel
 /// Calls that speak of many jobs at once.
 extension ControlService {
     func addChoiceCalls() {
-        onSupervisor(Call.CancelMatching.self) { [supervisor] call, request in
-            let choice = try supervisor.choice(of: call)
+        onOwners(Call.CancelMatching.self) { [self] call, request in
+            let choice = try choice(of: call)
             Log.notice(
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
                 of: LogSubject(batch: call.batch, recipe: call.recipe))
-            supervisor.cancel(choice, settlingIn: supervisor.inboxes(settling: choice)) {
+            owners.changes.cancel(choice, settlingIn: inboxes(settling: choice)) {
                 request.reply(Call.CancelMatching.Reply(cancelled: $0))
             }
         }
-        onSupervisor(Call.Prioritise.self) { [supervisor] call, request in
-            let (choice, priority) = try supervisor.choice(of: call)
+        onOwners(Call.Prioritise.self) { [self] call, request in
+            let (choice, priority) = try choice(of: call)
             Log.notice(
                 "priority \(priority.rawValue) given by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, batch: call.batch))
-            supervisor.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
+            owners.changes.prioritise(choice, priority) { request.reply(Call.Prioritise.Reply(changed: $0)) }
         }
     }
 
@@ -29,7 +29,8 @@ extension ControlService {
     }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     func choice(of call: Call.CancelMatching) throws(ControlError) -> JobChoice {
         guard call.batch != nil || call.recipe != nil || !call.states.isEmpty else {
             throw .badValue("CancelMatching takes a batch, a recipe or states; CancelAll cancels everything")
@@ -45,14 +46,14 @@ extension Supervisor {
             states.append(state)
         }
         // While none begins, what is recorded as queued is shown as waiting.
-        let held = states.contains(.waiting) ? Entry.allCases.filter { heldReason($0) != nil } : []
+        let held = states.contains(.waiting) ? heldReasons().map(\.entry) : []
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
 
     /// What settles waits to become a job of its recipe, and belongs to no batch.
     func inboxes(settling choice: JobChoice) -> [Inbox] {
         guard choice.batch == nil, choice.states?.contains(.waiting) ?? true else { return [] }
-        return inboxes.filter { choice.recipe == nil || $0.recipe.name == choice.recipe }
+        return owners.inboxes.all.filter { choice.recipe == nil || $0.recipe.name == choice.recipe }
     }
 
     func choice(of call: Call.Prioritise) throws(ControlError) -> (JobChoice, Priority) {
@@ -75,7 +76,7 @@ extension Supervisor {
     }
 
     func check(batch: Int?) throws(ControlError) {
-        guard let batch, !(1..<nextBatch).contains(batch) else { return }
+        guard let batch, !owners.numbers.knows(batch: batch) else { return }
         throw Self.noSuchBatch(batch)
     }
 

@@ -6,22 +6,22 @@ import WorkerProtocol
 
 extension ControlService {
     func addConfigurationCalls() {
-        onSupervisor(Call.Recipes.self) { [supervisor] _, request in
-            request.reply(Call.Recipes.Reply(recipes: supervisor.shownRecipes()))
+        onOwners(Call.Recipes.self) { [self] _, request in
+            request.reply(Call.Recipes.Reply(recipes: shownRecipes()))
         }
-        onSupervisor(Call.Plugins.self) { [supervisor] _, request in
-            let current = supervisor.current
+        onOwners(Call.Plugins.self) { [self] _, request in
+            let current = current
             request.reply(
                 Call.Plugins.Reply(
-                    stages: current.catalog.stages.map(supervisor.shown),
+                    stages: current.catalog.stages.map(shown),
                     skipped: current.skipped.map(\.shown)))
         }
-        onSupervisor(Call.Settings.self) { [supervisor] _, request in
-            request.reply(Call.Settings.Reply(settings: supervisor.shownSettings()))
+        onOwners(Call.Settings.self) { [self] _, request in
+            request.reply(Call.Settings.Reply(settings: shownSettings()))
         }
-        onSupervisor(Call.Reload.self) { [supervisor] _, request in
+        onOwners(Call.Reload.self) { [self] _, request in
             Log.notice("reload asked for by \(request.connection.peer)")
-            supervisor.reload { reloaded in
+            owners.reloads.reload { reloaded in
                 request.reply(
                     Call.Reload.Reply(
                         problems: reloaded.problems.map {
@@ -36,25 +36,26 @@ extension SkippedPlugin {
     fileprivate var shown: Control.SkippedPlugin { Control.SkippedPlugin(file: file, reason: reason) }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     func shownRecipes() -> [Control.Recipe] {
         current.configuration.recipes.map { recipe in
-            let order = current.order(for: recipe, places)
-            let report = inboxes.first { $0.recipe.name == recipe.name }?.report
+            let order = owners.configuration.order(for: recipe)
+            let report = owners.inboxes.inbox(of: recipe.name)?.report
             return Control.Recipe(
                 name: recipe.name, description: recipe.description, file: recipe.file, inbox: order.inbox,
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
                 priority: recipe.priority.rawValue, chains: order.chains, problem: report?.whyNothing,
-                hook: recipe.hook, hookFailures: hooks.report(of: recipe.name).failures)
+                hook: recipe.hook, hookFailures: owners.hooks.report(of: recipe.name).failures)
         }
     }
 
     func shownSettings() -> [Control.Setting] {
-        settings.rows.map { row in
+        owners.configuration.settings.rows.map { row in
             var (value, source) = (row.value, row.source)
-            if row.section == "Queues", let live = liveLimits[row.key.lowercased()] {
-                (value, source) = ("\(live)", savedLimits.contains(row.key.lowercased()) ? places.saved : "pipectl")
+            if row.section == "Queues", let live = owners.limits.live(of: row.key.lowercased()) {
+                (value, source) = ("\(live.limit)", live.isSaved ? places.saved : "pipectl")
             }
             return Control.Setting(
                 section: row.section, key: row.key, value: value, default: row.default, source: source, help: row.help)
@@ -62,10 +63,11 @@ extension Supervisor {
     }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     fileprivate func shown(_ stage: StageDescription) -> Control.Stage {
         var (state, reason) = (stage.file == nil ? "built in" : "loaded", nil as String?)
-        if let shortage = shortages[.filter(stage.name)] {
+        if let shortage = owners.shortages[.filter(stage.name)] {
             (state, reason) = ("waiting", shortage.reason)
         } else if let newer = current.skipped.first(where: { $0.file == stage.file }) {
             (state, reason) = ("older", newer.reason)

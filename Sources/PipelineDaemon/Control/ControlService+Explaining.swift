@@ -7,17 +7,17 @@ import WorkerProtocol
 
 extension ControlService {
     func addExplaining() {
-        onPassing(Call.Explain.self) { [supervisor] call, passed, request in
+        onPassing(Call.Explain.self) { [self] call, passed, request in
             // A file is looked for where a mount may hang.
-            supervisor.files.async {
+            FileQueue.async { [self] in
                 let there = call.file.flatMap { try? FileSystem.status($0) }
                 // An error of the disk does not mean that the file is missing.
                 let mayExist = call.file.map(FileSystem.mayExist) ?? false
                 let file = passed.descriptors.first.flatMap { file in
                     (try? file.status()).map(FileStatus.init)?.kind == .file ? file : nil
                 }
-                Coordination.async {
-                    supervisor.explain(call, there, mayExist: mayExist, opened: file) { result in
+                Coordination.async { [self] in
+                    explain(call, there, mayExist: mayExist, opened: file) { result in
                         switch result {
                         case .success(let explanation): request.reply(Call.Explain.Reply(explanation: explanation))
                         case .failure(let error): request.fail(error)
@@ -29,7 +29,8 @@ extension ControlService {
     }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     /// A picture is looked at by the next worker that is free; nobody waits longer than that for an explanation.
     private static let patience = Duration.seconds(3)
 
@@ -73,7 +74,7 @@ extension Supervisor {
         let task = RenderTask(
             lookingAt: file, name: name,
             outputs: known.pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
-            limits: RenderTask.Limits(settings, onTruncated: known.order.onTruncated)
+            limits: RenderTask.Limits(owners.configuration.settings, onTruncated: known.order.onTruncated)
         ) { result in
             switch result {
             case .success(let header): done(.success(header))
@@ -84,8 +85,9 @@ extension Supervisor {
                 done(.failure(Unread(words: failure.message, isLasting: failure.class == .input)))
             }
         }
+        let pool = owners.pool
         pool.run(task)
-        Coordination.after(Self.patience) { [pool] in pool.cancel(task) }
+        Coordination.after(Self.patience) { pool.cancel(task) }
     }
 
     /// Why a picture's header is not known.
@@ -103,7 +105,7 @@ extension Supervisor {
             return planned(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
         }
         guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
-        if let inbox = inboxes.filter({ FileSystem.lies(file, within: $0.folder) })
+        if let inbox = owners.inboxes.all.filter({ FileSystem.lies(file, within: $0.folder) })
             .max(by: { $0.folder.count < $1.folder.count })
         {
             return try explain(file, in: inbox, there, mayExist: mayExist)
@@ -142,7 +144,7 @@ extension Supervisor {
         }
         let settle = inbox.recipe.intake.settle.text
         return planned(
-            inbox.recipe, current.order(for: inbox.recipe, places),
+            inbox.recipe, owners.configuration.order(for: inbox.recipe),
             reason ?? inbox.report.whyNothing.map { "its inbox waits: \($0)" }
                 ?? "it is settling: it is taken when it has been quiet for \(settle)", nil)
     }
@@ -161,7 +163,7 @@ extension Supervisor {
         let why =
             "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through "
             + "'\(recipe.name)'"
-        return planned(recipe, current.order(for: recipe, places), why, nil)
+        return planned(recipe, owners.configuration.order(for: recipe), why, nil)
     }
 
     /// The job whose original, or the text beside it, lies at this path in `failed/`, `archive/` or `cancelled/`.

@@ -5,13 +5,13 @@ import SystemCalls
 
 extension ControlService {
     func addIgnoredCalls() {
-        onSupervisor(Call.ListIgnored.self) { [supervisor] call, request in
-            if let name = call.recipe, supervisor.current.recipe(name) == nil {
-                throw ControlError.noSuchRecipe(name, recipes: supervisor.current.configuration.recipes.map(\.name))
+        onOwners(Call.ListIgnored.self) { [self] call, request in
+            if let name = call.recipe, current.recipe(name) == nil {
+                throw ControlError.noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
             }
-            let inboxes = supervisor.inboxes.filter { call.recipe == nil || $0.recipe.name == call.recipe }
-            // Sorting a great many files would hold up the supervisor.
-            supervisor.files.async {
+            let inboxes = owners.inboxes.all.filter { call.recipe == nil || $0.recipe.name == call.recipe }
+            // Sorting a great many files would hold up everything else.
+            FileQueue.async {
                 let files = inboxes.flatMap { $0.report.reasons }.map { (path: $0.key.path, reason: $0.value) }
                     .filter { file in call.after.map { file.path > $0 } ?? true }
                     .sorted { $0.path < $1.path }

@@ -8,20 +8,20 @@ import WorkerProtocol
 
 extension ControlService {
     func addJobCalls() {
-        onSupervisor(Call.List.self) { [self] call, request in
-            try supervisor.check(recipe: call.recipe)
-            try supervisor.check(batch: call.batch)
+        onOwners(Call.List.self) { [self] call, request in
+            try check(recipe: call.recipe)
+            try check(batch: call.batch)
             request.connection.queue.async { [self] in
                 do { try list(call, request) } catch { request.fail(error) }
             }
         }
-        onSupervisor(Call.Show.self) { [supervisor] call, request in
-            let record = try supervisor.record(of: call.id)
-            let current = supervisor.current(of: call.id)
+        onOwners(Call.Show.self) { [self] call, request in
+            let record = try record(of: call.id)
+            let current = current(of: call.id)
             // It looks for the original, where a mount may hang.
-            supervisor.files.async {
+            FileQueue.async { [self] in
                 do {
-                    var story = try supervisor.story(of: record)
+                    var story = try story(of: record)
                     if let current, let index = story.operations.lastIndex(where: { $0.state == "executing" }) {
                         story.operations[index].progress = current
                     }
@@ -31,25 +31,24 @@ extension ControlService {
                 }
             }
         }
-        onSupervisor(Call.NewBatch.self) { [supervisor] _, request in
-            let batch = supervisor.nextBatch
-            supervisor.nextBatch += 1
+        onOwners(Call.NewBatch.self) { [self] _, request in
+            let batch = owners.numbers.takeBatch()
             // Whoever goes away without a word adds nothing more.
-            request.connection.whenClosed { supervisor.ledger.close(batch: batch) }
-            supervisor.ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
+            request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
+            ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
         }
-        onSupervisor(Call.CloseBatch.self) { [supervisor] call, request in
-            guard (1..<supervisor.nextBatch).contains(call.batch) else {
+        onOwners(Call.CloseBatch.self) { [self] call, request in
+            guard owners.numbers.knows(batch: call.batch) else {
                 throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
             }
-            supervisor.ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
+            ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
-        onPassing(Call.AddList.self) { [supervisor] call, passed, request in
+        onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
-            Coordination.async {
+            Coordination.async { [self] in
                 do throws(ControlError) {
-                    try supervisor.add(call, file, by: request.connection.peer) { result in
+                    try add(call, file, by: request.connection.peer) { result in
                         switch result {
                         case .success(let reply): request.reply(reply)
                         case .failure(let error): request.fail(error)
@@ -60,27 +59,30 @@ extension ControlService {
                 }
             }
         }
-        onSupervisor(Call.Cancel.self) { [supervisor] call, request in
-            try supervisor.check(call.ids)
+        onOwners(Call.Cancel.self) { [self] call, request in
+            try check(call.ids)
             Log.notice(
                 "cancel of \(Self.said(call.ids)) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids))
-            supervisor.cancel(call.ids) {
+            owners.changes.cancel(JobChoice(ids: call.ids)) { [self] _ in
                 do {
-                    request.reply(Call.Cancel.Reply(jobs: try supervisor.records(of: call.ids).map(supervisor.shown)))
+                    request.reply(Call.Cancel.Reply(jobs: try records(of: call.ids).map(shown)))
                 } catch {
                     request.fail(error)
                 }
             }
         }
-        onSupervisor(Call.CancelAll.self) { [supervisor] _, request in
+        onOwners(Call.CancelAll.self) { [self] _, request in
             Log.notice("cancel of all jobs asked for by \(request.connection.peer)")
-            supervisor.cancelAll { request.reply(Call.CancelAll.Reply(cancelled: $0)) }
+            // Everything that was accepted, claimed or settling before the call.
+            owners.changes.cancel(JobChoice(), settlingIn: owners.inboxes.all) {
+                request.reply(Call.CancelAll.Reply(cancelled: $0))
+            }
         }
-        onSupervisor(Call.Retry.self) { [supervisor] call, request in
-            try supervisor.check(call.ids)
+        onOwners(Call.Retry.self) { [self] call, request in
+            try check(call.ids)
             let which = (call.ids.isEmpty ? [] : [Self.said(call.ids)]) + call.states.map { "all \($0) jobs" }
-            try supervisor.retry(call) { result in
+            try retry(call) { result in
                 switch result {
                 case .success(let retried): request.reply(Call.Retry.Reply(retried: retried))
                 case .failure(let error): request.fail(error)
@@ -110,8 +112,7 @@ extension ControlService {
             filter.states.append(state)
         }
         // While none begins, what is recorded as queued is shown as waiting.
-        let supervisor = supervisor
-        let held = Entry.allCases.count { supervisor.heldReason($0) != nil }
+        let held = heldReasons().count
         let (some, all) = (held > 0, held == Entry.allCases.count)
         if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
@@ -119,14 +120,14 @@ extension ControlService {
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter
-        var last = try supervisor.ledger.answer { ledger in
+        var last = try ledger.answer { ledger in
             try call.limit.map { try ledger.start(ofNewest: $0, chosen) } ?? 0
         }
         let page = request.more ? Self.page : Self.longPage
-        let next = { @Sendable (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
-            let rows = try supervisor.ledger.answer { try $0.list(chosen, after: last, limit: page) }
+        let next = { @Sendable [self] (last: inout Int) throws(ControlError) -> (jobs: [Control.Job], isLast: Bool) in
+            let rows = try ledger.answer { try $0.list(chosen, after: last, limit: page) }
             last = rows.last?.id ?? last
-            let jobs = rows.map(supervisor.shown).filter { call.states.isEmpty || call.states.contains($0.state) }
+            let jobs = rows.map(shown).filter { call.states.isEmpty || call.states.contains($0.state) }
             return (jobs, rows.count < page)
         }
         guard request.more else { return request.reply(Call.List.Reply(jobs: try next(&last).jobs)) }
@@ -170,10 +171,9 @@ extension ControlService {
         guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255, !name.contains("\0") else {
             throw .badValue("'\(call.name)' can't be the name of a picture")
         }
-        let supervisor = supervisor
-        Coordination.async {
+        Coordination.async { [self] in
             do throws(ControlError) {
-                try supervisor.add(call, name: name, file: file, by: request.connection.peer) { result in
+                try add(call, name: name, file: file, by: request.connection.peer) { result in
                     switch result {
                     case .success(let record):
                         request.reply(Call.Add.Reply(job: record.shown(state: record.state, reason: record.reason)))
@@ -187,9 +187,10 @@ extension ControlService {
     }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = window[id] { return job.told }
+        if let job = owners.window[id] { return job.told }
         guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
         return record
     }
@@ -198,7 +199,7 @@ extension Supervisor {
     func records(of ids: [Int]) throws(ControlError) -> [JobRecord] {
         let found = try ledger.answer { try $0.jobs(ids) }.map { ($0.id, $0) }
         let recorded = Dictionary(found, uniquingKeysWith: { first, _ in first })
-        return ids.compactMap { window[$0]?.record ?? recorded[$0] }
+        return ids.compactMap { owners.window[$0]?.record ?? recorded[$0] }
     }
 
     func check(numberOf ids: [Int]) throws(ControlError) {
@@ -207,7 +208,7 @@ extension Supervisor {
         }
     }
 
-    /// A call speaks of jobs that there are, and not of too many at once: the supervisor has others to serve.
+    /// A call speaks of jobs that there are, and not of too many at once: others are to be served.
     func check(_ ids: [Int]) throws(ControlError) {
         try check(numberOf: ids)
         if let unknown = try ledger.answer({ try $0.unknown(of: ids) }) { throw .noSuchJob(unknown) }
@@ -267,7 +268,7 @@ extension Supervisor {
         _ call: Call.Add, name: String, file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         let order = try order(recipe: call.recipe, chain: call.chain)
         try check(adding: call.batch)
         let after = call.after ?? []
@@ -276,14 +277,14 @@ extension Supervisor {
         Log.notice(
             "add of \(name) to '\(order.recipe)' asked for by \(peer)",
             of: LogSubject(recipe: order.recipe, input: name))
-        let folder = "\(places.spool)/\(Spool.folder())"
+        let folder = Spool.folder(in: places.spool)
         let target = FileSystem.join(folder, name)
-        let most = settings.control.maxSize
-        files.async { [self] in
+        let most = owners.configuration.settings.control.maxSize
+        FileQueue.async { [self] in
             do {
                 let identity = try spool(file, called: name, to: target, most: most)
                 Coordination.async { [self] in
-                    var record = newRecord(
+                    var record = owners.intake.newRecord(
                         order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
                         at: Timestamp.now())
                     record.anyway = call.anyway ?? false
@@ -302,18 +303,18 @@ extension Supervisor {
         _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) {
         guard !others.isEmpty else {
-            return enter([record]) {
+            return owners.intake.enter([record]) {
                 done(.success(record))
             } refused: {
                 done(.failure(.refused("the ledger refuses '\(record.path)'; see the daemon's log")))
             }
         }
-        enter([record], after: others) { [self] answer in
+        owners.intake.enter([record], after: others) { [self] answer in
             guard let error = error(answer, of: record.id) else {
                 // The job is recorded, even if the ledger can't be read now.
                 return done(.success((try? ledger.job(record.id)) ?? record))
             }
-            files.async {
+            FileQueue.async { [self] in
                 try? FileSystem.remove(record.source)
                 FileSystem.removeEmptyFolders(from: FileSystem.folder(of: record.source), upTo: self.places.spool)
             }
@@ -351,7 +352,7 @@ extension Supervisor {
         guard let found = current.recipe(name) else {
             throw .noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
         }
-        return current.order(for: found, places)
+        return owners.configuration.order(for: found)
     }
 
     func parse(_ chain: String) throws(ControlError) -> Chain {

@@ -4,11 +4,11 @@ import PipelineModel
 
 extension ControlService {
     func addNeedsCalls() {
-        onSupervisor(Call.Depend.self) { [supervisor] call, request in
-            try supervisor.depend(call) { answer in
-                if let error = supervisor.error(answer, of: call.id) { return request.fail(error) }
+        onOwners(Call.Depend.self) { [self] call, request in
+            try depend(call) { [self] answer in
+                if let error = error(answer, of: call.id) { return request.fail(error) }
                 do {
-                    request.reply(Call.Depend.Reply(job: supervisor.shown(try supervisor.record(of: call.id))))
+                    request.reply(Call.Depend.Reply(job: shown(try record(of: call.id))))
                 } catch {
                     request.fail(error)
                 }
@@ -20,16 +20,17 @@ extension ControlService {
     }
 }
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     func depend(_ call: Call.Depend, done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void)
         throws(ControlError)
     {
-        guard !stopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
         guard !call.after.isEmpty || !call.remove.isEmpty || call.anyway else {
             throw .badValue("Depend takes jobs to come after, or to come after no more")
         }
         try check(numberOf: call.after + call.remove)
-        depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
+        owners.changes.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
     }
 
     /// What there is to say to who wished it, if it can't be.

@@ -2,7 +2,8 @@ import DaemonRuntime
 import PipelineControl
 import PipelineModel
 
-extension Supervisor {
+@Coordination
+extension ControlService {
     /// Brings back jobs that failed or were cancelled, under the recipe as it is now; those that wait for their next try don't wait any
     /// longer. Hands over their IDs when that is durable, or what could not be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
@@ -27,8 +28,8 @@ extension Supervisor {
         }
         let states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
         try checkNeeds(ofRetried: records.map(\.id), states)
-        let last = nextID - 1
-        retryEarly(call.states.contains("waiting") ? nil : early) { [self] brought in
+        let last = owners.numbers.lastID
+        owners.retries.queueEarly(call.states.contains("waiting") ? nil : early) { [self] brought in
             retry(records, Retried(ids: brought)) { [self] retried in
                 retryAll(states, after: 0, upTo: last, retried) { [self] retried in
                     // What comes after a job that is not brought back has to fail again.
@@ -89,21 +90,32 @@ extension Supervisor {
         done: @escaping @Coordination @Sendable (Retried) -> Void
     ) {
         var retried = soFar
-        var wanted: [Wanted] = []
+        var wanted: [Returns.Wanted] = []
         for record in records {
             do {
-                wanted.append(Wanted(job: record, order: try orderNow(record)))
+                wanted.append(Returns.Wanted(job: record, order: try orderNow(record)))
             } catch {
                 retried.lose(record.id, error)
             }
         }
-        bringBack(wanted) { [retried] returned in
-            var retried = retried
-            retried.ids += returned.brought.map(\.id)
-            for (job, why) in returned.lost { retried.lose(job, why) }
-            // A retry of everything passes over jobs that somebody else brings back.
-            if isNamed { for job in returned.others { retried.lose(job, "somebody else has brought it back") } }
-            done(retried)
+        owners.disposals.bringBack(wanted) { [self, retried] outcome in
+            owners.changes.queueAgain(outcome.brought) {
+                var retried = retried
+                retried.ids += outcome.brought.map(\.id)
+                for (job, why) in outcome.lost { retried.lose(job, why) }
+                // A retry of everything passes over jobs that somebody else brings back.
+                if isNamed { for job in outcome.others { retried.lose(job, "somebody else has brought it back") } }
+                done(retried)
+            }
         }
+    }
+
+    /// The order for another try of a job.
+    private func orderNow(_ record: JobRecord) throws(ControlError) -> WorkOrder {
+        if record.order.adHoc { return record.order }
+        guard let recipe = current.recipe(record.order.recipe) else {
+            throw .noSuchRecipe(record.order.recipe, recipes: current.configuration.recipes.map(\.name))
+        }
+        return owners.configuration.order(for: recipe)
     }
 }

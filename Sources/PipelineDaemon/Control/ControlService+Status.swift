@@ -8,31 +8,30 @@ import WorkerProtocol
 
 extension ControlService {
     func addStatusCalls() {
-        let version = version
-        onSupervisor(Call.Status.self) { [supervisor] _, request in
-            let status = supervisor.status(version: version)
-            supervisor.pool.report { workers, problem in
+        onOwners(Call.Status.self) { [self] _, request in
+            let status = status()
+            owners.pool.report { [self] workers, problem in
                 var status = status
                 status.workers = workers
                 if let problem { status.problems.append(problem) }
                 let known = status
-                supervisor.fetch.report { problem in
+                owners.fetch.report { [self] problem in
                     var status = known
                     if let problem { status.problems.append(problem) }
                     let reply = status
                     // Rows are counted: others have their turn meanwhile.
-                    supervisor.files.async {
-                        request.reply(Call.Status.Reply(status: supervisor.withReasons(reply)))
+                    FileQueue.async { [self] in
+                        request.reply(Call.Status.Reply(status: withReasons(reply)))
                     }
                 }
             }
         }
-        onSupervisor(Call.WhyWaiting.self) { [supervisor] call, request in
-            let who = try supervisor.waiters(call)
-            let held = Entry.allCases.compactMap { entry in supervisor.heldReason(entry).map { (entry, $0) } }
-            supervisor.files.async {
+        onOwners(Call.WhyWaiting.self) { [self] call, request in
+            let who = try waiters(call)
+            let held = heldReasons()
+            FileQueue.async { [self] in
                 do {
-                    let reasons = try supervisor.reasons(of: who, held: held)
+                    let reasons = try reasons(of: who, held: held)
                     request.reply(Call.WhyWaiting.Reply(waiting: reasons))
                 } catch {
                     request.fail(ControlError.unread(error))
@@ -42,39 +41,44 @@ extension ControlService {
     }
 }
 
-extension Supervisor {
-    func status(version: String) -> Control.Overview {
+@Coordination
+extension ControlService {
+    func status() -> Control.Overview {
         var jobs = Control.Jobs()
-        let reports = inboxes.map { ($0, $0.report) }
+        let reports = owners.inboxes.all.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = queuedCounts()
-        let held = Entry.allCases.compactMap { entry in
-            heldReason(entry).map { Control.Waiting(reason: $0, jobs: queued[entry] ?? 0) }
-        }.filter { $0.jobs > 0 }
+        let held = heldReasons().map { Control.Waiting(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
+            .filter { $0.jobs > 0 }
         let heldCount = held.reduce(0) { $0 + $1.jobs }
-        jobs.waiting = settling + max(0, counts[.waiting] ?? 0) + heldCount
+        jobs.waiting = settling + max(0, owners.counts[.waiting]) + heldCount
         jobs.queued = queued.values.reduce(0, +) - heldCount
-        jobs.running = counts[.running] ?? 0
-        jobs.cancelling = counts[.cancelling] ?? 0
-        jobs.done = counts[.done] ?? 0
-        jobs.failed = counts[.failed] ?? 0
-        jobs.cancelled = counts[.cancelled] ?? 0
+        jobs.running = owners.counts[.running]
+        jobs.cancelling = owners.counts[.cancelling]
+        jobs.done = owners.counts[.done]
+        jobs.failed = owners.counts[.failed]
+        jobs.cancelled = owners.counts[.cancelled]
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
-            version: version, started: Timestamp.text(started), root: places.root, stopping: stopping, jobs: jobs,
-            waiting: held, queues: queueReports(),
+            version: version, started: Timestamp.text(owners.started), root: places.root,
+            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: held, queues: queueReports(),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
                     path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
                     ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: ledger.cursor, problems: problems)
+            workers: 0, cursor: ledger.cursor, problems: owners.problems)
+    }
+
+    /// The queues in which no queued job begins, and why.
+    nonisolated func heldReasons() -> [(entry: Entry, reason: String)] {
+        Entry.allCases.compactMap { entry in owners.queues.heldReason(entry, ledger).map { (entry, $0) } }
     }
 
     /// Queued jobs, by the queue that they begin in. An unreadable ledger is told among the problems.
     private func queuedCounts() -> [Entry: Int] {
-        let all = max(0, counts[.queued] ?? 0)
+        let all = max(0, owners.counts[.queued])
         let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
         return [.download: downloads, .render: all - downloads]
     }
@@ -87,7 +91,9 @@ extension Supervisor {
         do {
             status.waiting += try ledger.waiting().map(\.shown)
         } catch {
-            if let unreadReason, !status.problems.contains(unreadReason) { status.problems.append(unreadReason) }
+            if let reason = ledger.unreadableReason, !status.problems.contains(reason) {
+                status.problems.append(reason)
+            }
         }
         status.waiting = status.waiting.grouped
         return status
@@ -113,17 +119,19 @@ extension Supervisor {
     func queueReports() -> [String: Control.Queue] {
         let queued = queuedCounts()
         var reports: [String: Control.Queue] = [:]
-        lookAtProcessors()
-        for queue in queues {
+        owners.limits.lookAtProcessors()
+        let queues = owners.queues
+        for queue in queues.all {
             let report = queue.report
             let waiting =
                 switch queue.name {
-                case download.name: queued[.download] ?? 0
-                case render.name:
+                case queues.download.name: queued[.download] ?? 0
+                case queues.render.name:
                     (queued[.render] ?? 0)
-                        + window.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
-                case publish.name: window.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
-                default: window.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
+                        + owners.window.all.count { $0.download?.state == .finished && !$0.render.hasBegun }
+                case queues.publish.name:
+                    owners.window.all.count { $0.render.image != nil && $0.publish?.hasBegun == false }
+                default: owners.window.all.count { $0.publish?.state == .finished && $0.announce?.hasBegun == false }
                 }
             reports[queue.name] = Control.Queue(
                 configured: report.configured, effective: report.effective, running: report.running, waiting: waiting,
@@ -134,8 +142,8 @@ extension Supervisor {
 
     /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
     nonisolated func shown(_ record: JobRecord) -> Control.Job {
-        let held = record.state == .queued ? heldReason(record.entry) : nil
-        let stays = record.disposed ? nil : stuck.withLock { $0[record.id]?.reason }
+        let held = record.state == .queued ? owners.queues.heldReason(record.entry, ledger) : nil
+        let stays = record.disposed ? nil : owners.disposals.reason(for: record.id)
         return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)
     }
 }

@@ -15,14 +15,14 @@ extension ControlService {
     }
 
     private func wait(_ call: Call.Wait, _ request: ControlRequest) {
-        let supervisor = supervisor
         let connection = request.connection
+        let (ledger, waiters) = (ledger, owners.waiters)
         let endings = Endings()
         connection.follow(()) { _ in
-            endings.next(supervisor.ledger)
+            endings.next(ledger)
         } abandoned: {
             endings.abandon()
-            Coordination.async { supervisor.checkWaiters() }
+            Coordination.async { waiters.check() }
         }
         let waiter = Waiter(
             each: { record in
@@ -38,11 +38,11 @@ extension ControlService {
                 connection.pump()
             },
             isWanted: { endings.isWanted })
-        Coordination.async {
-            if call.ids.isEmpty { return supervisor.waitForAll(waiter) }
+        Coordination.async { [self] in
+            if call.ids.isEmpty { return waiters.waitForAll(waiter) }
             do {
-                try supervisor.check(call.ids)
-                supervisor.wait(for: call.ids, waiter)
+                try self.check(call.ids)
+                waiters.wait(for: call.ids, waiter)
             } catch {
                 request.fail(error)
             }
@@ -51,7 +51,7 @@ extension ControlService {
 
     /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. What it never sees it is told of.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
-        let ledger = supervisor.ledger
+        let ledger = ledger
         let last = ledger.cursor
         var place = (cursor: call.cursor ?? last, ahead: nil as Control.Event?)
         if place.cursor > last {
@@ -81,7 +81,7 @@ extension ControlService {
         let events = try ledger.answer { try $0.events(after: cursor, limit: 100) }
         guard let first = events.first?.event.cursor else { return [] }
         place.cursor = events.last?.event.cursor ?? cursor
-        let shown = events.map { Supervisor.shown($0.event, $0.job, $0.batch) }
+        let shown = events.map { Control.Event($0.event, $0.job, $0.batch) }
         guard cursor >= 0, first > cursor + 1 else { return shown }
         let gone = "the events from \(cursor + 1) to \(first - 1) are gone: HistoryEvents= says how many are kept"
         return [lost(gone, before: first - 1)] + shown
@@ -150,10 +150,10 @@ private final class Endings: Sendable {
     }
 }
 
-extension Supervisor {
+extension Control.Event {
     /// An event as clients see it: the job in the state that the event tells of.
-    nonisolated static func shown(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) -> Control.Event {
-        Control.Event(
+    init(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) {
+        self.init(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
             job: record.map {
                 $0.shown(state: event.state ?? $0.state, reason: event.kind == "priority" ? $0.reason : event.text)

@@ -7,15 +7,16 @@ import SystemCalls
 
 /// Answers the calls of the interface. Each method is one handler; those of one subject share a file.
 final class ControlService: Sendable {
-    let supervisor: Supervisor
+    let owners: Owners
     let version: String
     /// What clients may take; changed by a reload.
-    var limits: ControlSettings { supervisor.clientLimits.withLock { $0 } }
+    var limits: ControlSettings { owners.configuration.settings.control }
+    let watchers = ProgressWatchers()
     private let complaints = Mutex(Complaints())
     private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
-    init(supervisor: Supervisor, version: String) {
-        self.supervisor = supervisor
+    init(_ owners: Owners, version: String) {
+        self.owners = owners
         self.version = version
         addServiceCalls()
         addStatusCalls()
@@ -29,6 +30,10 @@ final class ControlService: Sendable {
         addConfigurationCalls()
         addExplaining()
     }
+
+    var ledger: Ledger { owners.ledger }
+    var places: Places { owners.configuration.places }
+    var current: LoadedConfiguration { owners.configuration.now }
 
     /// A method whose parameters are `Call`. What is passed beside it is closed at once.
     func on<Call: ControlCall>(
@@ -48,8 +53,8 @@ final class ControlService: Sendable {
         }
     }
 
-    /// The same, answered where the supervisor lives.
-    func onSupervisor<Call: ControlCall>(
+    /// The same, answered where the owners live.
+    func onOwners<Call: ControlCall>(
         _ call: Call.Type, _ handler: @escaping @Coordination @Sendable (Call, ControlRequest) throws -> Void
     ) {
         on(call) { call, request in

@@ -30,7 +30,6 @@ actor Hooks: QueueActor {
     nonisolated let executor = QueueExecutor("pipelined.hooks")
     private let ledger: Ledger
     private let places: Places
-    private let shown: @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
     private let reports = Mutex<[String: Report]>([:])
     private let isNeeded = Mutex(false)
     private var hooks: [String: Hook] = [:]
@@ -42,13 +41,9 @@ actor Hooks: QueueActor {
     private var finished: (@Sendable () -> Void)?
     private var timeIsUp = false
 
-    init(
-        ledger: Ledger, places: Places,
-        shown: @escaping @Sendable (LoggedEvent, JobRecord?, BatchRecord?) -> Control.Event
-    ) {
+    init(ledger: Ledger, places: Places) {
         self.ledger = ledger
         self.places = places
-        self.shown = shown
     }
 
     nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
@@ -186,7 +181,7 @@ actor Hooks: QueueActor {
         guard finished == nil, hooks[recipe] != nil else { return ended(recipe, nil) }
         do {
             hooks[recipe]?.run = try HookRun(
-                program, event: try Wire.encode(shown(event, job, batch)) + [UInt8(ascii: "\n")],
+                program, event: try Wire.encode(Control.Event(event, job, batch)) + [UInt8(ascii: "\n")],
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
                     "PIPELINED_RECIPE=\(recipe)",

@@ -31,7 +31,7 @@ struct ListedJobs: Sendable {
         switch list.entries[index] {
         case .address(let url):
             record.path = DownloadName.name(said: nil, url: url)
-            record.source = "\(spool)/\(Spool.folder())/download"
+            record.source = Spool.download(in: spool)
             (record.url, record.host) = (url.text, url.server)
         case .wrong(let line, let reason):
             record.path = "\(name ?? "the list") line \(line)"

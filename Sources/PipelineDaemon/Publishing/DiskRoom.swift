@@ -46,4 +46,8 @@ struct DiskRoom: Sendable {
         let wanted = room.wanted(written: written, freeSpace: freeSpace)
         try FileSystem.checkRoom(for: wanted, at: FileSystem.join(folder, "room"))
     }
+
+    static func isEnough(in folder: String, written: Int64, freeSpace: Int64) -> Bool {
+        (try? check(in: folder, written: written, freeSpace: freeSpace)) != nil
+    }
 }

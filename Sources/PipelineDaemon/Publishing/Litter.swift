@@ -13,7 +13,7 @@ enum Litter {
             guard error.isPassing, tries > 1 else {
                 return Log.failure("\(error), ignoring; the next start removes it")
             }
-            queue.asyncAfter(deadline: .now() + Supervisor.retryInterval.dispatch) { remove(path, tries: tries - 1) }
+            queue.asyncAfter(deadline: .now() + Shortages.interval.dispatch) { remove(path, tries: tries - 1) }
         }
     }
 }

@@ -1,7 +1,10 @@
 /// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
 enum Spool {
-    /// For a new one.
-    static func folder() -> String { UUIDName.make() }
+    /// A new folder.
+    static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.make())" }
+
+    /// The place for a new download.
+    static func download(in spool: String) -> String { "\(folder(in: spool))/download" }
 
     /// The place for an original that `pipectl retry` brings back. Its folder names the job, because there is no other
     /// copy.

@@ -1,0 +1,131 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The outcome of a reload.
+struct Reloaded: Sendable {
+    /// If there are any, nothing was changed.
+    var problems: [Problem] = []
+    /// The plugins left out of those now in use.
+    var skipped: [SkippedPlugin] = []
+}
+
+/// Reads configuration and plugins again: all of it counts, or, with problems, none.
+@Coordination
+final class Reloads {
+    typealias Done = @Coordination @Sendable (Reloaded) -> Void
+
+    private let configuration: ConfigurationInForce
+    private let plugins: PluginShelf
+    private let pool: WorkerPool
+    private let inboxes: Inboxes
+    /// Called when another configuration is in force, with the one before.
+    var adopted: @Coordination (_ before: LoadedConfiguration) -> Void = { _ in }
+    /// Called when a reload was refused.
+    var refused: @Coordination () -> Void = {}
+    /// Plugins are being tried.
+    private var isReloading = false
+    /// Who has asked for a reload since that began.
+    private var waiting: [Done] = []
+    /// Why the latest reload has changed nothing.
+    private var problems: [Problem] = []
+
+    init(_ configuration: ConfigurationInForce, _ plugins: PluginShelf, in pool: WorkerPool, _ inboxes: Inboxes) {
+        (self.configuration, self.plugins) = (configuration, plugins)
+        (self.pool, self.inboxes) = (pool, inboxes)
+    }
+
+    /// That the files say something else than what is in force, in words.
+    var problem: String? {
+        guard let first = problems.first else { return nil }
+        let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        return "the configuration is the one from before the reload: \(first)\(more)"
+    }
+
+    /// One reload follows the other; those who ask while one is under way share the next.
+    func reload(_ done: @escaping Done) {
+        waiting.append(done)
+        if !isReloading { reloadNext() }
+    }
+
+    private func reloadNext() {
+        let asked = waiting
+        waiting = []
+        isReloading = !asked.isEmpty
+        guard isReloading else { return }
+        if inboxes.areOpen { ServiceManager.tellReloading() }
+        reloadNow { [self] reloaded in
+            if inboxes.areOpen { ServiceManager.tell("READY=1") }
+            for done in asked { done(reloaded) }
+            reloadNext()
+        }
+    }
+
+    nonisolated private func reloadNow(_ done: @escaping Done) {
+        tryPlugins { [self] result in
+            guard case .success(let (hello, accept)) = result else {
+                if case .failure(let error) = result {
+                    refuse([Problem(file: error.program, line: nil, message: error.how)], done)
+                }
+                return
+            }
+            let (loaded, problems) = LoadedConfiguration.load(configuration.places, hello: hello)
+            accept(problems.isEmpty)
+            guard problems.isEmpty else { return refuse(problems, done) }
+            Coordination.async { [self] in
+                self.problems = []
+                let before = configuration.replace(by: loaded)
+                loaded.logShortcomings(after: before)
+                adopted(before)
+                done(Reloaded(skipped: loaded.skipped))
+            }
+        }
+    }
+
+    /// What was in force stays so, and that is said until a reload succeeds.
+    nonisolated private func refuse(_ problems: [Problem], _ done: @escaping Done) {
+        for problem in problems { Log.failure("\(problem)") }
+        Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
+        Coordination.async { [self] in
+            self.problems = problems
+            refused()
+            done(Reloaded(problems: problems))
+        }
+    }
+
+    /// Makes copies of the plugins as they are now and tries them, one set at a time. `done` may wait for a disk.
+    nonisolated private func tryPlugins(
+        _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
+    ) {
+        FileQueue.async { [self] in
+            let timeout = LoadedConfiguration.settings(configuration.places).plugins.timeout
+            plugins.trial(in: pool, within: timeout) { result in FileQueue.async { done(result) } }
+        }
+    }
+
+    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there, and
+    /// `done` is called once the filter is.
+    func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
+        guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
+            return
+        }
+        isReloading = true
+        let tried = { @Sendable [self] (isThere: Bool) in
+            Coordination.async { [self] in
+                if isThere { done() }
+                reloadNext()
+            }
+        }
+        FileQueue.async { [self] in
+            guard stage.file.map(FileSystem.mayExist) ?? true else { return tried(false) }
+            tryPlugins { result in
+                guard case .success(let (hello, accept)) = result else { return tried(false) }
+                let isThere = hello.filters.contains { $0.name == filter }
+                accept(isThere)
+                tried(isThere)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import DaemonRuntime
+import Dispatch
+import PipelineControl
+import PipelineModel
+import SystemCalls
+
+@Coordination
+extension ControlService {
+    /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the last of them.
+    func add(
+        _ call: Call.AddList, _ file: Descriptor, by peer: String,
+        done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
+    ) throws(ControlError) {
+        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        let order = try order(recipe: call.recipe, chain: call.chain)
+        try check(adding: call.batch)
+        let after = call.after ?? []
+        try check(after)
+        let wished = try call.priority.map(priority(named:))
+        FileQueue.async { [self] in
+            let reading = owners.intake.reading(file, called: call.name ?? "")
+            Coordination.async { [self] in
+                switch reading {
+                case .failure(let failure):
+                    done(.failure(.badValue(failure.message + (failure.advice.map { "; \($0)" } ?? ""))))
+                case .success(let list):
+                    let listed = owners.intake.jobs(of: list, called: call.name, order, in: call.batch, wished)
+                    Log.notice(
+                        "add of \(listed.count) URLs to '\(order.recipe)' asked for by \(peer)",
+                        of: LogSubject(batch: listed.batch.id, recipe: order.recipe))
+                    let reply = Call.AddList.Reply(
+                        batch: listed.batch.id, first: listed.id, last: listed.id + listed.count - 1)
+                    guard after.isEmpty else {
+                        let records = (0..<listed.count).map { index in
+                            var record = listed.record(index)
+                            record.anyway = call.anyway ?? false
+                            return record
+                        }
+                        return owners.intake.enter(records, batch: listed.batch, after: after) { [self] answer in
+                            done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
+                        }
+                    }
+                    owners.intake.enter([], listed, batch: listed.batch) {
+                        done(.success(reply))
+                    } refused: {
+                        done(.failure(.refused("the ledger refuses the list; see the daemon's log")))
+                    }
+                }
+            }
+        }
+    }
+
+    func check(adding batch: Int?) throws(ControlError) {
+        if let batch, !owners.numbers.knows(batch: batch) {
+            throw .badValue("\(batch) is no batch; NewBatch gives one")
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import PipelineControl
+
+extension Ledger {
+    /// Reads the answer to a client's call.
+    func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
+        do { return try body(self) } catch { throw .unread(error) }
+    }
+}
+
+extension ControlError {
+    static func unread(_ error: any Error) -> ControlError {
+        let why = (error as? LedgerError)?.message ?? "\(error)"
+        return .refused("the ledger can't be read: \(why); `pipectl status` shows whether it can be again")
+    }
+}

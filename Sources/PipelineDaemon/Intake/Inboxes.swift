@@ -1,0 +1,134 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// The inboxes of the configuration in force.
+@Coordination
+final class Inboxes {
+    private let configuration: ConfigurationInForce
+    private let claims: ClaimFolders
+    private(set) var all: [Inbox] = []
+    /// All have been watched, or were given up on.
+    private(set) var areOpen = false
+    /// Called when they are.
+    private var whenOpen: (@Sendable () -> Void)?
+
+    init(_ configuration: ConfigurationInForce, _ claims: ClaimFolders) {
+        (self.configuration, self.claims) = (configuration, claims)
+    }
+
+    /// Nothing settles in them, and everything that was there at the start has been looked at.
+    var areIdle: Bool {
+        all.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
+    }
+
+    func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
+
+    /// Opens the inboxes of the configuration; one that succeeds another on the same folder begins when that has stopped.
+    func open(adopting: Bool = false, into sink: any IntakeSink) {
+        let old = all
+        let current = configuration.now
+        let places = configuration.places
+        let recipes = current.configuration.recipes.map { (recipe: $0, folder: current.inbox(of: $0, places)) }
+        all = recipes.map { recipe, folder in
+            Inbox(
+                folder: folder, recipe: recipe, longestPlace: longestPlace(of: recipe, folder),
+                excluded: recipes.map(\.folder).filter { FileSystem.lies($0, within: folder) && $0 != folder },
+                claims: claims, sink: sink)
+        }
+        for inbox in all where !old.contains(where: { $0.folder == inbox.folder }) {
+            inbox.begin(adopting: adopting)
+        }
+        for former in old {
+            let successor = all.first { $0.folder == former.folder }
+            former.stop { remains in successor?.begin(adopting: false, with: remains) }
+        }
+    }
+
+    func stop() {
+        for inbox in all { inbox.stop() }
+    }
+
+    func mountsChanged() {
+        for inbox in all { inbox.mountsChanged() }
+    }
+
+    /// Bytes of the longest folder path under which an original or a result of a recipe may lie.
+    private func longestPlace(of recipe: Recipe, _ inbox: String) -> Int {
+        let places = configuration.places
+        let claimed = "\(inbox)/\(ClaimFolder.name)/\(UUIDName.make())/0000"
+        let others = [places.archive, places.failed, places.cancelled].map { "\($0)/\(recipe.name)" }
+        // Numbers and suffixes come behind a name.
+        return 64 + ([claimed, configuration.outbox(of: recipe)] + others).reduce(0) { max($0, $1.utf8.count) }
+    }
+
+    // MARK: - Waiting for them
+
+    /// Lets these inboxes, or all, look at what has happened before now; then `done`. One that hangs is not waited for.
+    func catchUp(cancelling: Bool, _ some: [Inbox]? = nil, done: @escaping @Coordination @Sendable () -> Void) {
+        let group = DispatchGroup()
+        let once = Once(done)
+        for inbox in some ?? all {
+            group.enter()
+            inbox.catchUp(cancelling: cancelling, wanted: { !once.isOver }, done: { group.leave() })
+        }
+        Coordination.notify(group) { once.call() }
+        Coordination.after(.seconds(2)) { once.call() }
+    }
+
+    /// Runs `body` on `line` when the inboxes of these folders are open: at the start they take in claimed files that
+    /// the ledger does not know.
+    func whenOpened(_ folders: Set<String>, on line: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        let opened = DispatchGroup()
+        for inbox in all where folders.contains(inbox.folder) {
+            opened.enter()
+            inbox.afterwards { opened.leave() }
+        }
+        opened.notify(queue: line, execute: body)
+    }
+
+    /// Calls `done` when each inbox is watched, or has said why it can't be. One that does not answer is not waited for for long.
+    func whenOpen(_ done: @escaping @Sendable () -> Void) {
+        whenOpen = done
+        lookWhetherOpen()
+        Coordination.after(configuration.settings.hangTimeout) { [self] in
+            guard whenOpen != nil else { return }
+            for inbox in all where !inbox.report.isOpen {
+                Log.failure(
+                    "inbox \(inbox.folder) does not answer; it is watched as soon as it does",
+                    of: LogSubject(recipe: inbox.recipe.name))
+            }
+            opened()
+        }
+    }
+
+    func lookWhetherOpen() {
+        if whenOpen != nil, all.allSatisfy(\.report.isOpen) { opened() }
+    }
+
+    private func opened() {
+        areOpen = true
+        whenOpen?()
+        whenOpen = nil
+    }
+}
+
+/// A completion that has two ways to be reached, and counts once.
+private final class Once: Sendable {
+    private let body: Mutex<(@Coordination @Sendable () -> Void)?>
+
+    init(_ body: @escaping @Coordination @Sendable () -> Void) { self.body = Mutex(body) }
+
+    var isOver: Bool { body.withLock { $0 == nil } }
+
+    @Coordination
+    func call() {
+        let taken = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        taken?()
+    }
+}

@@ -1,0 +1,125 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// Takes pictures in, from inboxes and clients: each becomes a record, and a job once that is durable.
+@Coordination
+final class JobIntake: IntakeSink {
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let claims: ClaimFolders
+    let numbers: JobNumbers
+    private let counts: JobCounts
+    private let window: Window
+    private let disposals: Disposals
+    private let waiters: Waiters
+    private let recovery: Recovery
+    /// Called when an inbox says something else of itself than before.
+    var inboxChanged: @Coordination () -> Void = {}
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
+        _ counts: JobCounts, _ window: Window, _ disposals: Disposals, _ waiters: Waiters, _ recovery: Recovery
+    ) {
+        (self.ledger, self.configuration, self.claims, self.numbers) = (ledger, configuration, claims, numbers)
+        (self.counts, self.window, self.disposals, self.waiters) = (counts, window, disposals, waiters)
+        self.recovery = recovery
+    }
+
+    // MARK: - For inboxes
+
+    nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
+
+    nonisolated func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
+
+    nonisolated func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
+        try recovery.isOriginal(source, as: path, file)
+    }
+
+    nonisolated func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
+
+    nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.inboxChanged() } }
+
+    nonisolated func accept(
+        _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
+        let lists = claims.filter { FileNames.isList($0.path) && !$0.cancelled }
+        let claims = claims.filter { !FileNames.isList($0.path) || $0.cancelled }
+        guard lists.isEmpty else { return accept(lists, and: claims, from: inbox, counted: counted, done: done) }
+        Coordination.async { [self] in
+            let order = configuration.order(for: inbox.recipe)
+            let now = Timestamp.now()
+            let records = claims.map { claim in
+                newRecord(
+                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
+                    state: claim.cancelled ? .cancelled : .queued, at: now)
+            }
+            enter(records, done: done)
+            counted()
+        }
+    }
+
+    // MARK: - Records
+
+    func newRecord(
+        order: WorkOrder, path: String, source: String, origin: JobRecord.Origin, file: FileStatus.Identity,
+        batch: Int? = nil, state: JobState = .queued, at now: Double
+    ) -> JobRecord {
+        let (id, position) = numbers.takeJobs()
+        return JobRecord(
+            id: id, position: position, batch: batch, order: order, path: path, origin: origin, source: source,
+            file: file, state: state, created: now, finished: state.isFinal ? now : nil,
+            priority: order.priority.rank)
+    }
+
+    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
+    /// the next start.
+    func enter(
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
+        done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
+    ) {
+        count(records, listed, 1)
+        ledger.insert(records, listed, batch: batch) { [self] in
+            done()
+            Coordination.async { [self] in
+                for record in records where record.state.isFinal && !record.disposed { disposals.dispose(record) }
+                let ranks = records.map(\.priority) + [listed?.priority.rank].compactMap(\.self)
+                if let highest = ranks.max() { window.fill(arrived: Priority(rank: highest)) }
+            }
+        } refused: { [self] in
+            Coordination.async { [self] in
+                count(records, listed, -1)
+                let records = records + (listed.map { listed in (0..<listed.count).map(listed.record) } ?? [])
+                guard records.count > 1 else {
+                    Log.failure("\(records.first?.source ?? "") stays there, and is taken in at the next start")
+                    waiters.check()
+                    return (refused ?? done)()
+                }
+                // Only the one at fault is left out.
+                let group = DispatchGroup()
+                for record in records {
+                    group.enter()
+                    enter([record], batch: batch) { group.leave() }
+                }
+                Coordination.notify(group, done)
+            }
+        }
+    }
+
+    private func count(_ records: [JobRecord], _ listed: ListedJobs?, _ sign: Int) {
+        for record in records { counts.add(sign, to: record.state) }
+        guard let listed else { return }
+        counts.add(sign * (listed.count - listed.wrong), to: .queued)
+        counts.add(sign * listed.wrong, to: .failed)
+    }
+
+    /// Records new jobs that come after others.
+    func enter(
+        _ records: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        ledger.insert(records, batch: batch, after: others) { answer in Coordination.async { done(answer) } }
+    }
+}

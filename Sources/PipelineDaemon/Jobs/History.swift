@@ -1,0 +1,42 @@
+import DaemonRuntime
+import PipelineModel
+
+/// Ended jobs are remembered for a while, and not for ever.
+@Coordination
+final class History {
+    private let ledger: Ledger
+    private let counts: JobCounts
+    private let configuration: ConfigurationInForce
+    /// Jobs that have ended since old ones were last forgotten.
+    private var sinceForgetting = 0
+    /// For jobs that grow old while nothing ends.
+    private lazy var sweeps = Appointment { [unowned self] _ in forgetOld() }
+
+    private static let sweepInterval = 3600.0
+
+    init(_ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce) {
+        (self.ledger, self.counts, self.configuration) = (ledger, counts, configuration)
+    }
+
+    /// So many jobs have ended. Old ones are forgotten now and then, and not at each single end.
+    func ended(_ count: Int) {
+        sinceForgetting += count
+        if sinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }
+    }
+
+    /// Forgets what is beyond HistoryJobs and History.
+    func forgetOld() {
+        sinceForgetting = 0
+        let settings = configuration.settings
+        let seconds = settings.history / .seconds(1)
+        ledger.forget(allBut: settings.historyJobs, endedBefore: Timestamp.now() - seconds) { [self] forgotten in
+            Coordination.async { [self] in
+                counts.add(forgotten, times: -1)
+                // A portion at a time, so that nothing urgent waits behind a large one.
+                if !forgotten.isEmpty { return forgetOld() }
+                ledger.forgetOrders()
+                sweeps.make(at: Timestamp.now() + min(seconds, Self.sweepInterval))
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import DaemonRuntime
+import OperationGraph
+import PipelineModel
+import WorkerProtocol
+
+/// A job within the window: its record, and its operations.
+@Coordination
+final class Job {
+    var record: JobRecord
+    /// The lane of its download.
+    let lane: HostLane?
+    /// Of a URL that has not been downloaded yet.
+    let download: DownloadOperation?
+    let render: RenderOperation
+    /// Behind the last barrier only.
+    let publish: PublishOperation?
+    let announce: AnnounceOperation?
+    /// Somebody wants it to stop.
+    var cancelRequested = false
+    /// The daemon stops: what has not ended goes back to the queue.
+    var returning = false
+    /// What it waits for, once it has stopped.
+    var waits: String?
+    /// Why its intent could not be recorded.
+    var refusal: JobFailure?
+    /// The intent to publish is recorded, or on its way: it ends `done`.
+    var publishing = false
+    /// Its staging files are being removed.
+    var discarding = false
+    var ended = false
+    /// How many pieces barriers cut it into.
+    private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
+
+    init(
+        record: JobRecord, download: DownloadOperation?, render: RenderOperation, publish: PublishOperation?,
+        announce: AnnounceOperation?
+    ) {
+        self.record = record
+        lane = record.lane
+        self.download = download
+        self.render = render
+        self.publish = publish
+        self.announce = announce
+    }
+
+    /// Takes its operations back, unless it has begun; false then.
+    func withdraw() -> Bool {
+        let first: AsyncOperation = download ?? render
+        guard first.withdraw() else { return false }
+        cancelOperations()
+        return true
+    }
+
+    /// Where its operations stand in their queues.
+    var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
+
+    /// The queue that it began in.
+    var entry: Entry { download == nil ? .render : .download }
+
+    /// What works on the picture, from the tail.
+    var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
+
+    /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
+    func cancelOperations() {
+        announce?.cancel()
+        for operation in operations { operation.cancel() }
+    }
+
+    /// None of its operations works any more, or will.
+    var isStill: Bool { operations.allSatisfy(\.state.isFinal) }
+
+    var story: JobStory { record.story ?? JobStory() }
+
+    /// An operation begins.
+    func begin(_ kind: String, _ queue: String) {
+        var story = story
+        story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))
+        record.story = story
+    }
+
+    /// The operation that has begun is over.
+    func end(
+        _ kind: String, _ state: OperationState, _ detail: String? = nil, _ account: JobStory.Account? = nil,
+        _ failure: FailureClass? = nil
+    ) {
+        record.story?.end(kind) { chapter in
+            chapter.state = state.rawValue
+            chapter.detail = detail
+            chapter.failure = failure
+            chapter.account = account
+        }
+    }
+
+    func end(_ kind: String, _ failure: JobFailure?, _ account: JobStory.Account? = nil) {
+        end(kind, .failed, failure?.message, account, failure?.class)
+    }
+
+    /// How often it was tried, of which a download is no try of its own.
+    var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
+
+    /// The record as it is at this moment, with who works on it.
+    var told: JobRecord {
+        var told = record
+        if let download { told.story?.tell("DownloadOperation", download.account) }
+        told.story?.tell("RenderOperation", render.account)
+        told.tries += tries
+        return told
+    }
+
+    /// What the picture's header said.
+    func tell(_ header: PictureHeader?) {
+        guard let header else { return }
+        var story = story
+        story.header = header.words
+        story.before = JobStory.Picture(
+            format: header.format, width: header.width, height: header.height, bytes: record.file.size)
+        record.story = story
+    }
+}
+
+extension PictureHeader {
+    var words: String {
+        var parts = ["\(format) \(width) × \(height)", "\(bitsPerSample) bit"]
+        parts.append(bands == 1 ? "grey" : "\(bands) bands")
+        if orientation != 1 { parts.append("orientation \(orientation)") }
+        if let profile { parts.append("profile \(profile)") }
+        if progressive { parts.append("progressive") }
+        if let others { parts.append(others) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Which of several pictures becomes the result.
+    private var others: String? {
+        guard pages > 1 else { return nil }
+        return switch format {
+        case "gif", "webp": "the first of its \(pages) frames"
+        case "heif", "avif": "the main one of its \(pages) pictures"
+        default: "the first of its \(pages) pages"
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import Synchronization
+
+/// What people change about jobs, in the window and as rows: they cancel them, and say which come first.
+@Coordination
+final class JobChanges {
+    private let ledger: Ledger
+    private let supervisor: Supervisor
+    private let window: Window
+    private let counts: JobCounts
+    private let numbers: JobNumbers
+    private let inboxes: Inboxes
+    private let disposals: Disposals
+    private let waiters: Waiters
+    private let announcements: Announcements
+    private let history: History
+
+    init(
+        _ ledger: Ledger, _ supervisor: Supervisor, _ window: Window, _ counts: JobCounts, _ numbers: JobNumbers,
+        _ inboxes: Inboxes, _ disposals: Disposals, _ waiters: Waiters, _ announcements: Announcements,
+        _ history: History
+    ) {
+        (self.ledger, self.supervisor, self.window, self.counts) = (ledger, supervisor, window, counts)
+        (self.numbers, self.inboxes, self.disposals, self.waiters) = (numbers, inboxes, disposals, waiters)
+        (self.announcements, self.history) = (announcements, history)
+    }
+
+    // MARK: - Cancelling
+
+    /// Cancels what was chosen and accepted before the call, and what settles in these inboxes. `done` is told how many
+    /// that are when none of them runs any more: cancelled means stopped.
+    func cancel(_ choice: JobChoice, settlingIn some: [Inbox], done: @escaping @Coordination @Sendable (Int) -> Void) {
+        inboxes.catchUp(cancelling: true, some) { [self] in
+            let settling = some.reduce(0) { $0 + $1.report.settling }
+            cancel(choice) { done($0 + settling) }
+        }
+    }
+
+    /// Cancels jobs of the window, and rows.
+    func cancel(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+        let jobs = window.all.filter { choice.speaks(of: $0.record) }
+        let rows = Mutex(0)
+        let group = DispatchGroup()
+        for _ in 0..<3 { group.enter() }
+        // The rows first: what comes after a job of the window, and is to be cancelled with it, does not fail instead.
+        cancelRows(choice) { count in
+            rows.withLock { $0 = count }
+            group.leave()
+        }
+        // The newest first: a worker that gets free finds nothing left to be started.
+        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { supervisor.cancel(job) }
+        waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
+        // Jobs that have ended at once are recorded as that before it is told.
+        ledger.write(wanted: .now, { _, _ in }, done: { group.leave() })
+        Coordination.notify(group) { [self] in
+            announcements.whenAnnounced {
+                done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled })
+            }
+        }
+    }
+
+    /// Rows that are not in the window, with one statement; their originals follow in the background.
+    private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
+        // What leaves the window must not be followed by rows that are about to be cancelled.
+        window.hold()
+        ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
+            [self] queued, waiting in
+            Coordination.async { [self] in
+                counts.move(queued, from: .queued, to: .cancelled)
+                counts.move(waiting, from: .waiting, to: .cancelled)
+                if queued + waiting > 0 { disposals.disposeBacklog() }
+                waiters.lookUp()
+                window.goOn(arrived: nil)
+                done(queued + waiting)
+            }
+        }
+    }
+
+    // MARK: - Order
+
+    /// What has not begun gets another priority; `done` is told how many jobs have it now.
+    func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void) {
+        // Others may come before them now, also such as are not in the window: they line up anew.
+        window.hold()
+        for job in window.all where choice.speaks(of: job.record) && !supervisor.takeBack(job) {
+            if job.record.state == .waiting { job.record.priority = priority.rank }
+        }
+        ledger.prioritise(choice, priority) { [window] count in
+            Coordination.async {
+                window.goOn()
+                done(count)
+            }
+        }
+    }
+
+    /// Changes what a job comes after, as long as it has not begun.
+    func depend(
+        _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
+        done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
+    ) {
+        if let job = window[id], !supervisor.takeBack(job) { return done(.begun(job.record.state)) }
+        // The row is not taken into the window while it is being changed.
+        window.hold()
+        ledger.depend(id, after: others, remove: remove, anyway: anyway) { [window] answer in
+            Coordination.async {
+                window.goOn()
+                done(answer)
+            }
+        }
+    }
+
+    /// The end of jobs, or somebody's wish, has changed jobs that come after others. They wait as rows; the ledger
+    /// releases them, or lets them fail, in the transaction in which the others end.
+    func adopt(_ consequences: Consequences) {
+        counts.add(consequences.counts)
+        let failed = consequences.failed
+        if let first = failed.first {
+            let who = failed.count == 1 ? "job \(first)" : "job \(first), and \(failed.count - 1) more:"
+            Log.failure(
+                "\(who) failed: what it comes after did, or was cancelled; `pipectl show` says more",
+                of: LogSubject(jobs: failed))
+            disposals.disposeBacklog()
+            history.ended(failed.count)
+        }
+        if let released = consequences.released { window.fill(arrived: released) }
+        waiters.check()
+    }
+
+    /// Queues jobs whose originals were brought back; `done` when that is durable.
+    func queueAgain(_ records: [JobRecord], done: @escaping @Coordination @Sendable () -> Void) {
+        let group = DispatchGroup()
+        for var record in records {
+            record.position = numbers.takePositions()
+            counts.move(from: record.state, to: .queued)
+            group.enter()
+            ledger.requeue(record) { group.leave() }
+        }
+        Coordination.notify(group) { [window] in
+            window.fill()
+            done()
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import DaemonRuntime
+import OperationGraph
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Hears what the operations of a job report.
+@Coordination
+protocol JobOperationsDelegate: AnyObject {
+    func downloading(_ job: Job, _ state: OperationState)
+    func rendering(_ job: Job, _ state: OperationState)
+    func publishing(_ job: Job, _ state: OperationState)
+    /// A job in work waits for this reason, or goes on when there is none any more.
+    func hold(_ id: Int, _ reason: String?)
+    /// The job's worker was lost, and the picture is tried once more in another.
+    func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
+    /// Records the publish intent; false when the job has been cancelled before, or the ledger refuses it.
+    func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
+    /// Records the job's end.
+    func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void)
+}
+
+/// Makes the operations of a job, starts them, and cares for the files that they have made.
+@Coordination
+final class JobOperations {
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let queues: Queues
+    private let pool: WorkerPool
+    private let fetch: FetchPool
+    private let staging: Staging
+    private let claims: ClaimFolders
+    private let publisher: Publisher
+    weak var delegate: (any JobOperationsDelegate)?
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ pool: WorkerPool,
+        _ fetch: FetchPool, _ staging: Staging, _ claims: ClaimFolders, _ publisher: Publisher
+    ) {
+        (self.ledger, self.configuration, self.queues, self.pool) = (ledger, configuration, queues, pool)
+        (self.fetch, self.staging, self.claims, self.publisher) = (fetch, staging, claims, publisher)
+    }
+
+    /// Returns nil when there is nothing to do before the next barrier.
+    func job(for record: JobRecord) -> Job? {
+        let plan = record.plan
+        // With an intent everything is made, and only to be published.
+        let pictures = record.intent == nil ? plan.segments[record.segment] : []
+        // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
+        guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
+        let download = download(record)
+        let render = render(record, plan, pictures, isDownloaded: download != nil)
+        guard record.segment == plan.segments.count - 1 else {
+            return Job(record: record, download: download, render: render, publish: nil, announce: nil)
+        }
+        let (publish, announce) = (publish(record), announce(record))
+        publish.follow(render)
+        announce.follow(publish)
+        return Job(record: record, download: download, render: render, publish: publish, announce: announce)
+    }
+
+    func start(_ job: Job) {
+        let record = job.record
+        let subject = LogSubject(record)
+        if let download = job.download {
+            job.render.follow(download)
+            download.observe { [self] _, state in Coordination.async { self.delegate?.downloading(job, state) } }
+        }
+        job.render.observe { [self] _, state in Coordination.async { self.delegate?.rendering(job, state) } }
+        job.publish?.observe { [self] _, state in Coordination.async { self.delegate?.publishing(job, state) } }
+        if let download = job.download {
+            queues.download.add(download, of: OperationSubject.job(subject), at: job.place, lane: record.host ?? "")
+        }
+        queues.render.add(job.render, of: OperationSubject.job(subject, segment: record.segment), at: job.place)
+        if let publish = job.publish { queues.publish.add(publish, of: OperationSubject.job(subject), at: job.place) }
+        if let announce = job.announce { queues.announce.add(announce, of: OperationSubject.job(subject)) }
+    }
+
+    private func download(_ record: JobRecord) -> DownloadOperation? {
+        guard record.needsDownload, let url = record.url else { return nil }
+        return DownloadOperation(
+            string: url, into: record.source, goingOn: record.partial,
+            limits: DownloadOperation.Limits(configuration.settings.downloads), pool: fetch, files: FileQueue.make())
+    }
+
+    private func render(
+        _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], isDownloaded: Bool
+    ) -> RenderOperation {
+        let id = record.id
+        return RenderOperation(
+            RenderOperation.Work(
+                name: record.path, subject: LogSubject(record), pictures: pictures,
+                staging: pictures.map { staging.path(of: record, $0) },
+                source: isDownloaded ? nil : ImageHandle(source: record.source), size: record.size(of: pictures),
+                inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
+                limits: RenderTask.Limits(configuration.settings, onTruncated: record.order.onTruncated),
+                suspect: record.crashes > 0),
+            pool: pool, files: FileQueue.make(), claims: claims,
+            held: { [self] reason in Coordination.async { self.delegate?.hold(id, reason) } },
+            lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
+    }
+
+    private func publish(_ record: JobRecord) -> PublishOperation {
+        let id = record.id
+        return PublishOperation(
+            order: record.order, path: record.path, resuming: record.intent, publisher: publisher,
+            files: FileQueue.make(),
+            steps: PublishOperation.Steps(
+                intend: { [self] intent, done in
+                    Coordination.async { self.delegate?.intend(id, intent, done) ?? done(false) }
+                },
+                conclude: { [self] published, done in
+                    Coordination.async { self.delegate?.conclude(id, published, done) ?? done() }
+                }))
+    }
+
+    private func announce(_ record: JobRecord) -> AnnounceOperation {
+        AnnounceOperation { [ledger, id = record.id] done in
+            // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
+            ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
+            done()
+        }
+    }
+
+    // MARK: - Files
+
+    /// Removes what was made of a picture, and is not to be published.
+    nonisolated func discard(_ image: ImageHandle, then done: @escaping @Sendable () -> Void = {}) {
+        FileQueue.async { [publisher] in
+            publisher.discard(image.staged)
+            done()
+        }
+    }
+
+    /// Makes durable what is handed over to the other side of a barrier: it has to outlive the job's leaving of the window.
+    func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
+        publisher.line(of: outbox).take(
+            OutboxLine.Turn(files: image.staged) {
+                Set(image.staged.map { FileSystem.folder(of: $0.path) })
+            } done: { error in
+                Coordination.async { done(error) }
+            })
+    }
+}
+
+extension JobRecord {
+    /// What was made before a barrier.
+    fileprivate func staged(_ plan: Plan) -> [ImageHandle.Staged] {
+        let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        return staged.compactMap { file in
+            pictures[file.index].map { ImageHandle.Staged(picture: $0, path: file.path, result: file.result) }
+        }
+    }
+
+    /// What these pictures are made from, in bytes.
+    fileprivate func size(of pictures: [PlannedPicture]) -> Int {
+        Set(pictures.map(\.source)).reduce(0) { size, source in
+            guard let source else { return size + file.size }
+            return size + Int(staged.first { $0.index == source }?.result.bytes ?? 0)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import DaemonRuntime
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its original
+/// goes before that is moved: nobody else touches the job meanwhile.
+///
+/// All of it runs on the line of an inbox (`Disposals`).
+final class Returns: Sendable {
+    /// A job that is wanted back, and its new order.
+    struct Wanted: Sendable {
+        var job: JobRecord
+        var order: WorkOrder
+    }
+
+    /// The outcome for the jobs that were wanted back.
+    struct Outcome: Sendable {
+        var brought: [JobRecord] = []
+        /// Jobs that somebody else has brought back, or is bringing back.
+        var others: [Int] = []
+        var lost: [(job: Int, why: any Error)] = []
+
+        mutating func add(_ outcome: Outcome) {
+            brought += outcome.brought
+            others += outcome.others
+            lost += outcome.lost
+        }
+    }
+
+    private let ledger: Ledger
+    private let places: Places
+    private let claims: ClaimFolders
+    private let publisher: Publisher
+    /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
+    private let unsettled = Mutex<[String: Set<Int>]>([:])
+
+    init(_ ledger: Ledger, _ places: Places, _ claims: ClaimFolders, _ publisher: Publisher) {
+        (self.ledger, self.places, self.claims, self.publisher) = (ledger, places, claims, publisher)
+    }
+
+    /// Finds the returns that a crash broke off.
+    func begin() throws {
+        for job in try ledger.returning() { unsettle(job) }
+    }
+
+    /// Inboxes of which it is not known where all originals lie.
+    var inboxes: Set<String> { unsettled.withLock { Set($0.keys) } }
+
+    func takeBack(_ wanted: [Wanted]) -> Outcome {
+        var outcome = Outcome()
+        // The reads below have to see the moves just made.
+        _ = ledger.flush(seconds: 10)
+        var places: [Int: String] = [:]
+        var jobs: [(record: JobRecord, order: WorkOrder)] = []
+        for one in wanted {
+            do {
+                guard let record = try ledger.job(one.job.id) else { throw JobFailure("there is no such job any more") }
+                guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
+                    outcome.others.append(record.id)
+                    continue
+                }
+                guard try record.needsDownload || spot(record.source, of: record)?.status() != nil else {
+                    throw SystemError("open", record.source, code: ENOENT)
+                }
+                // The next try follows another order.
+                if let intent = record.intent { try publisher.takeBack(intent) }
+                places[record.id] = try place(of: record, for: one.order, except: Set(places.values))
+                jobs.append((record, one.order))
+            } catch {
+                outcome.lost.append((one.job.id, error))
+            }
+        }
+        let begun = ledger.begin(places.map { Ledger.Return(job: $0.key, place: $0.value) })
+        for (record, order) in jobs {
+            guard begun.contains(record.id), let place = places[record.id] else {
+                outcome.others.append(record.id)
+                continue
+            }
+            take(record, order, from: record.source, to: place, &outcome)
+        }
+        settle(&outcome)
+        return outcome
+    }
+
+    /// Undoes the returns of an inbox that have failed or were broken off. Returns which they were, and the jobs whose
+    /// original can't be found now.
+    func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
+        let wanted = unsettled.withLock { $0[inbox] ?? [] }
+        var ended: Set<Int> = []
+        var lost: [(job: JobRecord, why: any Error)] = []
+        for job in try ledger.jobs(wanted.sorted()) where job.returns != nil {
+            ended.insert(job.id)
+            do {
+                try end(job)
+            } catch {
+                lost.append((job, error))
+            }
+        }
+        unsettled.withLock { $0[inbox] = lost.isEmpty ? nil : Set(lost.map(\.job.id)) }
+        return (ended, lost)
+    }
+
+    private func end(_ job: JobRecord) throws {
+        guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
+            try original(of: job, at: [place, job.source]) == place
+        else { return ledger.abandonReturn(of: job.id) }
+        Log.notice("job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
+        ledger.putRight(job.id, source: place)
+    }
+
+    /// The return has failed: `end` finds out where the original lies.
+    private func unsettle(_ job: JobRecord) {
+        unsettled.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
+    }
+
+    /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
+    private func original(of record: JobRecord, at places: [String]) throws -> String? {
+        let found = try places.compactMap { path in
+            try spot(path, of: record)?.status().map { (path, $0.identity) }
+        }
+        let same = found.first { $0.1.inode == record.file.inode }
+        return (same ?? found.first { ($0.1.size, $0.1.modified) == (record.file.size, record.file.modified) })?.0
+    }
+
+    /// Nil when the folder around it does not exist.
+    private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
+        guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
+        let folder = try claims.open(record.order.inbox)
+        do {
+            return try folder.spot(path)
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
+        }
+    }
+
+    private func take(
+        _ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ outcome: inout Outcome
+    ) {
+        var (record, place) = (record, to)
+        do {
+            // The next try may use their names.
+            for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
+                try FileSystem.remove(file)
+            }
+            if !record.needsDownload, from != place {
+                guard let original = try spot(from, of: record) else { throw SystemError("open", from, code: ENOENT) }
+                while try !move(original, of: record, order, to: place) {
+                    place = try self.place(of: record, for: order, except: [place])
+                    ledger.change(Ledger.Return(job: record.id, place: place))
+                }
+            }
+            let old = record.needsDownload ? Disposal.absentPath(record, places) : record.source
+            try? FileSystem.remove(Disposal.explanationPath(old))
+            record.source = place
+            // Another priority than the recipe's was somebody's wish.
+            if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
+            record.order = order
+            if !record.needsDownload, let there = try spot(place, of: record)?.status() { record.file = there.identity }
+            outcome.brought.append(record)
+        } catch {
+            lose(record, error, &outcome)
+        }
+    }
+
+    private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws
+        -> Bool
+    {
+        guard record.origin == .claimed else { return try Moving.move(original, to: place) }
+        return try claims.open(order.inbox).take(original, to: place)
+    }
+
+    /// Makes the moves durable before they are recorded.
+    private func settle(_ outcome: inout Outcome) {
+        var failed: [String: any Error] = [:]
+        let moved = outcome.brought.filter { $0.origin != .kept && !$0.needsDownload }
+        for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
+            do {
+                try FileSystem.sync(folder)
+            } catch {
+                failed[folder] = error
+            }
+        }
+        let brought = outcome.brought
+        outcome.brought = []
+        for record in brought {
+            if let error = failed[FileSystem.folder(of: record.source)] {
+                lose(record, error, &outcome)
+            } else {
+                outcome.brought.append(record)
+            }
+        }
+    }
+
+    private func lose(_ record: JobRecord, _ why: any Error, _ outcome: inout Outcome) {
+        outcome.lost.append((record.id, why))
+        unsettle(record)
+    }
+
+    /// Whether a job of this order can begin with its original at this place.
+    private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
+        switch record.origin {
+        case .kept: true
+        case .claimed: FileSystem.lies(place, within: FileSystem.join(order.inbox, ClaimFolder.name))
+        case .spooled: FileSystem.lies(place, within: places.spool)
+        }
+    }
+
+    /// A free place to begin from. An original that was never moved stays where it is.
+    private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws
+        -> String
+    {
+        if record.needsDownload { return Spool.download(in: places.spool) }
+        if fits(record.source, record, order) { return record.source }
+        let claims = record.origin == .claimed ? try claims.open(order.inbox) : nil
+        for number in 0... {
+            let spooled = Spool.place(bringingBack: record.id, as: FileSystem.name(of: record.path), in: places.spool)
+            let place =
+                claims?.place(number, of: record.path)
+                ?? (number == 0 ? spooled : ResultName.numbered(spooled, number))
+            if taken.contains(place) { continue }
+            if try !ledger.knows(source: place) && (claims?.status(place) ?? FileSystem.status(place)) == nil {
+                return place
+            }
+        }
+        throw SystemError("rename", record.path, code: EEXIST)
+    }
+}

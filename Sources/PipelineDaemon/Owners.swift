@@ -1,0 +1,202 @@
+import DaemonRuntime
+import OperationGraph
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each owner is
+/// handed the others that it needs, and what it tells nobody in particular is connected here.
+@Coordination
+final class Owners: ReadsDelegate {
+    let started = Timestamp.now()
+    let ledger: Ledger
+    let configuration: ConfigurationInForce
+    let pool: WorkerPool
+    let fetch: FetchPool
+    let hooks: Hooks
+    let queues: Queues
+    let limits: QueueLimits
+    let counts = JobCounts()
+    let numbers = JobNumbers()
+    let progress = ProgressBoard()
+    let inboxes: Inboxes
+    let reloads: Reloads
+    let window: Window
+    let waiters: Waiters
+    let announcements: Announcements
+    let retries: Retries
+    let disposals: Disposals
+    let intake: JobIntake
+    let shortages: Shortages
+    let supervisor: Supervisor
+    let changes: JobChanges
+    let pauses: Pauses
+    let shutdown: Shutdown
+    private let strikes = Strikes()
+    private let history: History
+    private let reads: RepeatedReads
+    private let recovery: Recovery
+    /// Called when something of the status may have changed; set before anything does.
+    var tellChange: @Sendable () -> Void = {}
+
+    init(
+        _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool,
+        plugins: PluginShelf, fetch: FetchPool
+    ) {
+        (self.ledger, self.pool, self.fetch) = (ledger, pool, fetch)
+        configuration = ConfigurationInForce(loaded, places)
+        hooks = Hooks(ledger: ledger, places: places)
+        queues = Queues(loaded.configuration.settings)
+        let publisher = Publisher(awaitsOthers: queues.awaitsOthers)
+        ledger.awaitsOthers(queues.awaitsOthers)
+        let claims = ClaimFolders(root: staging.root)
+        limits = QueueLimits(queues, ledger, savedIn: places.saved)
+        inboxes = Inboxes(configuration, claims)
+        reloads = Reloads(configuration, plugins, in: pool, inboxes)
+        window = Window(ledger, queues, configuration, counts, limits)
+        reads = RepeatedReads(ledger)
+        waiters = Waiters(ledger, window, counts, inboxes, reads)
+        announcements = Announcements(ledger, on: queues.announce, window, waiters)
+        retries = Retries(ledger, numbers, counts, window, configuration)
+        history = History(ledger, counts, configuration)
+        disposals = Disposals(ledger, places, claims, publisher, inboxes, waiters, reads)
+        recovery = Recovery(
+            ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
+        intake = JobIntake(ledger, configuration, claims, numbers, counts, window, disposals, waiters, recovery)
+        shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
+        supervisor = Supervisor(
+            ledger, configuration, queues, window, counts,
+            JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher), shortages,
+            HangWatch(configuration, window, shortages, disposals), retries, strikes, disposals, waiters, progress,
+            history)
+        changes = JobChanges(
+            ledger, supervisor, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
+        pauses = Pauses(ledger, queues, supervisor, window, progress)
+        shutdown = Shutdown(
+            configuration, ledger, queues, supervisor, window, counts, inboxes, announcements, disposals, pool, fetch)
+        connect()
+    }
+
+    private func connect() {
+        reads.delegate = self
+        limits.changed = { [unowned self] in applySettings() }
+        waiters.holdUp = { [disposals] ids in
+            let reasons = disposals.holdUp(among: ids)
+            return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+        }
+        disposals.begins = { [unowned self] in supervisor.watchForHangs() }
+        supervisor.left = { [unowned self] in shutdown.check() }
+        intake.inboxChanged = { [unowned self] in
+            waiters.check()
+            inboxes.lookWhetherOpen()
+            tellChange()
+        }
+        reloads.adopted = { [unowned self] _ in adoptConfiguration() }
+        reloads.refused = { [unowned self] in tellChange() }
+    }
+
+    // MARK: - Beginning and stopping
+
+    /// Opens the inboxes and begins to work. What an earlier run left is put right first.
+    nonisolated func begin() throws {
+        ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
+        ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
+        ledger.batchSettled { [announcements] batch, news in
+            Coordination.async { announcements.announce(news, of: batch) }
+        }
+        try Coordination.sync {
+            numbers.begin(after: try ledger.highest())
+            try recovery.recover()
+            counts.begin(with: try ledger.counts())
+            if counts[.queued] > 0 { Log.notice("in the queue from before: \(counts[.queued])") }
+            ledger.othersChanged { [changes] consequences in Coordination.async { changes.adopt(consequences) } }
+            ledger.lookAtBatches()
+            try pauses.begin()
+            applySettings()
+            retries.queueDue()
+            inboxes.open(adopting: true, into: intake)
+            shortages.placesChanged()
+            try disposals.begin()
+            try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
+            window.fill()
+            history.forgetOld()
+        }
+    }
+
+    /// Calls `done` when each inbox is watched, or has said why it can't be.
+    nonisolated func whenOpen(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
+            inboxes.whenOpen { [self] in
+                done()
+                Coordination.async { self.applySettings() }
+            }
+        }
+    }
+
+    nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
+            shutdown.begin(done)
+            tellChange()
+        }
+    }
+
+    // MARK: - What changes
+
+    /// Hands the settings in force to those that they concern.
+    private func applySettings() {
+        let settings = configuration.settings
+        // Until the daemon is ready, workers beside the first are started for those jobs alone that wait for one.
+        pool.set(
+            capacity: inboxes.areOpen ? queues.render.report.effective : 1,
+            memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
+            jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
+        fetch.set(
+            transfersPerWorker: settings.workerJobs, maxSize: settings.downloads.maxSize, grace: settings.cancelGrace,
+            confined: settings.sandbox == .required)
+        queues.download.set(lane: settings.downloads.perHost)
+        window.set(perHost: settings.downloads.perHost)
+        ledger.keep(events: settings.control.historyEvents)
+        for queue in queues.all { queue.log(operations: settings.log == .operations) }
+        let programs = configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
+        hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
+    }
+
+    private func adoptConfiguration() {
+        limits.adopt(configuration.settings)
+        applySettings()
+        inboxes.open(into: intake)
+        shortages.placesChanged()
+        disposals.disposeBacklog()
+        strikes.forgive()
+        shortages.filtersReplaced()
+        shortages.look()
+        history.forgetOld()
+        ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
+        Log.notice("configuration and plugins were read again")
+        window.fill()
+    }
+
+    /// The ledger has become unwritable, or can be written again.
+    private func ledgerChanged() {
+        for queue in [queues.download, queues.render] { queue.hold(ledger.problem != nil) }
+        shortages.holdInboxes()
+    }
+
+    func readAgain(_ missed: RepeatedReads.Missed) {
+        if missed.backlog { disposals.disposeBacklog() }
+        if !missed.ended.isEmpty { waiters.lookUp(missed.ended) }
+        window.fill()
+        waiters.check()
+    }
+
+    func readingChanged() { tellChange() }
+
+    /// What keeps the daemon from its work, in words.
+    var problems: [String] {
+        let ledger = [
+            ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
+        ]
+        return ledger.compactMap(\.self) + shortages.problems + disposals.holdUp()
+            + [reloads.problem].compactMap(\.self) + hooks.problems
+    }
+}

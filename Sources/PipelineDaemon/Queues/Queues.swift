@@ -1,0 +1,44 @@
+import OperationGraph
+import PipelineModel
+
+/// The queues of operations, in the order in which a job passes through them.
+struct Queues: Sendable {
+    let download: GatedQueue
+    let render: GatedQueue
+    let publish: GatedQueue
+    /// It tells what has happened, in order, and is never held back.
+    let announce: GatedQueue
+
+    init(_ settings: Settings) {
+        download = GatedQueue("download", limit: settings.download, automatic: { 8 })
+        render = GatedQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
+        publish = GatedQueue("publish", limit: settings.publish, automatic: { 16 })
+        announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
+    }
+
+    var all: [GatedQueue] { held + [announce] }
+    /// These can be paused and limited.
+    var held: [GatedQueue] { [download, render, publish] }
+
+    subscript(entry: Entry) -> GatedQueue {
+        switch entry {
+        case .download: download
+        case .render: render
+        }
+    }
+
+    /// Whether others are about to be published as well, for whom it pays to wait. Neither the first of a burst nor the
+    /// last one waits, nor does a render for a place behind it.
+    var awaitsOthers: @Sendable () -> Bool {
+        { [render, publish] in
+            let behind = publish.report
+            return render.report.running > 0 && behind.running > 0 && behind.running * 2 < behind.effective
+        }
+    }
+
+    /// Why no queued job begins in this queue, if so.
+    func heldReason(_ entry: Entry, _ ledger: Ledger) -> String? {
+        let report = self[entry].report
+        return report.paused ? report.pauseText : ledger.unwritableReason
+    }
+}

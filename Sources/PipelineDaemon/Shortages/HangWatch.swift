@@ -1,0 +1,46 @@
+import DaemonRuntime
+import Dispatch
+import OperationGraph
+import PipelineModel
+import SystemCalls
+
+/// While something is in work, looks now and then whether its file systems answer. What does not answer can't be stopped:
+/// its place in the queue is given to another, and nothing more of the kind is begun.
+@Coordination
+final class HangWatch {
+    private let configuration: ConfigurationInForce
+    private let window: Window
+    private let shortages: Shortages
+    private let disposals: Disposals
+    private var isWatching = false
+
+    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ disposals: Disposals) {
+        (self.configuration, self.window) = (configuration, window)
+        (self.shortages, self.disposals) = (shortages, disposals)
+    }
+
+    /// Watches until nothing is in work. `hold` is told of jobs that wait for an answer.
+    func watch(hold: @escaping @Coordination @Sendable (Job, String) -> Void) {
+        guard !isWatching else { return }
+        isWatching = true
+        Coordination.after(configuration.settings.hangTimeout) { [self] in
+            isWatching = false
+            look(hold)
+            if disposals.movesSome || window.all.contains(where: { $0.record.state != .queued }) { watch(hold: hold) }
+        }
+    }
+
+    private func look(_ hold: (Job, String) -> Void) {
+        let latest = DispatchTime.now() - configuration.settings.hangTimeout.dispatch
+        for job in window.all {
+            for operation in job.operations {
+                guard let touch = operation.fileWork.current, touch.since < latest else { continue }
+                operation.setAside()
+                let order = job.record.order
+                let place = FileSystem.lies(touch.path, within: order.inbox) ? order.inbox : order.outbox
+                if let reason = shortages.begin(noAnswerFrom: place, for: job.record.id) { hold(job, reason) }
+            }
+        }
+        disposals.lookForHangs(since: latest)
+    }
+}

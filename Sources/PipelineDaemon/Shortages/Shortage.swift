@@ -1,0 +1,40 @@
+/// Why the work that needs something waits, and what for.
+struct Shortage {
+    enum Need {
+        /// The place was full for a job that had written so many bytes; `hope` says what the work waits for.
+        case room(written: Int64, hope: String)
+        case mount
+        case permission
+        case plugin
+        /// Another version of a filter.
+        case replacement
+        /// The answers that these jobs wait for.
+        case answer(Set<Int>)
+    }
+
+    var reason: String
+    var need: Need
+
+    var hope: String {
+        switch need {
+        case .room(_, let hope): hope
+        case .mount: "it is mounted"
+        case .permission: "it can be written"
+        case .plugin: "its plugin is back, or `pipectl reload` finds it"
+        case .replacement: "another version of it is loaded (`pipectl reload`)"
+        case .answer: "it answers"
+        }
+    }
+
+    /// Says of a resource that it is over.
+    func farewell(_ resource: Resource) -> String {
+        switch need {
+        case .room: "there is room in \(resource) again"
+        case .mount: "\(resource) is mounted again"
+        case .permission: "\(resource) can be written again"
+        case .plugin: "\(resource) is there again"
+        case .replacement: "\(resource) was loaded anew"
+        case .answer: "\(resource) answers again"
+        }
+    }
+}

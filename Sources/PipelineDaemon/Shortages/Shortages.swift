@@ -1,0 +1,197 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// The work that needs something waits, and goes on.
+@Coordination
+protocol ShortagesDelegate: AnyObject {
+    /// What needs this and has not begun waits, instead of being rendered in vain.
+    func setAside(_ resource: Resource, because reason: String)
+    /// What waits for this goes on.
+    func bringBack(_ resource: Resource)
+}
+
+/// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
+///
+/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a job
+/// that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that need it;
+/// the others go on.
+@Coordination
+final class Shortages {
+    private let configuration: ConfigurationInForce
+    private let ledger: Ledger
+    private let staging: Staging
+    private let inboxes: Inboxes
+    private let reloads: Reloads
+    private let places: KnownPlaces
+    weak var delegate: (any ShortagesDelegate)?
+    private var shortages: [Resource: Shortage] = [:]
+    /// Resources being looked at: a disk that does not answer holds one thread.
+    private var looking: Set<Resource> = []
+
+    /// How long to wait before something that a disk refused is tried again.
+    nonisolated static let interval = Duration.seconds(2)
+
+    init(
+        _ configuration: ConfigurationInForce, _ ledger: Ledger, _ staging: Staging, _ inboxes: Inboxes,
+        _ reloads: Reloads
+    ) {
+        (self.configuration, self.ledger, self.staging) = (configuration, ledger, staging)
+        (self.inboxes, self.reloads) = (inboxes, reloads)
+        places = KnownPlaces(configuration)
+    }
+
+    subscript(resource: Resource) -> Shortage? { shortages[resource] }
+
+    /// The first thing that is known not to be there, of those for which this holds.
+    func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
+
+    /// What is missing, and what its work waits for, in words.
+    var problems: [String] {
+        shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
+    }
+
+    // MARK: - Beginning
+
+    func begin(_ shortage: Shortage, of resource: Resource) {
+        shortages[resource] = shortage
+        Log.failure(
+            "\(shortage.reason): its work waits, and goes on when \(shortage.hope)",
+            of: LogSubject(filter: resource.filter))
+        delegate?.setAside(resource, because: shortage.reason)
+        holdInboxes()
+        if shortages.count == 1 { lookLater() }
+    }
+
+    /// A job has found no room in `place`, after it had written so many bytes.
+    func begin(noRoomIn place: Resource, written: Int64, _ room: DiskRoom?) {
+        var written = written
+        if case .room(let known, _) = shortages[place]?.need { written = max(written, known) }
+        let hope = room?.hope(written: written, freeSpace: configuration.settings.freeSpace) ?? "there is room"
+        let need = Shortage.Need.room(written: written, hope: hope)
+        switch shortages[place]?.need {
+        case .room: shortages[place]?.need = need
+        case .mount, .permission, .plugin, .replacement, .answer: break
+        case nil: begin(Shortage(reason: "no space in \(place)", need: need), of: place)
+        }
+    }
+
+    /// Looks why an outbox can't be written as a whole, if so.
+    func lookForPermission(in outbox: String, done: @escaping @Coordination @Sendable (SystemError?) -> Void) {
+        FileQueue.async { [staging] in
+            let refusal = staging.refusal(of: outbox)
+            Coordination.async { done(refusal) }
+        }
+    }
+
+    /// The place, of these, whose disk is gone.
+    func gone(of folders: [String]) -> Resource? {
+        guard let gone = folders.first(where: places.isGone) else { return nil }
+        beginGone(gone)
+        return .place(gone)
+    }
+
+    private func beginGone(_ place: String) {
+        begin(Shortage(reason: "\(place) is not mounted any more", need: .mount), of: .place(place))
+    }
+
+    /// The job waits for a file system that does not answer. Returns why it waits, or nil when it waits for something
+    /// else already.
+    func begin(noAnswerFrom place: String, for job: Int) -> String? {
+        switch shortages[.place(place)]?.need {
+        case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job]))
+        case .room, .mount, .permission, .plugin, .replacement: return nil
+        case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job])), of: .place(place))
+        }
+        return shortages[.place(place)]?.reason
+    }
+
+    /// An operation of the job has ended: what it was waiting for has answered.
+    func answered(_ job: Int) {
+        for (resource, shortage) in shortages {
+            guard case .answer(var jobs) = shortage.need, jobs.remove(job) != nil else { continue }
+            shortages[resource]?.need = .answer(jobs)
+            if jobs.isEmpty { goOn(resource) }
+        }
+    }
+
+    // MARK: - Going on
+
+    func goOn(_ resource: Resource) {
+        guard let shortage = shortages.removeValue(forKey: resource) else { return }
+        Log.notice(shortage.farewell(resource))
+        delegate?.bringBack(resource)
+        holdInboxes()
+    }
+
+    /// Plugins were loaded anew: filters that were to be replaced have been.
+    func filtersReplaced() {
+        for (resource, shortage) in shortages {
+            if case .replacement = shortage.need { goOn(resource) }
+        }
+    }
+
+    /// Inboxes and outboxes are others than before: what is mounted now is what is meant.
+    func placesChanged() {
+        holdInboxes()
+        places.forget()
+        places.learn()
+    }
+
+    func mountsChanged() {
+        inboxes.mountsChanged()
+        for place in places.gone where shortages[.place(place)] == nil { beginGone(place) }
+        look()
+        places.learn()
+    }
+
+    private func lookLater() {
+        Coordination.after(Self.interval) { [self] in
+            look()
+            if !shortages.isEmpty { lookLater() }
+        }
+    }
+
+    /// Looks what of it is mended.
+    func look() {
+        let freeSpace = configuration.settings.freeSpace
+        for (resource, shortage) in shortages {
+            switch (resource, shortage.need) {
+            case (.place(let place), _) where places.isGone(place): break
+            case (_, .mount): goOn(resource)
+            case (.filter(let name), .plugin): reloads.look(for: name) { self.goOn(resource) }
+            case (.place(let place), .room(let written, _)):
+                let folder = staging.folder(in: place)
+                look(for: resource) { DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace) }
+            case (.spool(let folder), .room(let written, _)):
+                look(for: resource) { DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace) }
+            case (.place(let place), .permission):
+                look(for: resource) { [staging] in staging.refusal(of: place) == nil }
+            case (_, .answer), (_, .plugin), (_, .replacement), (.spool, _), (.filter, _): break
+            }
+        }
+    }
+
+    private func look(for resource: Resource, _ isWell: @escaping @Sendable () -> Bool) {
+        guard looking.insert(resource).inserted else { return }
+        FileQueue.async { [self] in
+            let isWell = isWell()
+            Coordination.async { [self] in
+                looking.remove(resource)
+                if isWell { goOn(resource) }
+            }
+        }
+    }
+
+    // MARK: - Inboxes
+
+    /// Tells each inbox whether it may take files.
+    func holdInboxes() {
+        for inbox in inboxes.all {
+            let order = configuration.order(for: inbox.recipe)
+            let missing = first { $0 != .place(order.inbox) && order.needs($0) }
+            inbox.hold(ledger.unwritableReason ?? missing.flatMap { shortages[$0]?.reason })
+        }
+    }
+}

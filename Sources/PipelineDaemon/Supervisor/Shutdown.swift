@@ -1,0 +1,99 @@
+import DaemonRuntime
+import Dispatch
+import OperationGraph
+import PipelineModel
+
+/// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
+@Coordination
+final class Shutdown {
+    private let configuration: ConfigurationInForce
+    private let ledger: Ledger
+    private let queues: Queues
+    private let supervisor: Supervisor
+    private let window: Window
+    private let counts: JobCounts
+    private let inboxes: Inboxes
+    private let announcements: Announcements
+    private let disposals: Disposals
+    private let pool: WorkerPool
+    private let fetch: FetchPool
+    private(set) var isStopping = false
+    /// No job is left in work; originals may still be on their way.
+    private var isDrained = false
+    private var done: (@Sendable () -> Void)?
+
+    init(
+        _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ supervisor: Supervisor,
+        _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ announcements: Announcements,
+        _ disposals: Disposals, _ pool: WorkerPool, _ fetch: FetchPool
+    ) {
+        (self.configuration, self.ledger, self.queues) = (configuration, ledger, queues)
+        (self.supervisor, self.window, self.counts, self.inboxes) = (supervisor, window, counts, inboxes)
+        (self.announcements, self.disposals, self.pool, self.fetch) = (announcements, disposals, pool, fetch)
+    }
+
+    func begin(_ done: @escaping @Sendable () -> Void) {
+        guard !isStopping else { return }
+        isStopping = true
+        self.done = done
+        inboxes.stop()
+        window.close()
+        // Downloading and rendering close; publishing and announcing go on with what has been rendered.
+        queues.download.close()
+        queues.render.close()
+        let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
+        for job in window.all {
+            let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
+            // What is being downloaded could not be rendered any more.
+            let isEarly = [.pending, .ready].contains(job.render.state)
+            if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { supervisor.giveBack(job) }
+        }
+        let settings = configuration.settings
+        let running = counts[.running]
+        if running > 0 {
+            Log.notice("stopping: \(running) running, which have \(settings.drainTimeout.text) to finish")
+        }
+        check()
+        Coordination.after(settings.drainTimeout) { self.drainTimedOut() }
+        Coordination.after(settings.drainTimeout + settings.cancelGrace + .seconds(5)) { self.giveUp() }
+    }
+
+    private func drainTimedOut() {
+        disposals.leaveRest()
+        let running = window.all.filter { !$0.publishing }
+        guard !running.isEmpty else { return }
+        Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
+        for job in running { supervisor.giveBack(job) }
+    }
+
+    /// Something hangs, a mount for example: what it holds up is put right at the next start.
+    private func giveUp() {
+        guard let done else { return }
+        self.done = nil
+        Log.failure(
+            isDrained
+                ? "stopping: originals can't be moved; they are at the next start"
+                : "stopping: \(window.count) jobs can't be brought to an end; they are put right at the next start")
+        _ = ledger.flush(seconds: 2)
+        done()
+    }
+
+    /// A job has left the window, or its end is recorded.
+    func check() {
+        guard isStopping, window.isEmpty, window.isSettled, !isDrained else { return }
+        isDrained = true
+        announcements.whenAnnounced { [self] in
+            pool.stop { [self] in
+                fetch.stop { [self] in
+                    disposals.whenDisposed { [self] in
+                        _ = ledger.flush(seconds: 10)
+                        Coordination.async { [self] in
+                            done?()
+                            done = nil
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
