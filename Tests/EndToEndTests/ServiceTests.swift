@@ -51,6 +51,7 @@ struct ServiceTests {
     @Test("the status line says what waits and why, and what has failed today")
     func status() async throws {
         try await Self.with { daemon, manager in
+            try await manager.until("READY=1")
             try await manager.until("STATUS=nothing to do")
             _ = try daemon.call(Call.Pause(reason: "printing posters"))
             try daemon.drop(as: "sunset.png")

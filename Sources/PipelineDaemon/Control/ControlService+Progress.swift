@@ -144,7 +144,7 @@ final class ProgressWatchers {
 
 extension Job {
     /// Some operation of it has begun.
-    fileprivate var isInWork: Bool { !ended && (download ?? render).hasBegun }
+    fileprivate var isInWork: Bool { phase != .ended && (download ?? render).hasBegun }
 }
 
 extension Progress {

@@ -6,6 +6,24 @@ import WorkerProtocol
 /// A job within the window: its record, and its operations.
 @Coordination
 final class Job {
+    /// What is to become of a job that does not go on to its end.
+    enum Wish: Equatable {
+        /// Something that it needs is missing, for this reason.
+        case wait(String)
+        /// The daemon stops, or the job's row is changed: it goes back to the queue.
+        case giveBack
+        case cancel
+    }
+
+    enum Phase {
+        case working
+        /// The intent to publish is recorded, or on its way: the job ends `done`.
+        case publishing
+        /// Its staging files are being removed.
+        case discarding
+        case ended
+    }
+
     var record: JobRecord
     /// The lane of its download.
     let lane: HostLane?
@@ -15,19 +33,10 @@ final class Job {
     /// Behind the last barrier only.
     let publish: PublishOperation?
     let announce: AnnounceOperation?
-    /// Somebody wants it to stop.
-    var cancelRequested = false
-    /// The daemon stops: what has not ended goes back to the queue.
-    var returning = false
-    /// What it waits for, once it has stopped.
-    var waits: String?
+    var wish: Wish?
+    var phase = Phase.working
     /// Why its intent could not be recorded.
     var refusal: JobFailure?
-    /// The intent to publish is recorded, or on its way: it ends `done`.
-    var publishing = false
-    /// Its staging files are being removed.
-    var discarding = false
-    var ended = false
     /// How many pieces barriers cut it into.
     private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
 
@@ -42,6 +51,9 @@ final class Job {
         self.publish = publish
         self.announce = announce
     }
+
+    /// Somebody wants it out of the window, whatever it could still reach there.
+    var isToLeave: Bool { wish == .cancel || wish == .giveBack }
 
     /// Takes its operations back, unless it has begun; false then.
     func withdraw() -> Bool {

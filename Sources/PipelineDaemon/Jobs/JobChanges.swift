@@ -43,7 +43,7 @@ final class JobChanges {
         let jobs = window.all.filter { choice.speaks(of: $0.record) }
         let rows = Mutex(0)
         let group = DispatchGroup()
-        for _ in 0..<3 { group.enter() }
+        for _ in 0..<2 { group.enter() }
         // The rows first: what comes after a job of the window, and is to be cancelled with it, does not fail instead.
         cancelRows(choice) { count in
             rows.withLock { $0 = count }
@@ -52,9 +52,8 @@ final class JobChanges {
         // The newest first: a worker that gets free finds nothing left to be started.
         for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { supervisor.cancel(job) }
         waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
-        // Jobs that have ended at once are recorded as that before it is told.
-        ledger.write(wanted: .now, { _, _ in }, done: { group.leave() })
         Coordination.notify(group) { [self] in
+            // Behind this everything that has ended is recorded, too.
             announcements.whenAnnounced {
                 done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled })
             }

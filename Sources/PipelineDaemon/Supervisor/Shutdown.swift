@@ -60,7 +60,7 @@ final class Shutdown {
 
     private func drainTimedOut() {
         disposals.leaveRest()
-        let running = window.all.filter { !$0.publishing }
+        let running = window.all.filter { $0.phase != .publishing }
         guard !running.isEmpty else { return }
         Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
         for job in running { supervisor.giveBack(job) }

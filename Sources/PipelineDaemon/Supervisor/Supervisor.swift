@@ -87,7 +87,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             guard job.record.state == .queued else { return }
             job.record.started = Timestamp.now()
             job.begin("DownloadOperation", "download")
-            move(job, to: job.cancelRequested ? .cancelling : .running)
+            move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
         case .finished:
             if let response = job.download?.response { came(job, response) }
@@ -97,7 +97,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             job.end("DownloadOperation", job.download?.failure, job.download?.account)
             job.record.partial = job.download?.partial
             job.cancelOperations()
-            if job.cancelRequested || job.returning { return settle(job) }
+            if job.isToLeave { return settle(job) }
             fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("DownloadOperation", state, nil, job.download?.account)
@@ -126,7 +126,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             guard job.record.state == .queued else { return hold(job.record.id, nil) }
             // Beyond a barrier it goes on.
             if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
-            move(job, to: job.cancelRequested ? .cancelling : .running)
+            move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
         case .finished:
             if job.record.segment == 0 { job.tell(job.render.header) }
@@ -139,7 +139,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             job.end("RenderOperation", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
-            if job.cancelRequested || job.returning { return settle(job) }
+            if job.isToLeave { return settle(job) }
             fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
             job.end("RenderOperation", state, nil, job.render.account)
@@ -149,16 +149,16 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
     }
 
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
-        guard let job = window[id], !job.ended else { return }
+        guard let job = window[id] else { return }
         job.end("RenderOperation", failure, account)
         job.begin("RenderOperation", "render")
     }
 
     /// What comes before a barrier is made.
     private func cross(_ job: Job) {
-        guard let image = job.render.image, !job.ended else { return }
+        guard let image = job.render.image, job.phase != .ended else { return }
         operations.keep(image, in: job.record.order.outbox) { [self] error in
-            guard !job.ended, !job.cancelRequested, !job.returning, job.waits == nil else { return }
+            guard job.phase != .ended, job.wish == nil else { return }
             if let error {
                 let failure = JobFailure(error, inOutboxDuring: "handing over what was made before the barrier")
                 return fail(job, failure)
@@ -176,10 +176,10 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
         switch state {
         case .executing:
             job.begin("PublishOperation", "publish")
-            job.publishing = job.record.intent != nil
+            if job.record.intent != nil { job.phase = .publishing }
             hold(job.record.id, nil)
         case .failed:
-            job.publishing = false
+            job.phase = .working
             job.end("PublishOperation", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
             fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
@@ -192,16 +192,16 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// The publish intent: from here on the job ends `done`, unless it has been cancelled before.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void) {
-        guard let job = window[id], !job.cancelRequested, !job.returning else { return done(false) }
+        guard let job = window[id], !job.isToLeave else { return done(false) }
         // The first, or one that was recorded before a name was taken by somebody else.
         let former = job.record.intent
-        job.publishing = true
+        job.phase = .publishing
         job.record.intent = intent
         ledger.record(intent: intent, of: id) {
             done(true)
         } refused: {
             Coordination.async {
-                job.publishing = former != nil
+                job.phase = former == nil ? .working : .publishing
                 job.record.intent = former
                 job.refusal = .unrecordedIntent
                 done(false)
@@ -227,8 +227,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// The class of a failure decides what becomes of its job.
     private func fail(_ job: Job, _ failure: JobFailure) {
-        guard !job.ended else { return }
-        if job.cancelRequested || job.returning { return settle(job) }
+        guard job.phase != .ended else { return }
+        if job.isToLeave { return settle(job) }
         job.record.error = failure.message
         job.record.advice = failure.advice
         job.record.failure = failure.class
@@ -302,8 +302,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// False when the job was cancelled or given back while a disk was looked at.
     private func goesOn(_ job: Job) -> Bool {
-        if job.ended { return false }
-        if job.cancelRequested || job.returning {
+        if job.phase == .ended { return false }
+        if job.isToLeave {
             settle(job)
             return false
         }
@@ -351,8 +351,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             }
         }
         for job in window.all where job.record.state == .queued {
-            guard job.record.needs(resource), !job.cancelRequested, !job.returning else { continue }
-            job.waits = reason
+            guard job.record.needs(resource), !job.isToLeave else { continue }
+            job.wish = .wait(reason)
             job.cancelOperations()
             settle(job)
         }
@@ -369,8 +369,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// Cancels one job. Only one that is not yet publishing can be.
     func cancel(_ job: Job) {
-        guard !job.cancelRequested, !job.publishing, !job.ended else { return }
-        job.cancelRequested = true
+        guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
+        job.wish = .cancel
         if [.running, .waiting].contains(job.record.state) { move(job, to: .cancelling) }
         job.cancelOperations()
         settle(job)
@@ -378,46 +378,42 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// The daemon stops: the job goes back to the queue.
     func giveBack(_ job: Job) {
-        guard !job.publishing, !job.ended, !job.cancelRequested else { return }
-        job.returning = true
+        guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
+        job.wish = .giveBack
         job.cancelOperations()
         settle(job)
     }
 
     /// A job that has not begun is a row again; false when it has begun.
     func takeBack(_ job: Job) -> Bool {
-        guard job.record.state == .queued, !job.cancelRequested, !job.returning, job.withdraw() else { return false }
-        job.returning = true
+        guard job.record.state == .queued, !job.isToLeave, job.withdraw() else { return false }
+        job.wish = .giveBack
         settle(job)
         return true
     }
 
     /// A job that is to stop has stopped once none of its operations works any more.
     private func settle(_ job: Job) {
-        guard job.cancelRequested || job.returning || job.waits != nil, !job.ended, !job.publishing, job.isStill
-        else { return }
+        guard job.wish != nil, job.phase == .working, job.isStill else { return }
         // An intent speaks of what is staged: the next try publishes it, or the disposal takes it back.
         guard let image = job.render.image, job.record.intent == nil else { return stopped(job) }
-        guard !job.discarding else { return }
-        job.discarding = true
+        job.phase = .discarding
         operations.discard(image) { Coordination.async { self.stopped(job) } }
     }
 
     private func stopped(_ job: Job) {
-        guard !job.ended else { return }
-        guard job.cancelRequested else { return backToWhereItWas(job) }
-        finish(job, .cancelled)
-        let record = job.record
-        Log.notice("\(record.order.recipe): \(record.path) cancelled (job \(record.id))", of: LogSubject(record))
-    }
-
-    /// Back to the queue, or to what waits.
-    private func backToWhereItWas(_ job: Job) {
-        // When the daemon stops, it is for the next start to see whether there is room.
-        if let reason = job.waits, !job.returning { return wait(job, .place, reason) }
-        job.record.started = nil
-        job.record.reason = nil
-        finish(job, .queued)
+        guard job.phase != .ended else { return }
+        switch job.wish {
+        case .cancel:
+            finish(job, .cancelled)
+            let record = job.record
+            Log.notice("\(record.order.recipe): \(record.path) cancelled (job \(record.id))", of: LogSubject(record))
+        case .wait(let reason): wait(job, .place, reason)
+        case .giveBack, nil:
+            job.record.started = nil
+            job.record.reason = nil
+            finish(job, .queued)
+        }
     }
 
     // MARK: - States
@@ -463,7 +459,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     /// The job leaves the window in its last state, `queued` when the daemon stops, or `waiting`.
     private func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
-        job.ended = true
+        job.phase = .ended
         window.leave(job)
         // One that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued {

@@ -80,6 +80,17 @@ final class DaemonFixture {
 
     var process: Int32 { daemon?.identifier ?? -1 }
 
+    /// How many of the daemon's threads wait for a disk.
+    var blockedThreads: Int {
+        get throws {
+            let tasks = "/proc/\(process)/task"
+            return try FileManager.default.contentsOfDirectory(atPath: tasks).count { thread in
+                let status = try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)
+                return status?.contains("State:\tD") == true
+            }
+        }
+    }
+
     /// The daemon's workers.
     func workers() throws -> [Int32] {
         // The kernel lists a child below the thread that has started it.

@@ -1,0 +1,270 @@
+import DaemonRuntime
+import Foundation
+import OperationGraph
+import PipelineModel
+import Synchronization
+import SystemCalls
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Owners")
+struct OwnerTests {
+    // MARK: - Numbers and counts
+
+    @Test("numbers go on behind the highest known ones, and the jobs of a list follow each other")
+    func numbers() {
+        Coordination.sync {
+            let numbers = JobNumbers()
+            numbers.begin(after: (id: 7, position: 90, batch: 2))
+            #expect(numbers.takeJobs(3) == (8, 91))
+            #expect(numbers.takeJobs() == (11, 94))
+            #expect(numbers.lastID == 11)
+            #expect(numbers.takePositions(0) == 95 && numbers.takePositions(5) == 95 && numbers.takePositions() == 100)
+            #expect(!numbers.knows(batch: 3) && !numbers.knows(batch: 0))
+            #expect(numbers.takeBatch() == 3)
+            #expect(numbers.knows(batch: 3))
+        }
+    }
+
+    @Test("a job that changes its state counts once, and work is over when all have ended")
+    func counts() {
+        Coordination.sync {
+            let counts = JobCounts()
+            #expect(!counts.isBusy)
+            counts.begin(with: [.queued: 2, .done: 5])
+            counts.move(from: .queued, to: .running)
+            #expect(counts[.queued] == 1 && counts[.running] == 1 && counts.unended == 2)
+            counts.move(2, from: .queued, to: .cancelled)
+            counts.add([.running: 1, .done: 3], times: -1)
+            #expect(counts[.done] == 2)
+            // What is not known yet of others does not hide that nothing is in work.
+            #expect(counts[.queued] == -1 && !counts.isBusy)
+        }
+    }
+
+    // MARK: - Window
+
+    @Test("rows come into the window by priority and position as far as there is room, the high ones beyond it")
+    func window() async throws {
+        try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert((1...20).map { fixture.job($0, priority: $0 == 20 ? .high : .normal) }))
+            Coordination.sync {
+                let window = fixture.owners.window
+                window.hold()
+                window.fill()
+                #expect(window.isEmpty)
+                window.goOn()
+                #expect(Set(window.ids) == Set(1...7).union([20]))
+                let first = window[1]
+                #expect(first.map(fixture.owners.supervisor.takeBack) == true)
+                #expect(window[1] == nil && window.count == 7)
+            }
+            #expect(fixture.insert((21...30).map { fixture.job($0, priority: .high) }))
+            Coordination.sync {
+                let window = fixture.owners.window
+                window.fill()
+                // Four more than Window=.
+                #expect(window.count == 12)
+                window.close()
+                for job in Array(window.all) { fixture.owners.supervisor.giveBack(job) }
+                window.fill()
+                #expect(window.isEmpty)
+            }
+        }
+    }
+
+    // MARK: - Waiting
+
+    @Test("who waits for jobs is told of those that are over at once, and of the others as they come")
+    func waiters() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var over = fixture.job(1, .done)
+            over.disposed = true
+            #expect(fixture.insert([over, fixture.job(2)]))
+            let told = Mutex<[String]>([])
+            @Sendable func tell(_ text: String) { told.withLock { $0.append(text) } }
+            Coordination.sync {
+                let waiters = fixture.owners.waiters
+                waiters.holdUp = { _ in "the disk" }
+                waiters.wait(
+                    for: [1, 2],
+                    Waiter(
+                        each: { tell("\($0.id)") }, done: { tell("done") }, heldUp: { tell("held up: \($0 ?? "no")") }))
+                waiters.waitUntilStopped([1]) { tell("stopped") }
+                waiters.holdUp = { _ in nil }
+                var second = fixture.job(2, .failed)
+                second.disposed = true
+                waiters.ended([second])
+                waiters.ended([second])
+            }
+            #expect(told.withLock { $0 } == ["1", "held up: the disk", "stopped", "held up: no", "2", "done"])
+        }
+    }
+
+    @Test("a retry that is due is queued, behind what is queued already; another waits for its time, or for somebody")
+    func retries() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let waiting = (1...2).map { id in
+                var job = fixture.job(id, .waiting)
+                (job.hold, job.due) = (.retry, id == 1 ? 1 : Timestamp.now() + 60)
+                return job
+            }
+            #expect(fixture.insert(waiting + [fixture.job(3)]))
+            Coordination.sync {
+                fixture.owners.numbers.begin(after: (3, 3, 0))
+                fixture.owners.window.hold()
+                fixture.owners.retries.queueDue()
+            }
+            await fixture.settle()
+            #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [3, 1])
+            #expect(fixture.count(.waiting) == 1)
+            let early = await withCheckedContinuation { continuation in
+                Coordination.async { fixture.owners.retries.queueEarly(nil) { continuation.resume(returning: $0) } }
+            }
+            #expect(early == [2])
+            #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [3, 1, 2])
+        }
+    }
+
+    // MARK: - Shortages
+
+    @Test("what is missing is said once and its jobs wait; an answer is there when the last of its jobs has it")
+    func shortages() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert([fixture.job(1), fixture.job(2)]))
+            let outbox = fixture.job(1).order.outbox
+            Coordination.sync {
+                let shortages = fixture.owners.shortages
+                fixture.owners.window.fill()
+                #expect(fixture.owners.window.count == 2)
+                #expect(shortages.begin(noAnswerFrom: outbox, for: 8) == "\(outbox) does not answer")
+                #expect(shortages.begin(noAnswerFrom: outbox, for: 9) == "\(outbox) does not answer")
+                #expect(shortages.problems == ["\(outbox) does not answer; its work goes on when it answers"])
+                #expect(shortages.first(where: fixture.job(1).needs) == .place(outbox))
+            }
+            await fixture.settle()
+            await fixture.settle()
+            #expect(try fixture.ledger.job(1)?.reason == "\(outbox) does not answer")
+            Coordination.sync {
+                #expect(fixture.owners.counts[.waiting] == 2)
+                let shortages = fixture.owners.shortages
+                shortages.answered(8)
+                #expect(shortages[.place(outbox)] != nil)
+                shortages.answered(9)
+                #expect(shortages.problems == [])
+            }
+            await fixture.settle()
+            Coordination.sync { #expect(fixture.owners.window.count == 2 && fixture.owners.counts[.queued] == 2) }
+        }
+    }
+
+    @Test("a filter is forgiven when a picture has gone through it, and counts each picture once")
+    func strikes() throws {
+        try Coordination.sync {
+            let strikes = Strikes()
+            let chain = try Chain(parsing: "save", catalog: .builtIn)
+            let order = WorkOrder(
+                recipe: "r", adHoc: false, outputs: [RecipeOutput(name: nil, chain: chain)], original: .archive,
+                conflict: .number, outbox: "/out", inbox: "/in")
+            #expect(strikes.strike("save", with: "a.png") == 1)
+            #expect(strikes.strike("save", with: "a.png") == 1)
+            #expect(strikes.strike("save", with: "b.png") == 2)
+            #expect(strikes.strike("noir", with: "b.png") == 1)
+            strikes.acquit(order)
+            #expect(strikes.strike("save", with: "c.png") == 1)
+            #expect(strikes.strike("noir", with: "c.png") == 2)
+            strikes.forgive()
+            #expect(strikes.strike("noir", with: "d.png") == 1)
+        }
+    }
+
+    // MARK: - Queues
+
+    @Test("a limit that was set holds over a reload, and is the next start's once it is kept")
+    func limits() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            Coordination.sync {
+                owners.limits.set(.count(3), of: owners.queues.publish)
+                owners.limits.adopt(owners.configuration.settings)
+                #expect(owners.queues.publish.report.effective == 3)
+                #expect(owners.limits.live(of: "publish")?.isSaved == false)
+                #expect(owners.limits.live(of: "render") == nil)
+            }
+            let error = await withCheckedContinuation { continuation in
+                Coordination.async {
+                    owners.limits.save(.count(3), of: owners.queues.publish) { continuation.resume(returning: $0) }
+                }
+            }
+            #expect(error == nil)
+            Coordination.sync { #expect(owners.limits.live(of: "publish")?.isSaved == true) }
+            #expect(try String(contentsOfFile: fixture.places.saved, encoding: .utf8).contains("Publish=3"))
+        }
+    }
+
+    @Test("a paused queue begins nothing until it goes on, and the pause is recorded")
+    func pauses() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert([fixture.job(1)]))
+            let owners = fixture.owners
+            let queues = Coordination.sync { owners.queues }
+            await withCheckedContinuation { continuation in
+                Coordination.async { owners.pauses.pause([queues.render], reason: "lunch") { continuation.resume() } }
+            }
+            #expect(queues.heldReason(.render, fixture.ledger) == "paused: lunch")
+            #expect(try fixture.ledger.pausedQueues() == ["render": "lunch"])
+            Coordination.sync {
+                owners.window.fill()
+                #expect(owners.window.isEmpty)
+            }
+            await withCheckedContinuation { continuation in
+                Coordination.async { owners.pauses.resume([queues.render]) { continuation.resume() } }
+            }
+            #expect(queues.heldReason(.render, fixture.ledger) == nil)
+            #expect(try fixture.ledger.pausedQueues().isEmpty)
+            Coordination.sync { #expect(owners.window.ids == [1]) }
+        }
+    }
+
+    // MARK: - Ends
+
+    @Test("the original of a job that has ended moves once, and who waits for the job is told then")
+    func disposal() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = fixture.job(1, .cancelled)
+            job.finished = 2000
+            let folder = "\(fixture.places.spool)/1"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("picture".utf8).write(to: URL(filePath: job.source))
+            job.file = try #require(try FileSystem.status(job.source)).identity
+            #expect(fixture.insert([job]))
+            await withCheckedContinuation { continuation in
+                Coordination.async { [job] in
+                    fixture.owners.waiters.wait(for: [1], Waiter(each: { _ in }, done: { continuation.resume() }))
+                    fixture.owners.disposals.dispose(job)
+                    fixture.owners.disposals.disposeBacklog()
+                }
+            }
+            #expect(FileManager.default.fileExists(atPath: "\(fixture.places.cancelled)/r/1.png"))
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+
+    @Test("ended jobs beyond HistoryJobs= are forgotten, now and then, and no longer counted")
+    func history() async throws {
+        try await OwnersFixture.with("[Daemon]\nHistoryJobs=8\n") { (fixture: OwnersFixture) async throws -> Void in
+            let jobs = (1...12).map { id in
+                var job = fixture.job(id, .done)
+                (job.finished, job.disposed) = (Timestamp.now(), true)
+                return job
+            }
+            #expect(fixture.insert(jobs))
+            #expect(try fixture.ledger.counts()[.done] == 12)
+            Coordination.sync { History(fixture.ledger, fixture.owners.counts, fixture.owners.configuration).ended(1) }
+            while fixture.count(.done) != 8 { await fixture.settle() }
+            #expect(try fixture.ledger.counts()[.done] == 8)
+        }
+    }
+}
