@@ -98,7 +98,8 @@ let package = Package(
                 "CLinux", "CVips", "CTurboJPEG", "CWebP", "CPipelinePlugin", "SystemCalls", "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
             ], fast),
-        program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
+        program(
+            "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
 
@@ -121,7 +122,10 @@ let package = Package(
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
         tests(
             "FetchWorkerTests",
-            ["TestTools", "CLinux", "SystemCalls", "WorkerProtocol", "WorkerConfinement", "FetchWorker"]),
+            [
+                "TestTools", "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
+                "FetchWorker",
+            ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/faulty_disk.c", "Fixture/foreign_client.py"]),

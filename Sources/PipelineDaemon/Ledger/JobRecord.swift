@@ -95,28 +95,6 @@ extension JobRecord {
     var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
 }
 
-extension FileStatus {
-    /// What tells a file from another, and from itself after a change.
-    struct Identity: Sendable, Hashable {
-        var device: Int
-        var inode: Int
-        var size: Int
-        var modified: Int
-
-        /// Of what is not there.
-        static let none = Identity(device: 0, inode: 0, size: 0, modified: 0)
-
-        /// The number of a device may change with a reboot.
-        var onAnyDevice: Identity { Identity(device: 0, inode: inode, size: size, modified: modified) }
-    }
-
-    var identity: Identity {
-        Identity(
-            device: Int(truncatingIfNeeded: device), inode: Int(truncatingIfNeeded: inode), size: Int(size),
-            modified: Int(modified))
-    }
-}
-
 /// The renames that publish a job, recorded before the first of them.
 struct PublishIntent: Codable, Sendable, Hashable {
     struct Step: Codable, Sendable, Hashable {

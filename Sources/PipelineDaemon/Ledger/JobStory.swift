@@ -1,4 +1,5 @@
 import DaemonRuntime
+import PipelineModel
 import WorkerProtocol
 
 /// What happened to a job, for `pipectl show`. It is written with every change of the job, so it is kept small.

@@ -1,4 +1,5 @@
 import PipelineModel
+import SystemCalls
 
 /// The queue that a job begins in. Each has a window of its own, so that downloads that are held up do not hold up pictures.
 enum Entry: String, CaseIterable, Sendable {

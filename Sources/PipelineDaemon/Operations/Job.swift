@@ -1,6 +1,7 @@
 import DaemonRuntime
 import OperationGraph
 import PipelineModel
+import SystemCalls
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.
