@@ -86,11 +86,12 @@ let package = Package(
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
+        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
-                "PipelineControl", "WorkerProtocol",
+                "CLinux", "SystemCalls", "DaemonRuntime", "JobLedger", "ManualPages", "OperationGraph",
+                "PipelineModel", "PipelineControl", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -112,10 +113,11 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph",
-                "PipelineModel",
-                "PipelineControl", "WorkerProtocol", "SystemCalls",
-            ],
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "JobLedger", "ManualPages",
+                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls",
+            ]),
+        tests(
+            "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",

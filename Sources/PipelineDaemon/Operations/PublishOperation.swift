@@ -1,4 +1,5 @@
 import Dispatch
+import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import OperationGraph
 import PipelineModel
 import SystemCalls
@@ -73,7 +74,7 @@ extension Supervisor {
     /// `done` when everything that has ended by now is announced.
     func whenAnnounced(_ done: @escaping @Coordination @Sendable () -> Void) {
         // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
-        ledger.write(wanted: .now, { _, _ in }) { [self] in
+        ledger.whenDurable { [self] in
             Coordination.async { [self] in
                 let last = AnnounceOperation { over in
                     over()

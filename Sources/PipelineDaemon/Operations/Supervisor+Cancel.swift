@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import JobLedger
 import PipelineModel
 import Synchronization
 
@@ -52,7 +53,7 @@ extension Supervisor {
         }
         // Those that have ended at once are recorded as that before it is told.
         group.enter()
-        ledger.write(wanted: .now, { _, _ in }, done: { group.leave() })
+        ledger.whenDurable { group.leave() }
         Coordination.notify(group) { [self] in
             whenAnnounced { done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled }) }
         }

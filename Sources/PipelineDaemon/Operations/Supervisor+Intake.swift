@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import JobLedger
 import PipelineModel
 import SystemCalls
 
@@ -83,9 +84,11 @@ extension Supervisor {
 
     nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
-    nonisolated func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
+    nonisolated func needsClaims(in folder: String) throws -> Bool {
+        try ledger.needsClaims(below: FileSystem.join(folder, ClaimFolder.name))
+    }
 
-    nonisolated func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
+    nonisolated func kept(in folder: String) throws -> KeptFiles { KeptFiles(try ledger.kept(in: folder)) }
 
     nonisolated func changed(_ inbox: Inbox) {
         Coordination.async { [self] in

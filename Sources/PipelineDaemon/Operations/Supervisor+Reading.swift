@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineControl
 import PipelineModel
 
@@ -53,7 +54,7 @@ extension Supervisor {
 
 extension Ledger {
     /// Reads the answer to a client's call.
-    func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
+    nonisolated func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
         do { return try body(self) } catch { throw .unread(error) }
     }
 }

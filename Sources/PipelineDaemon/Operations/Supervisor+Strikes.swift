@@ -1,3 +1,4 @@
+import JobLedger
 import PipelineModel
 
 /// A filter that takes worker after worker down, or hangs in them, would fail all pictures that come: after `CrashStrikes=` different ones in

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 
 /// The jobs that have operations, counted by the queue that they began in.
 @Coordination

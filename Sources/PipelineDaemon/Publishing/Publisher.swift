@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import JobLedger
 import PipelineModel
 import Synchronization
 import SystemCalls
