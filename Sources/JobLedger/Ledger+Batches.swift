@@ -103,7 +103,7 @@ extension Ledger {
                     AND batch IS NOT NULL AND disposed = 0 AND state IN \(Self.final))
             FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(Self.onWay) ORDER BY id
             """, values
-        ) { row -> (Int, BatchNews)? in
+        ) { row -> (batch: Int, news: BatchNews)? in
             let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
             // Some originals are still to be moved.
             if atBarrier == nil, row.integer(3) != 0 { return nil }
@@ -128,16 +128,12 @@ extension Ledger {
                 "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?", [.real(event.time), .integer(batch)])
             return 0
         }
-        let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?1 AND hold = 'barrier')"
-        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?1", [.integer(batch)])
-        let which = "batch = ?1 AND hold = 'barrier' AND segment = \(barrier)"
-        try writer.run(
-            """
-            INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs
-            WHERE \(which) ORDER BY position
-            """, [.integer(batch), .real(event.time)])
-        try writer.run(
-            "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", [.integer(batch)])
+        let values: [Database.Value] = [.real(event.time), .integer(batch)]
+        let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?2 AND hold = 'barrier')"
+        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?2", values)
+        let which = "batch = ?2 AND hold = 'barrier' AND segment = \(barrier)"
+        try add(.queued, where: which, values)
+        try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", values)
         return writer.changes
     }
 

@@ -37,6 +37,17 @@ extension Ledger {
             ])
     }
 
+    /// Adds the event of each row of `jobs` that `condition` speaks of. The first of the values is the time.
+    func add(
+        _ state: JobState, text: String = "NULL", where condition: String, _ values: [Database.Value]
+    ) throws {
+        try writer.run(
+            """
+            INSERT INTO events (time, kind, job, state, text) SELECT ?1, 'job', id, '\(state.rawValue)', \(text) FROM jobs
+            WHERE \(condition) ORDER BY position
+            """, values)
+    }
+
     /// The cursor of the latest event.
     static func lastCursor(_ database: Database) throws -> Int {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0

@@ -132,11 +132,7 @@ extension Ledger {
                 try ledger.writer.first(
                     "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
                 ) { $0.integer(0) } ?? 0
-            try ledger.writer.run(
-                """
-                INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'cancelled' FROM jobs
-                WHERE id IN (SELECT id FROM ended) ORDER BY position
-                """, [.real(time)])
+            try ledger.add(.cancelled, where: "id IN (SELECT id FROM ended)", [.real(time)])
             // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
             try ledger.writer.run(
                 """

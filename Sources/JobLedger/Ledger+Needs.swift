@@ -73,11 +73,7 @@ extension Ledger {
                 WHERE n.met = 0 AND b.hold = 'after' AND b.anyway = 0
             ) SELECT id, cause FROM fallen
             """)
-        try writer.run(
-            """
-            INSERT INTO events (time, kind, job, state) SELECT ?, 'job', jobs.id, 'failed' FROM ended JOIN jobs USING (id)
-            WHERE cause IS NOT NULL ORDER BY position
-            """, [now])
+        try add(.failed, where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)", [now])
         let failed = try writer.rows(
             """
             UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice,
@@ -108,11 +104,7 @@ extension Ledger {
     /// The jobs that `condition` speaks of go back to their place in the queue, if all their needs are met.
     private func release(_ condition: String, _ values: [Database.Value]) throws {
         let which = "hold = 'after' AND \(condition) AND NOT \(Self.isHeld)"
-        try writer.run(
-            """
-            INSERT INTO events (time, kind, job, state) SELECT ?, 'job', id, 'queued' FROM jobs
-            WHERE \(which) ORDER BY position
-            """, [.real(Timestamp.now())] + values)
+        try add(.queued, where: which, [.real(Timestamp.now())] + values)
         let ranks = try writer.rows(
             "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which) RETURNING priority", values
         ) { $0.integer(0) }

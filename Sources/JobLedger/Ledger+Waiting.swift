@@ -76,11 +76,7 @@ extension Ledger {
                 let needing = Self.needing(resource)
                 let which = "state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)"
                 let values = [.real(Timestamp.now()), .text(reason), needing.value, Database.Value.list(except)]
-                try ledger.writer.run(
-                    """
-                    INSERT INTO events (time, kind, job, state, text) SELECT ?1, 'job', id, 'waiting', ?2 FROM jobs
-                    WHERE \(which) ORDER BY position
-                    """, values)
+                try ledger.add(.waiting, text: "?2", where: which, values)
                 try ledger.writer.run(
                     "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?2 WHERE \(which)", values)
                 return ledger.writer.changes
@@ -141,15 +137,11 @@ extension Ledger {
 
     /// `values` begin with the third.
     private func bringBack(_ which: String, _ values: [Database.Value], at position: Int) throws -> Int {
-        let values = [.integer(position), .real(Timestamp.now())] + values
+        let values = [.real(Timestamp.now()), .integer(position)] + values
+        try add(.queued, where: "state = 'waiting' AND \(which)", values)
         try writer.run(
             """
-            INSERT INTO events (time, kind, job, state) SELECT ?2, 'job', id, 'queued' FROM jobs
-            WHERE state = 'waiting' AND \(which) ORDER BY position
-            """, values)
-        try writer.run(
-            """
-            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = ?1 + row.number FROM
+            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = ?2 + row.number FROM
                 (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs
                     WHERE state = 'waiting' AND \(which)) AS row
             WHERE row.id = jobs.id

@@ -29,8 +29,13 @@ package actor Ledger: QueueActor {
         let refused: Completion?
     }
 
+    private struct Written {
+        let consequences: Consequences
+        let done: Completion?
+    }
+
     private enum Attempt {
-        case durable([(consequences: Consequences, done: Completion?)], settled: [(batch: Int, news: BatchNews)])
+        case durable([Written], settled: [(batch: Int, news: BatchNews)])
         case later(String)
         case refused(Int, String)
     }
@@ -232,12 +237,12 @@ package actor Ledger: QueueActor {
         var index: Int?
         do {
             try writer.run("BEGIN IMMEDIATE")
-            var written: [(Consequences, Completion?)] = []
+            var written: [Written] = []
             for (number, write) in group.enumerated() {
                 index = number
                 consequences = Consequences()
                 let done = try write.change(self)
-                written.append((consequences, done))
+                written.append(Written(consequences: consequences, done: done))
             }
             index = nil
             let settled = try settleBatches()
@@ -257,7 +262,7 @@ package actor Ledger: QueueActor {
         }
     }
 
-    private func tell(_ written: [(consequences: Consequences, done: Completion?)], _ settled: [(Int, BatchNews)]) {
+    private func tell(_ written: [Written], _ settled: [(batch: Int, news: BatchNews)]) {
         let recovered = state.withLock { state in
             defer { state.problem = nil }
             return state.problem != nil
@@ -266,9 +271,9 @@ package actor Ledger: QueueActor {
             problemChanged?()
             Log.notice("the ledger can be written again")
         }
-        for (consequences, done) in written {
-            if !consequences.isEmpty { othersChanged?(consequences) }
-            done?()
+        for write in written {
+            if !write.consequences.isEmpty { othersChanged?(write.consequences) }
+            write.done?()
         }
         for (batch, news) in settled { batchSettled?(batch, news) }
         afterCommit?()

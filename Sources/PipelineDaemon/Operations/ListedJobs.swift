@@ -2,7 +2,6 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 import SystemCalls
-import WorkerProtocol
 
 /// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
 struct ListedJobs: Sequence, Sendable {

@@ -131,13 +131,12 @@ struct FullDiskTests {
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))
                 var held = try daemon.status()
-                while held.jobs.waiting != 4 || daemon.exists("inbox/album/4.png") {
+                while held.jobs.waiting != 4 || held.inboxes.first?.settling != 0 {
                     await Task.yield()
                     held = try daemon.status()
                 }
-                #expect(held.jobs.waiting == 4)
+                #expect(!daemon.exists("inbox/album/4.png"))
                 #expect(held.waiting.map(\.jobs) == [4])
-                #expect(held.inboxes.first?.settling == 0)
                 try disk.free()
                 for number in 1...4 { try await daemon.job("album/\(number).png", becomes: "done") }
                 try daemon.drop(as: "second.png")
