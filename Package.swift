@@ -86,11 +86,12 @@ let package = Package(
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
+        room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
-                "PipelineControl", "WorkerProtocol",
+                "CLinux", "SystemCalls", "DaemonRuntime", "JobLedger", "ManualPages", "OperationGraph",
+                "PipelineModel", "PipelineControl", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -98,7 +99,8 @@ let package = Package(
                 "CLinux", "CVips", "CTurboJPEG", "CWebP", "CPipelinePlugin", "SystemCalls", "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
             ], fast),
-        program("FetchWorker", ["CLinux", "CCurl", "SystemCalls", "WorkerProtocol", "WorkerConfinement"]),
+        program(
+            "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
 
@@ -111,17 +113,21 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph",
-                "PipelineModel",
-                "PipelineControl", "WorkerProtocol", "SystemCalls",
-            ],
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "JobLedger", "ManualPages",
+                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls",
+            ]),
+        tests(
+            "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
         tests(
             "FetchWorkerTests",
-            ["TestTools", "CLinux", "SystemCalls", "WorkerProtocol", "WorkerConfinement", "FetchWorker"]),
+            [
+                "TestTools", "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
+                "FetchWorker",
+            ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/faulty_disk.c", "Fixture/foreign_client.py"]),

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 

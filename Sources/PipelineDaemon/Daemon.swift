@@ -2,6 +2,7 @@ import CLinux
 import DaemonRuntime
 import Dispatch
 import Glibc
+import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization

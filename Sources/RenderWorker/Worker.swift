@@ -1,6 +1,7 @@
 import CLinux
 import CVips
 import Foundation
+import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerConfinement

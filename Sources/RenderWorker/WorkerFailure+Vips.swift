@@ -1,4 +1,5 @@
 import Foundation
+import PipelineModel
 import WorkerProtocol
 
 /// libvips' failures in words for the person who dropped the picture.

@@ -1,3 +1,5 @@
+public import PipelineModel
+
 /// What the supervisor says to the fetch worker. Many transfers are under way at once, each with an ID.
 public enum FetchOrder: Codable, Sendable {
     /// One descriptor travels beside it: the staging file, open for writing.
@@ -18,18 +20,6 @@ public struct FetchRequest: Codable, Sendable {
         self.url = url
         self.resume = resume
         self.limits = limits
-    }
-}
-
-/// Where a transfer that broke off goes on, and what tells that the server still has the same.
-public struct FetchResume: Codable, Sendable, Hashable {
-    public var offset: Int64
-    /// A strong entity tag, or a date of change.
-    public var validator: String
-
-    public init(offset: Int64, validator: String) {
-        self.offset = offset
-        self.validator = validator
     }
 }
 

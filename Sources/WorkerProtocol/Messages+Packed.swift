@@ -114,13 +114,10 @@ extension RenderedOutput {
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
-        format = try packed.text()
-        width = try packed.integer()
-        height = try packed.integer()
-        bands = try packed.integer()
-        bytes = try packed.number()
-        lost =
-            try packed.flag()
-            ? try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() } : nil
+        self.init(
+            format: try packed.text(), width: try packed.integer(), height: try packed.integer(),
+            bands: try packed.integer(), bytes: try packed.number())
+        guard try packed.flag() else { return }
+        lost = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PipelineModel
 import TestTools
 import Testing
 import WorkerProtocol

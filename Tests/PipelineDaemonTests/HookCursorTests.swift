@@ -1,8 +1,10 @@
 import Foundation
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 
+@testable import JobLedger
 @testable import PipelineDaemon
 
 @Suite("Hooks of a ledger that can't be read at first")

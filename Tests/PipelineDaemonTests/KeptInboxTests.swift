@@ -1,6 +1,7 @@
 import Foundation
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

@@ -1,6 +1,8 @@
 import Foundation
+import JobLedger
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 import WorkerProtocol
 

@@ -1,4 +1,5 @@
 import CVips
+import PipelineModel
 import Testing
 import WorkerProtocol
 

@@ -1,6 +1,7 @@
 import CVips
 import Foundation
 import Glibc
+import PipelineModel
 import SystemCalls
 import Testing
 import WorkerProtocol

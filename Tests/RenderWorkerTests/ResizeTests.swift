@@ -1,3 +1,4 @@
+import PipelineModel
 import Testing
 import WorkerProtocol
 

@@ -31,6 +31,12 @@ struct RoomRule: CustomTestStringConvertible {
             "DaemonRuntime",
             importsOnly: ["CLinux", "CSystemd", "SystemCalls", "Dispatch", "Foundation", "Glibc", "Synchronization"]),
         .room(
+            "JobLedger",
+            importsOnly: [
+                "CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel", "Dispatch", "Foundation", "Glibc",
+                "Synchronization",
+            ]),
+        .room(
             "pipectl",
             importsOnly: [
                 "PipelineControl", "ManualPages", "SystemCalls", "Foundation", "FoundationEssentials", "Glibc",
@@ -38,7 +44,7 @@ struct RoomRule: CustomTestStringConvertible {
             ]),
         .room("PluginKit", importsOnly: ["CVips", "CPipelinePlugin", "Glibc", "Synchronization"]),
         .room("Plugins", importsOnly: ["PluginKit", "CVips", "CPipelinePlugin", "Foundation", "Glibc"]),
-        .only(["PipelineDaemon/Ledger"], see: "CSQLite", header: "sqlite3"),
+        .only(["JobLedger"], see: "CSQLite", header: "sqlite3"),
         .only(
             ["RenderWorker", "PluginKit", "Plugins", "CPipelinePlugin", "SamplePictures"], see: "CVips", header: "vips/"
         ),
@@ -54,7 +60,8 @@ struct RoomRule: CustomTestStringConvertible {
             file.room == "PipelineDaemon" && !file.lies(in: "PipelineDaemon/Control") ? file.calls : []
         },
         RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
-            ["PipelineDaemon", "DaemonRuntime", "OperationGraph"].contains(file.room) ? file.sharedThreads : []
+            ["PipelineDaemon", "DaemonRuntime", "JobLedger", "OperationGraph"].contains(file.room)
+                ? file.sharedThreads : []
         },
         RoomRule(testDescription: "A filter in C includes the contract, libvips, libc and its own headers alone") {
             file in

@@ -17,7 +17,7 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "DaemonRuntime", "ManualPages", "OperationGraph",
+                "DaemonRuntime", "JobLedger", "ManualPages", "OperationGraph",
                 "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
                 "SystemCalls",
@@ -34,6 +34,7 @@ struct RoomTests {
             ("PipelineModel/Chain.swift", "import Dispatch"),
             ("PipelineModel/Chain.swift", "  public import CLinux"),
             ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
+            ("JobLedger/JobRecord.swift", "import WorkerProtocol"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
             ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
             ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
@@ -69,7 +70,7 @@ struct RoomTests {
     @Test(
         "What keeps the rules is left in peace",
         arguments: [
-            ("PipelineDaemon/Ledger/Database.swift", "import CSQLite"),
+            ("JobLedger/Database.swift", "import CSQLite\npackage import PipelineModel"),
             ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),
             ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
             ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import JobLedger
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Foundation
+import JobLedger
 import OperationGraph
 import PipelineControl
 import PipelineModel

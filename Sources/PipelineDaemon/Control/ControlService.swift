@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import JobLedger
 import PipelineControl
 import PipelineModel
 import Synchronization

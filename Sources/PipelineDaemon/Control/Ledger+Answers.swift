@@ -1,8 +1,9 @@
+import JobLedger
 import PipelineControl
 
 extension Ledger {
     /// Reads the answer to a client's call.
-    func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
+    nonisolated func answer<Result>(_ body: (Ledger) throws -> Result) throws(ControlError) -> Result {
         do { return try body(self) } catch { throw .unread(error) }
     }
 }

@@ -1,3 +1,4 @@
+import JobLedger
 import PipelineModel
 import SystemCalls
 

@@ -6,6 +6,10 @@ struct KeptFiles: Sendable {
     private var known: Set<FileStatus.Identity> = []
     private var named: [FileSystem.Key: FileStatus.Identity] = [:]
 
+    init(_ files: [(path: String, file: FileStatus.Identity)] = []) {
+        for (path, file) in files { insert(path, file) }
+    }
+
     mutating func insert(_ path: String, _ identity: FileStatus.Identity) {
         known.insert(identity.onAnyDevice)
         named[FileSystem.Key(path)] = identity.bytesAlone

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import JobLedger
 import PipelineModel
 import SystemCalls
 

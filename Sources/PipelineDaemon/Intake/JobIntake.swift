@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import JobLedger
 import PipelineModel
 import SystemCalls
 
@@ -31,13 +32,15 @@ final class JobIntake: IntakeSink {
 
     nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
-    nonisolated func needsClaims(in folder: String) throws -> Bool { try ledger.needsClaims(in: folder) }
+    nonisolated func needsClaims(in folder: String) throws -> Bool {
+        try ledger.needsClaims(below: FileSystem.join(folder, ClaimFolder.name))
+    }
 
     nonisolated func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         try recovery.isOriginal(source, as: path, file)
     }
 
-    nonisolated func kept(in folder: String) throws -> KeptFiles { try ledger.kept(in: folder) }
+    nonisolated func kept(in folder: String) throws -> KeptFiles { KeptFiles(try ledger.kept(in: folder)) }
 
     nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.inboxChanged() } }
 

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import OperationGraph
 import PipelineModel
 
@@ -37,7 +38,7 @@ final class Announcements {
     /// Calls `done` when everything that has ended by now is announced.
     func whenAnnounced(_ done: @escaping @Coordination @Sendable () -> Void) {
         // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
-        ledger.write(wanted: .now, { _, _ in }) { [queue] in
+        ledger.whenDurable { [queue] in
             Coordination.async {
                 let last = AnnounceOperation { over in
                     over()

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineModel
 
 /// Ended jobs are remembered for a while, and not for ever.

@@ -1,10 +1,5 @@
+import JobLedger
 import PipelineModel
-
-/// Downloads from one host, of one priority. Hosts take turns within a priority.
-struct HostLane: Hashable, Sendable {
-    var host: String
-    var priority: Priority
-}
 
 /// How many downloads of each host are in the window and have not come yet. Each host has a share, so that a long list from one leaves room
 /// for the others.
@@ -38,13 +33,5 @@ struct HostTurns {
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
-    }
-}
-
-extension JobRecord {
-    /// The lane of its download, until that is complete.
-    var lane: HostLane? {
-        guard needsDownload, let host else { return nil }
-        return HostLane(host: host, priority: Priority(rank: priority))
     }
 }

@@ -1,6 +1,8 @@
 import DaemonRuntime
+import JobLedger
 import OperationGraph
 import PipelineModel
+import SystemCalls
 import WorkerProtocol
 
 /// A job within the window: its record, and its operations.

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineModel
 
 /// What has to be done again when the ledger can be read.

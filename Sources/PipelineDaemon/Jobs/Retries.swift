@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineModel
 
 /// Jobs that wait for another try are queued again when that is due, or earlier when somebody wants it.

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineModel
 
 /// Counts pictures with which a filter has crashed or hung, one after the other. Such a filter would fail all pictures

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import OperationGraph
 import PipelineModel
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization

@@ -1,3 +1,4 @@
+import PipelineModel
 import WorkerProtocol
 
 /// What workers' failures are to their jobs.

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 

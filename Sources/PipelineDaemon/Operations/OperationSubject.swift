@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 
 /// What an operation is about, as the log says it.
 enum OperationSubject: CustomStringConvertible, Sendable {

@@ -1,9 +1,9 @@
 import Dispatch
+import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerProtocol
 
 /// Brings the results of a job into the outbox, all of them together.
 final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {

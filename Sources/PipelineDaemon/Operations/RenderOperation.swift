@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
+import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import JobLedger
 import PipelineModel
 
 /// A batch of which something is in the window; the jobs that belong to none count as one, too.

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Foundation
+import JobLedger
 import OperationGraph
 import PipelineModel
 

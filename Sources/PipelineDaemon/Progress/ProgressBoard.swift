@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import PipelineModel
 
 /// How fast the batches go of which something is in the window. Jobs in no batch are together, under nil.

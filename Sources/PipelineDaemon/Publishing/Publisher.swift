@@ -1,9 +1,9 @@
 import Dispatch
 import Glibc
+import JobLedger
 import PipelineModel
 import Synchronization
 import SystemCalls
-import WorkerProtocol
 
 /// The steps that bring results into an outbox: durable files first, then the intent, then the renames. Blocking; called where waiting
 /// for a disk is no harm.

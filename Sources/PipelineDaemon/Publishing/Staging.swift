@@ -1,9 +1,9 @@
 import DaemonRuntime
 import Foundation
 import Glibc
+import JobLedger
 import PipelineModel
 import SystemCalls
-import WorkerProtocol
 
 /// Where results are made: in their outbox, since a rename must not leave a file system, and there in a folder of this root's own. Another
 /// daemon may have the same outbox.

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import JobLedger
 import OperationGraph
 
 /// Pauses queues, which outlives a restart, and lets them go on.

@@ -1,3 +1,4 @@
+import JobLedger
 import OperationGraph
 import PipelineModel
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import JobLedger
 import OperationGraph
 import PipelineModel
 import SystemCalls

@@ -1,3 +1,5 @@
+import JobLedger
+
 /// Why the work that needs something waits, and what for.
 struct Shortage {
     enum Need {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineModel
 import Synchronization
 import WorkerProtocol
 

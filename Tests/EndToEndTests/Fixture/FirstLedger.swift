@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The ledger that the first version has left, killed in the middle of its work: Tests/PipelineDaemonTests/Fixture/ledger-1.sqlite. It
+/// The ledger that the first version has left, killed in the middle of its work: Tests/JobLedgerTests/Fixture/ledger-1.sqlite. It
 /// must open for ever.
 enum FirstLedger {
     /// The recipes that its jobs came through.
@@ -18,7 +18,7 @@ enum FirstLedger {
     /// Puts it below the daemon's root, as if it had been written there, with an original for each job that is left to do.
     static func place(in daemon: DaemonFixture) async throws {
         let file = URL(fileURLWithPath: #filePath)
-            .appendingPathComponent("../../../PipelineDaemonTests/Fixture/ledger-1.sqlite").standardized
+            .appendingPathComponent("../../../JobLedgerTests/Fixture/ledger-1.sqlite").standardized
         try daemon.write(try Data(contentsOf: file), to: "state/ledger.sqlite")
         try daemon.write(Picture.small, to: "original.png")
         let moved = try await Programs.run(path: "/usr/bin/env", ["python3", "-c", move, daemon.root.path])

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PipelineModel
 import SystemCalls
 import Testing
 import WorkerProtocol

@@ -1,7 +1,9 @@
 import DaemonRuntime
 import Foundation
+import JobLedger
 import PipelineModel
 import SystemCalls
+import TestTools
 
 @testable import PipelineDaemon
 
@@ -35,7 +37,7 @@ struct OwnersFixture: Sendable {
             outputs: [RecipeOutput(name: nil, chain: try! Chain(parsing: "save", catalog: .builtIn))],
             original: .archive, conflict: .number, outbox: "\(places.outbox)/r", inbox: "\(places.inbox)/r")
         return JobRecord(
-            id: id, position: id, order: order, path: "\(id).png", origin: .spooled, source: "\(places.spool)/\(id)/\(id).png",
+            id: id, position: id, batch: nil, order: order, path: "\(id).png", origin: .spooled, source: "\(places.spool)/\(id)/\(id).png",
             file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000,
             priority: priority.rank)
     }

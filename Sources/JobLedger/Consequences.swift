@@ -1,0 +1,19 @@
+package import PipelineModel
+
+/// The effect on other jobs of jobs that have ended, or of a change in their order.
+package struct Consequences: Sendable {
+    /// How many more, or fewer, there are of a state.
+    package var counts: [JobState: Int] = [:]
+    /// The jobs that failed because a job that they come after has not become done.
+    package var failed: [Int] = []
+    /// The highest priority of the jobs that are queued now.
+    package var released: Priority?
+
+    var isEmpty: Bool { counts.isEmpty }
+
+    mutating func move(_ count: Int = 1, from old: JobState, to new: JobState) {
+        guard count > 0 else { return }
+        counts[old, default: 0] -= count
+        counts[new, default: 0] += count
+    }
+}

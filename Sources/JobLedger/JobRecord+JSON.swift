@@ -1,0 +1,65 @@
+import PipelineModel
+
+extension JobStory: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("after", after)
+            line.member("before", before)
+            line.member("chapters", chapters)
+            line.member("header", header)
+            line.member("stage", stage)
+        }
+    }
+}
+
+extension JobStory.Picture: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("bytes", bytes)
+            line.member("format", format)
+            line.member("height", height)
+            line.member("width", width)
+        }
+    }
+}
+
+extension JobStory.Chapter: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("account", account)
+            line.member("attempt", attempt)
+            line.member("detail", detail)
+            line.member("failure", failure?.rawValue)
+            line.member("finished", finished)
+            line.member("kind", kind)
+            line.member("queue", queue)
+            line.member("segment", segment)
+            line.member("started", started)
+            line.member("state", state)
+        }
+    }
+}
+
+extension JobStory.Account: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("read", read)
+            line.member("worker", worker)
+            line.member("written", written)
+        }
+    }
+}
+
+extension PublishIntent: JSONWritten {
+    func write(to line: inout JSONLine) { line.object { $0.member("steps", steps) } }
+}
+
+extension PublishIntent.Step: JSONWritten {
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("conflict", conflict.rawValue)
+            line.member("staging", staging)
+            line.member("target", target)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package import PipelineModel
+package import SystemCalls
+
+/// A job as the ledger keeps it.
+package struct JobRecord: Sendable {
+    /// How the original came to be where it is, which decides what becomes of it.
+    package enum Origin: String, Sendable {
+        /// Renamed from the inbox into its `.pipelined` folder.
+        case claimed
+        /// Left in its place, for `Original=keep`.
+        case kept
+        /// A copy of what `pipectl add` passed, or a download.
+        case spooled
+    }
+
+    /// Why a row is `waiting`. A job in the window waits for nothing that outlives the daemon, and has none.
+    package enum Hold: String, Sendable {
+        /// It waits for room in its outbox, for the disk of its inbox or outbox, or for another thing that a `Shortage` is about.
+        case place
+        /// It waits for the other jobs of its batch.
+        case barrier
+        /// It waits for the jobs that it is to come after.
+        case after
+        /// It is tried again when it is `due`.
+        case retry
+    }
+
+    /// A picture of the plan that was made before a barrier.
+    package struct Staged: Codable, Sendable, Hashable {
+        package var index: Int
+        package var path: String
+        package var result: RenderedOutput
+
+        package init(index: Int, path: String, result: RenderedOutput) {
+            self.index = index
+            self.path = path
+            self.result = result
+        }
+    }
+
+    package var id: Int
+    /// The order within the queue.
+    package var position: Int
+    package var batch: Int?
+    package var order: WorkOrder
+    /// Relative to the inbox, or the name given to `add`.
+    package var path: String
+    package var origin: Origin
+    /// Where the original lies now.
+    package var source: String
+    package var file: FileStatus.Identity
+    package var state: JobState
+    package var reason: String?
+    /// Why it failed, or why it did at its latest try.
+    package var error: String?
+    package var advice: String?
+    package var intent: PublishIntent?
+    package var outputs: [String] = []
+    package var story: JobStory?
+    /// How often it was begun.
+    package var tries = 0
+    package var disposed = false
+    package var created: Double
+    package var started: Double?
+    package var finished: Double?
+    /// The address that is downloaded first; then `source` is where the download goes.
+    package var url: String?
+    /// The server of the URL (`WebAddress.server`).
+    package var host: String?
+    /// How far the file at `source` is good, after a download that broke off.
+    package var partial: FetchResume?
+    /// The higher is taken first; within one, the position counts.
+    package var priority = 0
+    package var hold: Hold?
+    /// When it is tried again.
+    package var due: Double?
+    /// How often it has met a failure that may pass.
+    package var setbacks = 0
+    /// How often the daemon has crashed while it was in work.
+    package var crashes = 0
+    /// The kind of `error`.
+    package var failure: FailureClass?
+    /// How many barriers it has passed.
+    package var segment = 0
+    /// The pictures that it has made up to there, on disk.
+    package var staged: [Staged] = []
+    /// It runs even if a job that it comes after has failed or been cancelled.
+    package var anyway = false
+    /// The place that its original is being brought back to, until the job is queued again.
+    package var returns: String?
+}
+
+extension JobRecord {
+    /// A new one.
+    package init(
+        id: Int, position: Int, batch: Int?, order: WorkOrder, path: String, origin: Origin, source: String,
+        file: FileStatus.Identity, state: JobState, created: Double, finished: Double? = nil, priority: Int
+    ) {
+        (self.id, self.position, self.batch, self.order, self.path) = (id, position, batch, order, path)
+        (self.origin, self.source, self.file, self.state) = (origin, source, file, state)
+        (self.created, self.finished, self.priority) = (created, finished, priority)
+    }
+
+    /// Nothing is left to do: the job has ended, and its original lies where it belongs.
+    package var isOver: Bool { state.isFinal && disposed && returns == nil }
+
+    /// Its original has still to be downloaded. `Entry` says the same of rows.
+    package var needsDownload: Bool { url != nil && file == .none }
+
+    package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }
+}

@@ -1,0 +1,184 @@
+import DaemonRuntime
+package import PipelineModel
+
+/// A batch as the ledger keeps it, and how far its jobs have come.
+package struct BatchRecord: Sendable {
+    package var id: Int
+    /// The list that it came from.
+    package var name: String?
+    package var isOpen: Bool
+    /// All its jobs have ended, and that is announced.
+    package var hasEnded = false
+    package var jobs: [JobState: Int] = [:]
+    /// Unfinished jobs, by barriers passed.
+    package var reached: [Int: Int] = [:]
+    /// The jobs that wait for something other than the batch, and have passed no barrier.
+    package var held = 0
+
+    package init(id: Int, name: String? = nil, isOpen: Bool) {
+        (self.id, self.name, self.isOpen) = (id, name, isOpen)
+    }
+
+    private func count(_ isCounted: (JobState) -> Bool) -> Int {
+        jobs.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
+    }
+
+    package var ended: Int { count(\.isFinal) }
+    package var unended: Int { count { !$0.isFinal } }
+}
+
+/// A turn that a batch as a whole has taken.
+package enum BatchNews: String, Sendable {
+    /// Every job of it has arrived at a barrier, or ended.
+    case arrived
+    /// Latecomers have arrived at a barrier that the others have passed.
+    case joined
+    /// Every job of the batch is over.
+    case ended
+}
+
+/// Batches: jobs that are watched, waited for and cancelled as one.
+///
+/// A trigger notes the batch of each job that changes in `arrivals`. Those batches are looked at before each commit, so nobody has to
+/// count, and no crash makes the ledger miss one.
+extension Ledger {
+    /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch is not waited for at
+    /// a barrier: the other one might wait there for it.
+    private static let onWay = """
+        (EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN \(unfinished)
+            AND hold IS NOT 'barrier' AND hold IS NOT 'after')
+        OR EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'after' AND NOT \(comesAfterOwn)))
+        """
+
+    package nonisolated func open(batch id: Int, name: String?, done: @escaping @Sendable () -> Void) {
+        write(wanted: .now, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
+    }
+
+    /// A batch that is there already stays as it is.
+    func insert(_ batch: BatchRecord) throws {
+        try writer.run(
+            "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
+            [.integer(batch.id), .optional(batch.name), .integer(batch.isOpen ? 1 : 0), .real(Timestamp.now())])
+    }
+
+    /// No more jobs come.
+    package nonisolated func close(batch id: Int, done: (@Sendable () -> Void)? = nil) {
+        write(
+            wanted: .now,
+            { ledger in
+                try ledger.writer.run("UPDATE batches SET open = 0 WHERE id = ?", [.integer(id)])
+                try ledger.writer.run("INSERT OR IGNORE INTO arrivals (batch) VALUES (?)", [.integer(id)])
+            }, done: done)
+    }
+
+    /// At the start nobody is left to add to a batch, and the latest announcements may be missing.
+    package nonisolated func lookAtBatches() {
+        write {
+            try $0.writer.script(
+                """
+                UPDATE batches SET open = 0 WHERE open = 1;
+                INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL;
+                """)
+        }
+    }
+
+    /// Before a commit: the batches that have arrived, or ended, with it.
+    func settleBatches() throws -> [(batch: Int, news: BatchNews)] {
+        guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
+        let settled = try news("id IN (SELECT batch FROM arrivals)", [])
+        try writer.run(
+            """
+            UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(Self.onWay)
+            """)
+        try writer.run("DELETE FROM arrivals")
+        return settled
+    }
+
+    /// The news of the batches that `condition` speaks of, of which no job is on the way.
+    private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
+        try writer.rows(
+            """
+            SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived,
+                EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_of_batch_undisposed WHERE jobs.batch = batches.id
+                    AND batch IS NOT NULL AND disposed = 0 AND state IN \(Self.final))
+            FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(Self.onWay) ORDER BY id
+            """, values
+        ) { row -> (batch: Int, news: BatchNews)? in
+            let atBarrier = row.optionalInteger(1).map { $0 > row.integer(2) ? BatchNews.arrived : .joined }
+            // Some originals are still to be moved.
+            if atBarrier == nil, row.integer(3) != 0 { return nil }
+            return (row.integer(0), atBarrier ?? .ended)
+        }
+        .compactMap(\.self)
+    }
+
+    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at the places that they had; hands over
+    /// how many.
+    package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
+        write(refused: 0, { try $0.announce(batch) }, done: done)
+    }
+
+    private func announce(_ batch: Int) throws -> Int {
+        guard let news = try news("id = ?", [.integer(batch)]).first?.news else { return 0 }
+        var event = LoggedEvent(kind: "batch", text: news.rawValue)
+        event.batch = batch
+        if news != .joined { try add(event) }
+        guard news != .ended else {
+            try writer.run(
+                "UPDATE batches SET finished = ?, arrived = 0 WHERE id = ?", [.real(event.time), .integer(batch)])
+            return 0
+        }
+        let values: [Database.Value] = [.real(event.time), .integer(batch)]
+        let barrier = "(SELECT MIN(segment) FROM jobs WHERE batch = ?2 AND hold = 'barrier')"
+        try writer.run("UPDATE batches SET arrived = MAX(arrived, \(barrier)) WHERE id = ?2", values)
+        let which = "batch = ?2 AND hold = 'barrier' AND segment = \(barrier)"
+        try add(.queued, where: which, values)
+        try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", values)
+        return writer.changes
+    }
+
+    /// The batches of these IDs that there are.
+    package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
+        guard !ids.isEmpty else { return [:] }
+        let wanted = [Database.Value.list(ids)]
+        return try read { database in
+            let records = try database.rows(
+                "SELECT id, name, open, finished IS NOT NULL FROM batches WHERE id IN (SELECT value FROM json_each(?))",
+                wanted
+            ) { row in
+                var batch = BatchRecord(id: row.integer(0), name: row.optionalText(1), isOpen: row.integer(2) != 0)
+                batch.hasEnded = row.integer(3) != 0
+                return (batch.id, batch)
+            }
+            var batches = Dictionary(uniqueKeysWithValues: records)
+            _ = try database.rows(
+                "SELECT batch, state, segment, jobs FROM tallies WHERE batch IN (SELECT value FROM json_each(?)) AND jobs > 0",
+                wanted
+            ) { row in
+                guard let state = JobState(rawValue: row.text(1)) else { return }
+                let (batch, segment, count) = (row.integer(0), row.integer(2), row.integer(3))
+                batches[batch]?.jobs[state, default: 0] += count
+                if segment == 0, state == .waiting { batches[batch]?.held += count }
+                if segment > 0, !state.isFinal { batches[batch]?.reached[segment, default: 0] += count }
+            }
+            return batches
+        }
+    }
+
+    /// The batches that have not ended: the first of them, how many there are, and how many of all their jobs have not ended.
+    package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
+        try read { database in
+            let ids = try database.rows(
+                "SELECT id FROM batches WHERE finished IS NULL ORDER BY id LIMIT ?", [.integer(limit)]
+            ) { $0.integer(0) }
+            let sums = try database.first(
+                """
+                SELECT COUNT(*), IFNULL(SUM((SELECT SUM(jobs) FROM tallies WHERE batch = batches.id
+                    AND state IN \(Self.unfinished))), 0)
+                FROM batches WHERE finished IS NULL
+                """
+            ) { ($0.integer(0), $0.integer(1)) }
+            return (ids, sums?.0 ?? 0, sums?.1 ?? 0)
+        }
+    }
+}

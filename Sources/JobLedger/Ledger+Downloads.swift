@@ -1,0 +1,86 @@
+package import PipelineModel
+import SystemCalls
+
+/// The queue that a job begins in. Each has a window of its own, so that downloads that are held up do not hold up pictures.
+package enum Entry: String, CaseIterable, Sendable {
+    case download, render
+
+    /// Whether a row begins here, for all statements. The indexes of the schema say it in the same words, or SQLite would not use them.
+    var condition: String {
+        switch self {
+        case .download: "url IS NOT NULL AND inode = 0"
+        case .render: "(url IS NULL OR inode <> 0)"
+        }
+    }
+
+    /// The index of the queued rows that begin here.
+    var index: String {
+        switch self {
+        case .download: "jobs_to_download"
+        case .render: "jobs_to_render"
+        }
+    }
+}
+
+/// Downloads from one host, of one priority. Hosts take turns within a priority.
+package struct HostLane: Hashable, Sendable {
+    package var host: String
+    package var priority: Priority
+
+    package init(host: String, priority: Priority) {
+        (self.host, self.priority) = (host, priority)
+    }
+}
+
+extension JobRecord {
+    package var entry: Entry { needsDownload ? .download : .render }
+
+    /// The lane of its download, until that is complete.
+    package var lane: HostLane? {
+        guard needsDownload, let host else { return nil }
+        return HostLane(host: host, priority: Priority(rank: priority))
+    }
+}
+
+/// Downloads.
+extension Ledger {
+    /// The original has come, and its name is known.
+    package nonisolated func recordDownload(of job: JobRecord) {
+        write {
+            try $0.writer.run(
+                "UPDATE jobs SET path = ?, device = ?, inode = ?, size = ?, modified = ? WHERE id = ?",
+                [
+                    .text(job.path), .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
+                    .integer(job.file.modified), .integer(job.id),
+                ])
+        }
+    }
+
+    /// The first queued downloads of a lane, without those in `except`.
+    package nonisolated func queued(_ lane: HostLane, except: [Int], limit: Int) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_by_host",
+            """
+            WHERE j.state = 'queued' AND \(Entry.download.condition) AND j.priority = ? AND j.host = ?
+                AND j.id NOT IN (SELECT value FROM json_each(?)) ORDER BY j.position LIMIT ?
+            """,
+            [.integer(lane.priority.rank), .text(lane.host), .list(except), .integer(limit)])
+    }
+
+    /// The next host after `host`, by name, that has queued downloads of this priority.
+    package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
+        try first(
+            """
+            SELECT host FROM jobs INDEXED BY jobs_by_host WHERE state = 'queued' AND \(Entry.download.condition)
+                AND priority = ? AND host > ? ORDER BY host LIMIT 1
+            """, [.integer(priority.rank), .text(host)]
+        ) { $0.text(0) }
+    }
+
+    /// How many queued jobs begin in this queue.
+    package nonisolated func queuedCount(_ entry: Entry) throws -> Int {
+        try first(
+            "SELECT COUNT(*) FROM jobs INDEXED BY \(entry.index) WHERE state = 'queued' AND \(entry.condition)"
+        ) { $0.integer(0) } ?? 0
+    }
+}

@@ -1,0 +1,102 @@
+import DaemonRuntime
+package import PipelineModel
+
+/// A change, as the event log keeps it.
+package struct LoggedEvent: Sendable {
+    package var cursor: Int
+    package var time: Double
+    package var kind: String
+    package var job: Int?
+    package var state: JobState?
+    package var queue: String?
+    package var text: String?
+    package var batch: Int?
+
+    package init(
+        cursor: Int = 0, time: Double = Timestamp.now(), kind: String, job: Int? = nil, state: JobState? = nil,
+        queue: String? = nil, text: String? = nil, batch: Int? = nil
+    ) {
+        (self.cursor, self.time, self.kind, self.job) = (cursor, time, kind, job)
+        (self.state, self.queue, self.text, self.batch) = (state, queue, text, batch)
+    }
+
+    package static func job(_ id: Int, _ state: JobState, _ reason: String?) -> LoggedEvent {
+        LoggedEvent(kind: "job", job: id, state: state, text: reason)
+    }
+}
+
+extension Ledger {
+    package nonisolated func append(_ event: LoggedEvent) { write { try $0.add(event) } }
+
+    func add(_ event: LoggedEvent) throws {
+        try writer.run(
+            "INSERT INTO events (time, kind, job, state, queue, text, batch) VALUES (?,?,?,?,?,?,?)",
+            [
+                .real(event.time), .text(event.kind), .optional(event.job), .optional(event.state?.rawValue),
+                .optional(event.queue), .optional(event.text), .optional(event.batch),
+            ])
+    }
+
+    /// Adds the event of each row of `jobs` that `condition` speaks of. The first of the values is the time.
+    func add(
+        _ state: JobState, text: String = "NULL", where condition: String, _ values: [Database.Value]
+    ) throws {
+        try writer.run(
+            """
+            INSERT INTO events (time, kind, job, state, text) SELECT ?1, 'job', id, '\(state.rawValue)', \(text) FROM jobs
+            WHERE \(condition) ORDER BY position
+            """, values)
+    }
+
+    /// The cursor of the latest event.
+    static func lastCursor(_ database: Database) throws -> Int {
+        try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
+    }
+
+    /// Events after `cursor`, each with the job or batch it speaks of, as that is recorded now.
+    package nonisolated func events(
+        after cursor: Int, limit: Int
+    ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
+        let events = try rows(
+            """
+            SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE cursor > ?
+            ORDER BY cursor LIMIT ?
+            """, [.integer(cursor), .integer(limit)]
+        ) { row in
+            LoggedEvent(
+                cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
+                state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
+                text: row.optionalText(6), batch: row.optionalInteger(7))
+        }
+        let found = try jobs(Array(Set(events.compactMap(\.job)))).map { ($0.id, $0) }
+        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        let batches = try batches(Set(events.compactMap(\.batch)))
+        return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
+    }
+}
+
+/// Queues that stay paused over a restart.
+extension Ledger {
+    package nonisolated func recordPause(
+        _ queue: String, reason: String?, paused: Bool, done: @escaping @Sendable () -> Void
+    ) {
+        write(
+            wanted: .now,
+            { ledger in
+                if paused {
+                    try ledger.writer.run(
+                        "INSERT OR REPLACE INTO paused (queue, reason) VALUES (?, ?)",
+                        [.text(queue), .optional(reason)])
+                } else {
+                    try ledger.writer.run("DELETE FROM paused WHERE queue = ?", [.text(queue)])
+                }
+                let text = paused ? "paused" + (reason.map { ": \($0)" } ?? "") : "resumed"
+                try ledger.add(LoggedEvent(kind: "queue", queue: queue, text: text))
+            }, done: done)
+    }
+
+    package nonisolated func pausedQueues() throws -> [String: String?] {
+        Dictionary(
+            uniqueKeysWithValues: try rows("SELECT queue, reason FROM paused") { ($0.text(0), $0.optionalText(1)) })
+    }
+}

@@ -1,0 +1,114 @@
+package import PipelineModel
+
+/// Jobs that have been: listed, counted, and forgotten.
+extension Ledger {
+    /// The jobs that `list` shows: oldest first, after `id`.
+    package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            "WHERE j.id > ? \(filter.condition) ORDER BY j.id LIMIT ?",
+            [.integer(id)] + filter.values + [.integer(limit)])
+    }
+
+    /// The ID after which the newest `count` jobs of the filter begin.
+    package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
+        try first(
+            """
+            SELECT j.id - 1 FROM jobs j JOIN orders o ON o.id = j.work WHERE 1 \(filter.condition)
+            ORDER BY j.id DESC LIMIT 1 OFFSET ?
+            """, filter.values + [.integer(max(0, count - 1))]
+        ) { $0.integer(0) } ?? 0
+    }
+
+    /// The latest job of this path that is `wanted`. A name may come again, in several inboxes.
+    package nonisolated func newest(
+        path: String, where wanted: (JobRecord) -> Bool = { _ in true }
+    ) throws -> JobRecord? {
+        try jobs("WHERE j.path = ? ORDER BY j.id DESC LIMIT 100", [.text(path)]).first(where: wanted)
+    }
+
+    package nonisolated func counts() throws -> [JobState: Int] {
+        let counts = try rows("SELECT state, COUNT(*) FROM jobs GROUP BY state") {
+            (JobState(rawValue: $0.text(0)), $0.integer(1))
+        }
+        return counts.reduce(into: [:]) { counts, one in if let state = one.0 { counts[state] = one.1 } }
+    }
+
+    /// How many have failed since then, and are still so.
+    package nonisolated func failedCount(since time: Double) throws -> Int {
+        try first(
+            "SELECT COUNT(*) FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND finished >= ?", [.real(time)]
+        ) { $0.integer(0) } ?? 0
+    }
+
+    /// How many rows are forgotten with one statement.
+    private static let portion = 1000
+
+    /// Forgets the work orders that no job is left of.
+    package nonisolated func forgetOrders() {
+        write { ledger in
+            try ledger.writer.run("DELETE FROM orders WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE work = orders.id)")
+            if ledger.writer.changes > 0 { ledger.orderRows = [:] }
+        }
+    }
+
+    /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over how many of
+    /// each state. Jobs with something left to do, and files that stay in their place as done, are not forgotten.
+    package nonisolated func forget(
+        allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
+    ) {
+        write(
+            refused: [:],
+            { ledger in
+                let gone = try ledger.writer.rows(
+                    """
+                    DELETE FROM jobs WHERE id IN (
+                        SELECT id FROM jobs WHERE state IN \(Self.final) AND disposed = 1 AND origin <> 'kept' AND returns IS NULL
+                            AND (finished < ?1 OR id <= (
+                                SELECT id FROM jobs WHERE state IN \(Self.final) ORDER BY id DESC LIMIT 1 OFFSET ?2))
+                        ORDER BY id LIMIT ?3)
+                    RETURNING state, id
+                    """, [.real(time), .integer(count), .integer(Self.portion)]
+                ) { (state: JobState(rawValue: $0.text(0)), id: $0.integer(1)) }
+                try ledger.forgetNeeds(of: gone.map(\.id))
+                return gone.reduce(into: [:]) { counts, one in
+                    if let state = one.state { counts[state, default: 0] += 1 }
+                }
+            }, done: done)
+    }
+}
+
+/// The jobs that `list` is asked for.
+package struct JobFilter: Sendable {
+    package var states: [JobState]
+    package var recipe: String?
+    package var batch: Int?
+    /// When a job ended, or was taken when it has not.
+    package var since: Double?
+    package var until: Double?
+
+    package init(
+        states: [JobState] = [], recipe: String? = nil, batch: Int? = nil, since: Double? = nil, until: Double? = nil
+    ) {
+        (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
+    }
+
+    var condition: String {
+        var parts: [String] = []
+        if !states.isEmpty { parts.append("j.state IN (\(states.map { "'\($0.rawValue)'" }.joined(separator: ",")))") }
+        if recipe != nil {
+            parts.append("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)")
+        }
+        if batch != nil { parts.append("j.batch = ?") }
+        if since != nil { parts.append("COALESCE(j.finished, j.created) >= ?") }
+        if until != nil { parts.append("COALESCE(j.finished, j.created) < ?") }
+        return parts.map { "AND \($0)" }.joined(separator: " ")
+    }
+
+    var values: [Database.Value] {
+        var values: [Database.Value] = []
+        if let recipe { values.append(.text(recipe)) }
+        if let batch { values.append(.integer(batch)) }
+        for time in [since, until].compactMap(\.self) { values.append(.real(time)) }
+        return values
+    }
+}

@@ -1,0 +1,55 @@
+/// How far the hooks of recipes have come in the event log.
+extension Ledger {
+    package struct HookRecord: Sendable {
+        /// Every event up to here has been run, or was there before the hook.
+        package var cursor: Int
+        package var failures: Int
+
+        package init(cursor: Int, failures: Int = 0) {
+            (self.cursor, self.failures) = (cursor, failures)
+        }
+    }
+
+    package nonisolated func hooks() throws -> [String: HookRecord] {
+        let hooks = try rows("SELECT recipe, cursor, failures FROM hooks") {
+            ($0.text(0), HookRecord(cursor: $0.integer(1), failures: $0.integer(2)))
+        }
+        return Dictionary(uniqueKeysWithValues: hooks)
+    }
+
+    package nonisolated func record(
+        hook recipe: String, _ record: HookRecord, done: (@Sendable () -> Void)? = nil
+    ) {
+        write(
+            wanted: done != nil ? .now : .sometime,
+            {
+                try $0.writer.run(
+                    "INSERT OR REPLACE INTO hooks (recipe, cursor, failures) VALUES (?, ?, ?)",
+                    [.text(recipe), .integer(record.cursor), .integer(record.failures)])
+            }, done: done)
+    }
+
+    package nonisolated func forget(hook recipe: String) {
+        write { try $0.writer.run("DELETE FROM hooks WHERE recipe = ?", [.text(recipe)]) }
+    }
+
+    /// The announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the latest event that was
+    /// looked at.
+    package nonisolated func announcements(
+        after cursor: Int, limit: Int
+    ) throws -> (found: [(cursor: Int, recipe: String)], seen: Int) {
+        try read { database in
+            let found = try database.rows(
+                """
+                SELECT e.cursor, json_extract(o.body, '$.recipe') FROM events e
+                JOIN jobs j ON j.id = COALESCE(e.job, (SELECT MIN(id) FROM jobs WHERE batch = e.batch))
+                JOIN orders o ON o.id = j.work
+                WHERE e.cursor > ? AND (e.kind = 'picture' OR (e.kind = 'batch' AND e.text = 'ended'))
+                ORDER BY e.cursor LIMIT ?
+                """, [.integer(cursor), .integer(limit)]
+            ) { (cursor: $0.integer(0), recipe: $0.text(1)) }
+            let last = try Self.lastCursor(database)
+            return (found, found.count < limit ? last : found.last?.cursor ?? last)
+        }
+    }
+}

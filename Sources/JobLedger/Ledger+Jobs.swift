@@ -1,0 +1,175 @@
+import PipelineModel
+import SystemCalls
+
+/// Jobs, written.
+extension Ledger {
+    /// New jobs, each with its event, and the batch that they are. The records of `listed` are made one by one as they are written: there
+    /// may be a hundred thousand.
+    package nonisolated func insert(
+        _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil, batch: BatchRecord? = nil,
+        done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
+    ) {
+        write(
+            wanted: .now,
+            { ledger in
+                if let batch { try ledger.insert(batch) }
+                for job in jobs { try ledger.insert(job) }
+                for job in listed ?? [] { try ledger.insert(job) }
+            }, done: done, refused: refused)
+    }
+
+    func insert(_ job: JobRecord) throws {
+        try writer.run(
+            """
+            INSERT INTO jobs (id, position, batch, work, path, origin, source, device, inode, size, modified,
+                state, reason, created, finished, url, host, priority, hold, anyway, error, advice, disposed, failure)
+            VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+            """,
+            [
+                .integer(job.id), .integer(job.position), .optional(job.batch), .integer(try row(of: job.order)),
+                .text(job.path), .text(job.origin.rawValue), .text(job.source), .integer(job.file.device),
+                .integer(job.file.inode), .integer(job.file.size), .integer(job.file.modified),
+                .text(job.state.rawValue), .optional(job.reason), .real(job.created), .optional(job.finished),
+                .optional(job.url), .optional(job.host), .integer(job.priority), .optional(job.hold?.rawValue),
+                .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
+                .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
+            ])
+        try add(.job(job.id, job.state, job.reason))
+    }
+
+    /// The row of `orders`. Many jobs share a work order, so it is written once.
+    private func row(of order: WorkOrder) throws -> Int {
+        if let row = orderRows[order] { return row }
+        let body = Database.Value.text(try JSONText.encode(order))
+        try writer.run("INSERT INTO orders (body) VALUES (?) ON CONFLICT DO NOTHING", [body])
+        let row = try writer.first("SELECT id FROM orders WHERE body = ?", [body]) { $0.integer(0) }
+        guard let row else { throw LedgerError(attempted: "INSERT INTO orders", message: "the row is not there") }
+        orderRows[order] = row
+        return row
+    }
+
+    /// A job's new state, with what goes with it, and its event. The jobs that come after one that has ended follow in the same transaction.
+    package nonisolated func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
+        write(
+            wanted: .soon,
+            { ledger in
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
+                        tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?,
+                        crashes = ?, failure = ?, partial = ?
+                    WHERE id = ?
+                    """,
+                    [
+                        .text(job.state.rawValue), .optional(job.reason), .optional(job.error), .optional(job.advice),
+                        .optional(try job.intent.map(JSONText.encode)),
+                        .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
+                        .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
+                        .optional(job.started), .optional(job.finished), .optional(job.hold?.rawValue),
+                        .optional(job.due), .integer(job.setbacks), .integer(job.segment),
+                        .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
+                        .integer(job.crashes), .optional(job.failure?.rawValue),
+                        .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
+                    ])
+                try ledger.add(.job(job.id, job.state, job.reason))
+                if job.state.isFinal { try ledger.follow(job.id) }
+            }, done: done)
+    }
+
+    /// The intent to publish: from here on the job ends `done`.
+    package nonisolated func record(
+        intent: PublishIntent, of job: Int, done: @escaping @Sendable () -> Void,
+        refused: @escaping @Sendable () -> Void
+    ) {
+        write(
+            wanted: .soon,
+            { ledger in
+                try ledger.writer.run(
+                    "UPDATE jobs SET intent = ? WHERE id = ?", [.text(try JSONText.encode(intent)), .integer(job)])
+            }, done: done, refused: refused)
+    }
+
+    /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
+    /// `picture` for each that is done.
+    package nonisolated func recordDisposal(
+        of jobs: [(id: Int, source: String)], done: @escaping @Sendable () -> Void
+    ) {
+        write(
+            wanted: .soon,
+            { ledger in
+                for (id, source) in jobs {
+                    let state = try ledger.writer.first(
+                        """
+                        UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ? AND disposed = 0 AND returns IS NULL
+                            AND state IN \(Self.final) RETURNING state
+                        """, [.text(source), .integer(id)]
+                    ) { $0.text(0) }
+                    if state == JobState.done.rawValue {
+                        try ledger.add(LoggedEvent(kind: "picture", job: id, state: .done))
+                    }
+                }
+            }, done: done)
+    }
+
+    /// Records the new name of an original that is still to be worked on.
+    package nonisolated func record(source: String, of job: Int) {
+        write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
+    }
+
+    /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
+    /// were. The jobs that come after them, and are not among them, fail.
+    package nonisolated func cancelQueued(
+        upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
+        done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
+    ) {
+        write(refused: (queued: 0, waiting: 0)) { ledger in
+            try ledger.end(
+                """
+                state IN ('queued', 'waiting') AND id <= ?1 AND id NOT IN (SELECT value FROM json_each(?2))
+                    AND \(JobChoice.condition(from: 3))
+                """, [.integer(last), .list(except)] + choice.values)
+            let waiting =
+                try ledger.writer.first(
+                    "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
+                ) { $0.integer(0) } ?? 0
+            try ledger.add(.cancelled, where: "id IN (SELECT id FROM ended)", [.real(time)])
+            // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
+            try ledger.writer.run(
+                """
+                UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
+                    finished = ?, disposed = disposed OR (\(Entry.download.condition) AND partial IS NULL)
+                WHERE id IN (SELECT id FROM ended)
+                """, [.real(time)])
+            let count = ledger.writer.changes
+            try ledger.followEnded()
+            return (count - waiting, waiting)
+        } done: {
+            done($0.queued, $0.waiting)
+        }
+    }
+
+    /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue; or lets it wait for the jobs that
+    /// it still comes after.
+    package nonisolated func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
+        write(
+            wanted: .now,
+            { ledger in
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
+                        inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
+                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
+                        started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
+                        segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
+                    WHERE id = ?
+                    """,
+                    [
+                        .integer(job.position), .integer(try ledger.row(of: job.order)), .text(job.source),
+                        .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
+                        .integer(job.file.modified), .integer(job.priority), .integer(job.id),
+                    ])
+                try ledger.add(.job(job.id, .queued, nil))
+                try ledger.holdBack(job.id)
+            }, done: done)
+    }
+}

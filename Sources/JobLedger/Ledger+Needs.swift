@@ -1,0 +1,357 @@
+import DaemonRuntime
+package import PipelineModel
+
+/// Jobs that come after others. A row of `needs` is kept once it is met, so that it can be told, and stays met.
+///
+/// A change that ends jobs calls `follow` within its own transaction: no crash can come between the end of a job and its consequences. The
+/// table `ended` names the jobs whose followers are looked for.
+extension Ledger {
+    /// The jobs that a job waits for, as its reason: told when it is asked for, because it changes with each job that ends.
+    static let needsText = """
+        (SELECT 'after job ' || MIN(n.after) || CASE COUNT(*) WHEN 1 THEN '' ELSE ' and ' || (COUNT(*) - 1) || ' more' END
+            FROM needs n WHERE n.job = j.id AND n.met = 0)
+        """
+
+    /// Depends transitively on its own batch.
+    static let comesAfterOwn = """
+        EXISTS (
+            WITH RECURSIVE before(id) AS (
+                SELECT n.after FROM needs n WHERE n.job = jobs.id AND n.met = 0
+                UNION SELECT n.after FROM before b JOIN needs n ON n.job = b.id AND n.met = 0
+            ) SELECT 1 FROM before JOIN jobs a ON a.id = before.id WHERE a.batch = jobs.batch)
+        """
+
+    /// A row of `jobs` has needs that are not met.
+    private static let isHeld = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
+
+    // MARK: - When jobs end
+
+    /// The jobs that `condition` speaks of are about to end, or have ended.
+    func end(_ condition: String, _ values: [Database.Value]) throws {
+        try writer.run("DELETE FROM ended")
+        try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
+    }
+
+    /// This job has ended.
+    func follow(_ job: Int) throws {
+        guard try writer.isAny(Self.followers, [.integer(job)]) else { return }
+        try end("id = ?", [.integer(job)])
+        try followEnded()
+    }
+
+    private static let followers = "SELECT 1 FROM needs WHERE after = ? AND met = 0 LIMIT 1"
+
+    /// Makes up for what has been missed: at the start, and when jobs have been brought back whose needs will not be met.
+    package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
+        write(
+            wanted: .now,
+            { ledger in
+                try ledger.writer.run("DELETE FROM ended")
+                try ledger.writer.run(
+                    """
+                    INSERT INTO ended (id) SELECT DISTINCT n.after FROM needs n
+                        JOIN jobs b ON b.id = n.job AND b.hold = 'after' LEFT JOIN jobs a ON a.id = n.after
+                    WHERE n.met = 0 AND (a.id IS NULL OR a.state IN \(Self.final))
+                    """)
+                try ledger.followEnded()
+            }, done: done)
+    }
+
+    /// The jobs in `ended` have ended: the jobs that come after them are queued, fail, or wait for others yet.
+    func followEnded() throws {
+        let now = Database.Value.real(Timestamp.now())
+        // The jobs that can't run any more, and those that come after them.
+        try writer.run(
+            """
+            INSERT OR IGNORE INTO ended (id, cause)
+            WITH RECURSIVE fallen(id, cause) AS (
+                SELECT n.job, n.after FROM ended e JOIN needs n ON n.after = e.id JOIN jobs b ON b.id = n.job
+                    LEFT JOIN jobs a ON a.id = e.id
+                WHERE n.met = 0 AND b.hold = 'after' AND b.anyway = 0 AND COALESCE(a.state, '') <> 'done'
+                UNION
+                SELECT n.job, n.after FROM fallen f JOIN needs n ON n.after = f.id JOIN jobs b ON b.id = n.job
+                WHERE n.met = 0 AND b.hold = 'after' AND b.anyway = 0
+            ) SELECT id, cause FROM fallen
+            """)
+        try add(.failed, where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)", [now])
+        let failed = try writer.rows(
+            """
+            UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice,
+                failure = 'dependency'
+            FROM (
+                SELECT e.id,
+                    'job ' || e.cause || ', which it comes after, '
+                        || CASE WHEN a.id IS NULL THEN 'is not known any more'
+                            WHEN a.state = 'cancelled' THEN 'was cancelled' ELSE 'failed' END AS error,
+                    '`pipectl retry ' || e.cause || ' ' || e.id || '` tries both again; `pipectl depend ' || e.id
+                        || ' --remove ' || e.cause || '`, then `pipectl retry ' || e.id || '`, this one alone' AS advice
+                FROM ended e LEFT JOIN jobs a ON a.id = e.cause WHERE e.cause IS NOT NULL
+            ) AS why
+            WHERE why.id = jobs.id RETURNING id
+            """, [now]
+        ) { $0.integer(0) }
+        consequences.failed += failed
+        consequences.move(failed.count, from: .waiting, to: .failed)
+        try writer.run(
+            """
+            UPDATE needs SET met = 1 WHERE met = 0 AND after IN (SELECT id FROM ended)
+                AND ((SELECT state FROM jobs WHERE id = after) = 'done' OR (SELECT anyway FROM jobs WHERE id = job) = 1)
+            """)
+        try release("id IN (SELECT n.job FROM ended e JOIN needs n ON n.after = e.id)", [])
+        try writer.run("DELETE FROM ended")
+    }
+
+    /// The jobs that `condition` speaks of go back to their place in the queue, if all their needs are met.
+    private func release(_ condition: String, _ values: [Database.Value]) throws {
+        let which = "hold = 'after' AND \(condition) AND NOT \(Self.isHeld)"
+        try add(.queued, where: which, [.real(Timestamp.now())] + values)
+        let ranks = try writer.rows(
+            "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which) RETURNING priority", values
+        ) { $0.integer(0) }
+        guard let highest = ranks.max() else { return }
+        consequences.released = max(consequences.released ?? .low, Priority(rank: highest))
+        consequences.move(ranks.count, from: .waiting, to: .queued)
+    }
+
+    /// A job that is recorded as queued waits, if it has needs that are not met.
+    func holdBack(_ job: Int) throws {
+        try writer.run(
+            "UPDATE jobs SET state = 'waiting', hold = 'after' WHERE id = ? AND state = 'queued' AND \(Self.isHeld)",
+            [.integer(job)])
+        guard writer.changes > 0 else { return }
+        consequences.move(from: .queued, to: .waiting)
+        try tellNeeds(of: job)
+    }
+
+    private func tellNeeds(of job: Int) throws {
+        try writer.run(
+            """
+            INSERT INTO events (time, kind, job, state, text) SELECT ?, 'job', j.id, 'waiting', \(Self.needsText) FROM jobs j
+            WHERE j.id = ?
+            """, [.real(Timestamp.now()), .integer(job)])
+    }
+
+    /// Jobs are forgotten. The needs that were not met stay: a job that comes back must not run as if they had been.
+    func forgetNeeds(of jobs: [Int]) throws {
+        guard !jobs.isEmpty else { return }
+        try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
+        try writer.run("DELETE FROM needs WHERE met = 1 AND after IN (SELECT value FROM json_each(?))", [.list(jobs)])
+    }
+
+    // MARK: - When somebody changes the order
+
+    /// The answer to a wish that jobs come after others.
+    package enum NeedsAnswer: Sendable, Equatable {
+        case done
+        case unknown(Int)
+        /// It is too late: the job has begun, or is done.
+        case begun(JobState)
+        /// It would come after itself, along this path.
+        case circle([Int])
+        /// It would come after a job that won't become done.
+        case over(Int, JobState)
+        /// A need that is to be removed is not there.
+        case unneeded(Int)
+        /// SQLite refuses it.
+        case refused
+    }
+
+    /// New jobs, each of which comes after others; all of them, with the batch that they are, or none.
+    package nonisolated func insert(
+        _ jobs: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        done: @escaping @Sendable (NeedsAnswer) -> Void
+    ) {
+        write(
+            refused: .refused,
+            { ledger in
+                // Others are there already, so the answer for one new job is the answer for all.
+                if let job = jobs.first,
+                    let problem = try ledger.problem(job.id, after: others, anyway: job.anyway)
+                {
+                    return problem
+                }
+                if let batch { try ledger.insert(batch) }
+                for job in jobs {
+                    try ledger.insert(job)
+                    ledger.consequences.counts[job.state, default: 0] += 1
+                    guard !job.state.isFinal else { continue }
+                    try ledger.need(job.id, others, anyway: job.anyway)
+                    try ledger.holdBack(job.id)
+                }
+                ledger.consequences.released = jobs.map { Priority(rank: $0.priority) }.max()
+                return .done
+            }, done: done)
+    }
+
+    /// Changes what a job comes after, all of it or, with a problem, nothing.
+    package nonisolated func depend(
+        _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
+    ) {
+        write(
+            refused: .refused,
+            { try $0.depend(job, after: others, remove: remove, anyway: anyway) }, done: done)
+    }
+
+    private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
+        let now = try writer.first("SELECT state, hold, anyway, segment FROM jobs WHERE id = ?", [.integer(job)]) {
+            (
+                state: JobState(rawValue: $0.text(0)) ?? .failed,
+                hold: $0.optionalText(1).flatMap(JobRecord.Hold.init), anyway: $0.integer(2) != 0,
+                segment: $0.integer(3)
+            )
+        }
+        guard let now else { return .unknown(job) }
+        switch (now.state, now.hold) {
+        case (.failed, _), (.cancelled, _), (.waiting, .after): break
+        case (.queued, _) where now.segment == 0: break
+        case (.waiting, .place) where now.segment == 0: break
+        default: return .begun(now.state)
+        }
+        let unneeded = try writer.first(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT after FROM needs WHERE job = ?) LIMIT 1",
+            [.list(remove), .integer(job)]
+        ) { $0.integer(0) }
+        if let unneeded { return .unneeded(unneeded) }
+        let anyway = anyway || now.anyway
+        if let problem = try problem(job, after: others, anyway: anyway) { return problem }
+        try writer.run(
+            "DELETE FROM needs WHERE job = ? AND after IN (SELECT value FROM json_each(?))",
+            [.integer(job), .list(remove)])
+        try need(job, others, anyway: anyway)
+        try settle(job, now.state, now.hold)
+        // Another job may be the one that is waited for at a barrier.
+        try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
+        return .done
+    }
+
+    private func need(_ job: Int, _ others: [Int], anyway: Bool) throws {
+        // A need that is there already may have been met by an end that has been taken back since.
+        try writer.run(
+            """
+            INSERT INTO needs (job, after, met) SELECT ?1, id, state = 'done' OR (?3 AND state IN \(Self.final)) FROM jobs
+            WHERE id IN (SELECT value FROM json_each(?2)) ON CONFLICT DO UPDATE SET met = excluded.met
+            """, [.integer(job), .list(others), .integer(anyway ? 1 : 0)])
+        guard anyway else { return }
+        try writer.run("UPDATE jobs SET anyway = 1 WHERE id = ?", [.integer(job)])
+        try writer.run(
+            """
+            UPDATE needs SET met = 1 WHERE job = ? AND met = 0
+                AND NOT EXISTS (SELECT 1 FROM jobs WHERE id = after AND state NOT IN \(Self.final))
+            """, [.integer(job)])
+    }
+
+    /// The job's state, after its needs have changed. A job that has ended is asked again when it is brought back.
+    private func settle(_ job: Int, _ state: JobState, _ hold: JobRecord.Hold?) throws {
+        switch (state, hold) {
+        case (.queued, _): try holdBack(job)
+        case (.waiting, .after):
+            try release("id = ?", [.integer(job)])
+            if consequences.isEmpty { try tellNeeds(of: job) }
+        case (.waiting, .place):
+            // First the jobs that it comes after, then the place.
+            try writer.run(
+                "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.isHeld)", [.integer(job)])
+            if writer.changes > 0 { try tellNeeds(of: job) }
+        default: break
+        }
+    }
+
+    /// Why a job can't come after these.
+    private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
+        if others.contains(job) { return .circle([job, job]) }
+        let ids = Database.Value.list(others)
+        let unknown = try writer.first(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [ids]
+        ) { $0.integer(0) }
+        if let unknown { return .unknown(unknown) }
+        if !anyway {
+            let over = try writer.first(
+                """
+                SELECT id, state FROM jobs WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('failed', 'cancelled')
+                LIMIT 1
+                """, [ids]
+            ) { NeedsAnswer.over($0.integer(0), JobState(rawValue: $0.text(1)) ?? .failed) }
+            if let over { return over }
+        }
+        return try circle(job, after: ids).map(NeedsAnswer.circle)
+    }
+
+    /// The way from a job over those that it is to come after back to itself.
+    private func circle(_ job: Int, after others: Database.Value) throws -> [Int]? {
+        // Nobody comes after most jobs, and after a new one nobody can.
+        guard try writer.isAny(Self.followers, [.integer(job)]) else { return nil }
+        let isReached = try writer.isAny(
+            """
+            WITH RECURSIVE reached(id) AS (
+                SELECT value FROM json_each(?1)
+                UNION SELECT n.after FROM reached r JOIN needs n ON n.job = r.id AND n.met = 0
+            ) SELECT 1 FROM reached WHERE id = ?2 LIMIT 1
+            """, [others, .integer(job)])
+        guard isReached else { return nil }
+        let steps = try writer.rows(
+            """
+            WITH RECURSIVE reached(id, before) AS (
+                SELECT value, ?2 FROM json_each(?1)
+                UNION SELECT n.after, r.id FROM reached r JOIN needs n ON n.job = r.id AND n.met = 0 WHERE r.id <> ?2
+            ) SELECT id, before FROM reached
+            """, [others, .integer(job)]
+        ) { ($0.integer(0), $0.integer(1)) }
+        let before = Dictionary(steps, uniquingKeysWith: { first, _ in first })
+        var path = [job]
+        var last = job
+        while let next = before[last] {
+            path.append(next)
+            last = next
+            if next == job { break }
+        }
+        return path.reversed()
+    }
+
+    // MARK: - Reading
+
+    /// The first of these jobs that would fail at once if it were brought back: with the job that it comes after, and that one's state unless
+    /// it is forgotten. A job that is brought back with it, by its ID or its state, is no hindrance.
+    package nonisolated func hindered(
+        of jobs: [Int], bringingBack states: [JobState]
+    ) throws -> (job: Int, after: Int, state: JobState?)? {
+        try first(
+            """
+            SELECT n.job, n.after, a.state FROM needs n LEFT JOIN jobs a ON a.id = n.after
+            WHERE n.job IN (SELECT value FROM json_each(?1)) AND n.met = 0
+                AND n.after NOT IN (SELECT value FROM json_each(?1))
+                AND (a.id IS NULL OR a.state IN \(Self.final))
+                AND COALESCE(a.state, '') NOT IN (SELECT value FROM json_each(?2)) LIMIT 1
+            """, [.list(jobs), .text(try JSONText.encode(states))]
+        ) { ($0.integer(0), $0.integer(1), $0.optionalText(2).flatMap(JobState.init)) }
+    }
+
+    /// The others that a job comes after, or that come after it: the first of them, and how many there are.
+    package struct Neighbours: Sendable {
+        package var jobs: [(id: Int, state: JobState?)]
+        package var count: Int
+    }
+
+    private static let mostNeighbours = 100
+
+    package nonisolated func neighbours(of job: Int) throws -> (after: Neighbours, followers: Neighbours) {
+        try read { database in
+            (
+                try Self.neighbours("after", of: job, by: "job", database),
+                try Self.neighbours("job", of: job, by: "after", database)
+            )
+        }
+    }
+
+    private static func neighbours(
+        _ other: String, of job: Int, by own: String, _ database: Database
+    ) throws -> Neighbours {
+        let jobs = try database.rows(
+            """
+            SELECT n.\(other), j.state FROM needs n LEFT JOIN jobs j ON j.id = n.\(other) WHERE n.\(own) = ?
+            ORDER BY 1 LIMIT \(mostNeighbours)
+            """, [.integer(job)]
+        ) { (id: $0.integer(0), state: $0.optionalText(1).flatMap(JobState.init)) }
+        let count = try database.first("SELECT COUNT(*) FROM needs WHERE \(own) = ?", [.integer(job)]) { $0.integer(0) }
+        return Neighbours(jobs: jobs, count: count ?? 0)
+    }
+}

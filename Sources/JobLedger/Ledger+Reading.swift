@@ -1,0 +1,179 @@
+package import PipelineModel
+package import SystemCalls
+
+/// Jobs, read.
+extension Ledger {
+    static let final = "('done', 'failed', 'cancelled')"
+    static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
+
+    /// Reads by this index, where there is one for it: without statistics SQLite would take another, and look at far more rows.
+    nonisolated func jobs(
+        by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
+    ) throws -> [JobRecord] {
+        let indexed = index.map { "INDEXED BY \($0)" } ?? ""
+        return try read { database in
+            var orders = OrderCache()
+            return try database.rows(
+                "SELECT \(JobColumn.list) FROM jobs j \(indexed) JOIN orders o ON o.id = j.work \(rest)", values
+            ) { try JobRecord($0, &orders) }
+        }
+    }
+
+    package nonisolated func job(_ id: Int) throws -> JobRecord? {
+        try jobs("WHERE j.id = ?", [.integer(id)]).first
+    }
+
+    /// The jobs of these IDs that there are.
+    package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
+        try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
+    }
+
+    /// Finds an ID that no job has, or nil.
+    package nonisolated func unknown(of ids: [Int]) throws -> Int? {
+        try first("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [.list(ids)]) {
+            $0.integer(0)
+        }
+    }
+
+    /// The first queued jobs that begin in this queue, of at least this priority, but for `except`.
+    package nonisolated func queued(
+        _ entry: Entry = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
+    ) throws -> [JobRecord] {
+        try jobs(
+            by: entry.index,
+            """
+            WHERE j.state = 'queued' AND \(entry.condition) AND j.priority >= ? AND j.id NOT IN (SELECT value FROM json_each(?))
+            ORDER BY j.priority DESC, j.position LIMIT ?
+            """,
+            [.integer(priority.rank), .list(except), .integer(limit)])
+    }
+
+    /// Jobs that a crash or a stop has left in the middle. A job that waits for other jobs, or for its next try, still does.
+    package nonisolated func interrupted() throws -> [JobRecord] {
+        try jobs(
+            """
+            WHERE j.state IN ('running', 'cancelling') OR (j.state = 'waiting' AND COALESCE(j.hold, 'place') = 'place')
+            ORDER BY j.position
+            """)
+    }
+
+    /// The outboxes of all jobs that have not ended.
+    package nonisolated func unfinishedOutboxes() throws -> Set<String> {
+        Set(
+            try rows(
+                """
+                SELECT DISTINCT json_extract(body, '$.outbox') FROM orders
+                WHERE id IN (SELECT work FROM jobs WHERE state IN \(Self.unfinished))
+                """
+            ) { $0.text(0) })
+    }
+
+    /// Staging files that are still needed: made before a barrier, or to be published or taken back.
+    package nonisolated func stagedPaths() throws -> Set<String> {
+        Set(
+            try rows(
+                """
+                SELECT json_extract(value, '$.path') FROM jobs, json_each(staged)
+                WHERE staged IS NOT NULL AND state IN \(Self.unfinished)
+                UNION ALL
+                SELECT json_extract(value, '$.staging') FROM jobs, json_each(intent, '$.steps')
+                WHERE intent IS NOT NULL AND disposed = 0
+                """
+            ) { $0.text(0) })
+    }
+
+    /// Whether any original of an ended job is still to be moved, or is being brought back.
+    package nonisolated func movesOriginals() throws -> Bool {
+        try isAny(
+            """
+            SELECT 1 FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND state IN \(Self.final)
+            UNION ALL SELECT 1 FROM jobs INDEXED BY jobs_returning WHERE returns IS NOT NULL LIMIT 1
+            """)
+    }
+
+    /// Ended jobs of an inbox, after `id`, whose original has still to be moved.
+    package nonisolated func undisposed(of inbox: String, after id: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_undisposed",
+            """
+            WHERE j.disposed = 0 AND j.state IN \(Self.final) AND j.returns IS NULL AND j.id > ?
+                AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
+            """,
+            [.integer(id), .text(inbox), .integer(limit)])
+    }
+
+    /// The jobs of these IDs that have ended, and whose original has still to be moved, with the time at which they ended.
+    package nonisolated func undisposed(_ ids: [Int]) throws -> [Int: Double] {
+        let left = try rows(
+            """
+            SELECT id, finished FROM jobs WHERE id IN (SELECT value FROM json_each(?))
+                AND disposed = 0 AND returns IS NULL AND state IN \(Self.final)
+            """, [.list(ids)]
+        ) { ($0.integer(0), $0.real(1)) }
+        return Dictionary(uniqueKeysWithValues: left)
+    }
+
+    /// The inboxes of ended jobs whose original has still to be moved.
+    package nonisolated func undisposedInboxes() throws -> [String] {
+        try rows(
+            """
+            SELECT DISTINCT json_extract(body, '$.inbox') FROM orders WHERE id IN
+                (SELECT work FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND state IN \(Self.final))
+            """
+        ) { $0.text(0) }
+    }
+
+    /// The highest ID, position and batch in use.
+    package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
+        try first("SELECT MAX(id), MAX(position), (SELECT MAX(id) FROM batches) FROM jobs") {
+            ($0.integer(0), $0.integer(1), $0.integer(2))
+        } ?? (0, 0, 0)
+    }
+
+    /// The files that have been taken and left in their place; their device is not told.
+    package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
+        try rows(
+            "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
+            [.text(Self.pattern(below: inbox))]
+        ) { row in
+            let (inode, size, modified) = (row.integer(1), row.integer(2), row.integer(3))
+            return (row.text(0), FileStatus.Identity(device: 0, inode: inode, size: size, modified: modified))
+        }
+    }
+
+    /// The inboxes of all jobs.
+    package nonisolated func inboxes() throws -> [String] {
+        try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
+    }
+
+    /// The job whose original lies at `source` and is still to be worked on or moved.
+    package nonisolated func job(claimedAt source: String) throws -> JobRecord? {
+        try jobs("WHERE j.source = ? AND j.disposed = 0 ORDER BY j.id DESC LIMIT 1", [.text(source)]).first
+    }
+
+    /// Jobs with an original in the spool.
+    package nonisolated func spooled() throws -> [JobRecord] {
+        try jobs("WHERE j.origin = 'spooled' AND j.disposed = 0 AND j.inode != 0 ORDER BY j.id")
+    }
+
+    /// The GLOB pattern for paths below a folder.
+    private static func pattern(below folder: String) -> String {
+        folder.map { "*?[".contains($0) ? "[\($0)]" : String($0) }.joined() + "/*"
+    }
+
+    /// Whether any original that was claimed into a folder is still to be worked on or moved.
+    package nonisolated func needsClaims(below folder: String) throws -> Bool {
+        try isAny(
+            "SELECT 1 FROM jobs WHERE disposed = 0 AND origin = 'claimed' AND source GLOB ? LIMIT 1",
+            [.text(Self.pattern(below: folder))])
+    }
+
+    /// Whether an original at `source` is still to be worked on or moved, or is being brought back there.
+    package nonisolated func knows(source: String) throws -> Bool {
+        try isAny(
+            """
+            SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
+            UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
+            """, [.text(source)])
+    }
+}

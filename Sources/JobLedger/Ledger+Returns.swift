@@ -1,0 +1,86 @@
+import Dispatch
+import Synchronization
+package import SystemCalls
+
+/// Jobs that are brought back. A commit records where the original goes (`returns`), a later one queues the job. In
+/// between the job belongs to the thread that brings it back: nothing else does, and no disposal moves its original.
+/// After a crash the row tells where the original is.
+extension Ledger {
+    package struct Return: Sendable {
+        var job: Int
+        /// Where its original will lie.
+        var place: String
+
+        package init(job: Int, place: String) {
+            (self.job, self.place) = (job, place)
+        }
+    }
+
+    /// Records where originals will be moved, before they are, and that nothing of the jobs is published. Returns the jobs
+    /// that failed or were cancelled and that nobody else brings back. Blocks until the record is durable.
+    package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
+        wait(refused: []) { ledger in
+            var begun: Set<Int> = []
+            for one in returns {
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET returns = ?, intent = NULL
+                    WHERE id = ? AND returns IS NULL AND state IN ('failed', 'cancelled')
+                    """, [.text(one.place), .integer(one.job)])
+                if ledger.writer.changes > 0 { begun.insert(one.job) }
+            }
+            return begun
+        }
+    }
+
+    /// Records another place: the first was taken.
+    package nonisolated func change(_ one: Return) {
+        wait(refused: ()) {
+            try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(one.place), .integer(one.job)])
+        }
+    }
+
+    /// Gives the return up: the job stays as it was. Blocks until that is durable.
+    package nonisolated func abandonReturn(of job: Int) {
+        wait(refused: ()) { try $0.writer.run("UPDATE jobs SET returns = NULL WHERE id = ?", [.integer(job)]) }
+    }
+
+    /// Jobs that were being brought back when the daemon ended.
+    package nonisolated func returning() throws -> [JobRecord] {
+        try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
+    }
+
+    private nonisolated func wait<Answer: Sendable>(
+        refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
+    ) -> Answer {
+        let over = DispatchSemaphore(value: 0)
+        let answer = Mutex(refused)
+        write(refused: refused, change) { made in
+            answer.withLock { $0 = made }
+            over.signal()
+        }
+        over.wait()
+        return answer.withLock { $0 }
+    }
+
+    // MARK: - Originals that lie where no row says
+
+    /// Jobs that may have lost this file: their original had this path and identity.
+    package nonisolated func candidates(forPath path: String, _ file: FileStatus.Identity) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_by_path",
+            """
+            WHERE j.path = ? AND j.inode = ? AND j.size = ? AND j.modified = ? AND j.origin <> 'kept' ORDER BY j.id DESC
+            """, [.text(path), .integer(file.inode), .integer(file.size), .integer(file.modified)])
+    }
+
+    /// Records where the original of a job was found. The disposal of an ended job moves it from there. Blocks until
+    /// the record is durable, so that nobody who waits meanwhile takes the job for over.
+    package nonisolated func putRight(_ job: Int, source: String) {
+        wait(refused: ()) {
+            try $0.writer.run(
+                "UPDATE jobs SET source = ?, disposed = 0, returns = NULL WHERE id = ?",
+                [.text(source), .integer(job)])
+        }
+    }
+}

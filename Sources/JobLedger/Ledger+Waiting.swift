@@ -1,0 +1,209 @@
+import DaemonRuntime
+import PipelineModel
+
+/// A thing that the work of several jobs needs, and may have to wait for.
+package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// An inbox or outbox.
+    case place(String)
+    /// A filter, by its name.
+    case filter(String)
+    /// The folder that is downloaded into.
+    case spool(String)
+
+    package var isFilter: Bool { filter != nil }
+    package var filter: String? { if case .filter(let name) = self { name } else { nil } }
+
+    package var description: String {
+        switch self {
+        case .place(let path), .spool(let path): path
+        case .filter(let name): "the filter '\(name)'"
+        }
+    }
+}
+
+extension WorkOrder {
+    /// All jobs of it do.
+    package func needs(_ resource: Resource) -> Bool {
+        switch resource {
+        case .place(let path): path == inbox || path == outbox
+        case .filter(let name): outputs.uses(filter: name)
+        case .spool: false
+        }
+    }
+}
+
+extension JobRecord {
+    package func needs(_ resource: Resource) -> Bool {
+        if case .spool = resource { needsDownload } else { order.needs(resource) }
+    }
+}
+
+extension [RecipeOutput] {
+    package func uses(filter name: String) -> Bool { contains { $0.chain.stages.contains { $0.name == name } } }
+}
+
+/// Rows that wait, and that go on.
+extension Ledger {
+    /// The jobs that need the resource, which is the third value.
+    private static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
+        switch resource {
+        case .place(let path):
+            (
+                """
+                work IN (
+                    SELECT id FROM orders WHERE ?3 IN (json_extract(body, '$.outbox'), json_extract(body, '$.inbox')))
+                """, .text(path)
+            )
+        case .filter(let name):
+            (
+                """
+                work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                    json_each(output.value, '$.chain.stages') AS stage
+                    WHERE json_extract(stage.value, '$.name') = ?3)
+                """, .text(name)
+            )
+        case .spool(let path): ("?3 IS NOT NULL AND \(Entry.download.condition)", .text(path))
+        }
+    }
+
+    /// Queued jobs that need the resource wait, but for `except`; hands over how many there were.
+    package nonisolated func setAside(
+        _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
+    ) {
+        write(
+            refused: 0,
+            { ledger in
+                let needing = Self.needing(resource)
+                let which = "state = 'queued' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)"
+                let values = [.real(Timestamp.now()), .text(reason), needing.value, Database.Value.list(except)]
+                try ledger.add(.waiting, text: "?2", where: which, values)
+                try ledger.writer.run(
+                    "UPDATE jobs SET state = 'waiting', hold = 'place', reason = ?2 WHERE \(which)", values)
+                return ledger.writer.changes
+            }, done: done)
+    }
+
+    /// The jobs that wait for the resource, but for `except`, go to the end of the queue, which is at `position`; hands over how many there
+    /// were.
+    package nonisolated func bringBack(
+        _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
+    ) {
+        write(
+            refused: 0,
+            { ledger in
+                let needing = Self.needing(resource)
+                return try ledger.bringBack(
+                    "hold = 'place' AND id NOT IN (SELECT value FROM json_each(?4)) AND \(needing.sql)",
+                    [needing.value, .list(except)], at: position)
+            }, done: done)
+    }
+
+    /// Queues due retries at the end of the queue, at `position`; hands over their number, and when the next is due.
+    /// Even if the clock was changed, no retry waits longer than `most` from now. All times are in seconds.
+    package nonisolated func bringBackDue(
+        at position: Int, setBack: Double = 0, most: Double, now: Double = Timestamp.now(),
+        done: @escaping @Sendable (_ count: Int, _ next: Double?) -> Void
+    ) {
+        write(refused: (count: 0, next: Double?.none)) { ledger in
+            if setBack > 0 {
+                try ledger.writer.run("UPDATE jobs SET due = due - ? WHERE due IS NOT NULL", [.real(setBack)])
+            }
+            try ledger.writer.run(
+                "UPDATE jobs SET due = ?1 WHERE due IS NOT NULL AND due > ?1", [.real(now + most)])
+            let count = try ledger.bringBack("hold = 'retry' AND due <= ?3", [.real(now)], at: position)
+            let next = try ledger.writer.first("SELECT MIN(due) FROM jobs WHERE due IS NOT NULL") { $0.optionalReal(0) }
+            return (count, next ?? nil)
+        } done: {
+            done($0.count, $0.next)
+        }
+    }
+
+    /// Jobs that wait for their next try go to the end of the queue at once: those of these IDs, or all up to `last`.
+    package nonisolated func bringBackEarly(
+        _ ids: [Int]?, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
+    ) {
+        write(
+            refused: [],
+            { ledger in
+                let which = "hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))"
+                let values: [Database.Value] = [.integer(last), ids.map(Database.Value.list) ?? .null]
+                let brought = try ledger.writer.rows(
+                    "SELECT id FROM jobs WHERE state = 'waiting' AND \(which) ORDER BY id", [.null, .null] + values
+                ) { $0.integer(0) }
+                _ = try ledger.bringBack(which, values, at: position)
+                return brought
+            }, done: done)
+    }
+
+    /// `values` begin with the third.
+    private func bringBack(_ which: String, _ values: [Database.Value], at position: Int) throws -> Int {
+        let values = [.real(Timestamp.now()), .integer(position)] + values
+        try add(.queued, where: "state = 'waiting' AND \(which)", values)
+        try writer.run(
+            """
+            UPDATE jobs SET state = 'queued', hold = NULL, due = NULL, reason = NULL, position = ?2 + row.number FROM
+                (SELECT id, ROW_NUMBER() OVER (ORDER BY position) - 1 AS number FROM jobs
+                    WHERE state = 'waiting' AND \(which)) AS row
+            WHERE row.id = jobs.id
+            """, values)
+        return writer.changes
+    }
+
+    /// Why rows wait: how many for the same reason, and when the first of these is tried again.
+    package struct Waiting: Sendable {
+        package var hold: JobRecord.Hold?
+        /// The obstacle of jobs that are tried again.
+        package var reason: String?
+        package var count: Int
+        package var due: Double?
+    }
+
+    /// The jobs that are asked about.
+    package enum Waiters: Sendable {
+        case all
+        case batch(Int)
+        case these([Int])
+
+        fileprivate var selection: (index: String, condition: String, values: [Database.Value]) {
+            switch self {
+            case .all: ("INDEXED BY jobs_waiting", "1", [])
+            case .batch(let batch): ("INDEXED BY jobs_waiting", "batch = ?", [.integer(batch)])
+            case .these(let ids): ("", "id IN (SELECT value FROM json_each(?))", [.list(ids)])
+            }
+        }
+    }
+
+    /// Reasons in an answer; the rest are told as one.
+    private static let mostReasons = 20
+
+    /// The most frequent reasons first.
+    package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
+        let (index, condition, values) = who.selection
+        let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"
+        return try read { database in
+            let waiting = try database.rows(
+                """
+                SELECT hold, obstacle, COUNT(*) AS count, MIN(due) \(rows)
+                GROUP BY hold, obstacle ORDER BY count DESC LIMIT \(Self.mostReasons)
+                """, values
+            ) { row in
+                Waiting(
+                    hold: row.optionalText(0).flatMap(JobRecord.Hold.init), reason: row.optionalText(1),
+                    count: row.integer(2), due: row.optionalReal(3))
+            }
+            guard waiting.count == Self.mostReasons else { return waiting }
+            let all = try database.first("SELECT COUNT(*) \(rows)", values) { $0.integer(0) } ?? 0
+            let rest = all - waiting.reduce(0) { $0 + $1.count }
+            return rest > 0 ? waiting + [Waiting(reason: "other reasons", count: rest)] : waiting
+        }
+    }
+
+    /// How many of the jobs are queued, and begin in this queue.
+    package nonisolated func queued(_ who: Waiters, _ entry: Entry) throws -> Int {
+        if case .all = who { return try queuedCount(entry) }
+        let (_, condition, values) = who.selection
+        return try first(
+            "SELECT COUNT(*) FROM jobs WHERE state = 'queued' AND \(entry.condition) AND \(condition)", values
+        ) { $0.integer(0) } ?? 0
+    }
+}

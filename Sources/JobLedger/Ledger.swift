@@ -1,0 +1,303 @@
+package import DaemonRuntime
+import Dispatch
+import Synchronization
+
+/// The SQLite file of every job. Writes are grouped: all that have gathered while the last group was made durable become the next one, so
+/// they share the price of a commit. Reads have connections of their own, and wait neither for a write nor for each other.
+///
+/// Writes are applied in the order in which they were given. A group that can't be written (a full disk) is tried again until it can: a
+/// completion means durable. SQLite would refuse a bad write for ever, so such a write is left out and holds up nobody: its `refused` is
+/// called instead.
+///
+/// Any thread may give writes, and read. Everything else happens on the ledger's queue.
+package actor Ledger: QueueActor {
+    /// When a change is to be durable.
+    enum Wanted: Comparable {
+        /// Nobody waits for it.
+        case sometime
+        /// A job waits for it, one of many in a burst.
+        case soon
+        /// Somebody waits for it.
+        case now
+    }
+
+    private typealias Completion = @Sendable () -> Void
+
+    private struct Write: Sendable {
+        /// Runs within the transaction of its group, once for each attempt at that. The completion is called when the group is durable.
+        let change: @Sendable (isolated Ledger) throws -> Completion?
+        let refused: Completion?
+    }
+
+    private struct Written {
+        let consequences: Consequences
+        let done: Completion?
+    }
+
+    private enum Attempt {
+        case durable([Written], settled: [(batch: Int, news: BatchNews)])
+        case later(String)
+        case refused(Int, String)
+    }
+
+    /// The part that other threads touch.
+    private struct State {
+        var pending: [Write] = []
+        /// A commit is on its way, at once or after a while.
+        var scheduled = false
+        var lingering = false
+        /// A pending change is wanted now.
+        var isWanted = false
+        /// The latest event that is durable.
+        var cursor = 0
+        /// How many events are kept. A reader that is further behind is told so, and goes on with the oldest there is.
+        var keptEvents = 200_000
+        var problem: String?
+    }
+
+    package nonisolated let executor = QueueExecutor("pipelined.ledger")
+    private nonisolated let state: Mutex<State>
+    private nonisolated let reading: LedgerReading
+
+    /// The connection that writes.
+    let writer: Database
+    /// The rows of `orders` that are known to be there.
+    var orderRows: [WorkOrder: Int] = [:]
+    /// The effect of the present change on other jobs.
+    var consequences = Consequences()
+    /// The latest event when events were last trimmed.
+    private var trimmed = 0
+    /// Keeps the beginnings of groups apart in a burst.
+    private var spacing = Spacing()
+    /// A group could not be written. Everything else waits behind its next attempt.
+    private var retrying = false
+    private var afterCommit: Completion?
+    private var batchSettled: (@Sendable (Int, BatchNews) -> Void)?
+    private var problemChanged: Completion?
+    private var othersChanged: (@Sendable (Consequences) -> Void)?
+    private var awaitsOthers: (@Sendable () -> Bool)?
+
+    package init(path: String) throws {
+        let writer = try Database(path: path)
+        try Schema.prepare(writer)
+        state = Mutex(State(cursor: try Self.lastCursor(writer)))
+        self.writer = writer
+        reading = try LedgerReading(path: path)
+    }
+
+    // MARK: - Calls to others, on the ledger's queue
+
+    /// Called after each group.
+    package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
+
+    /// Called when all jobs of a batch have arrived, or ended, after the completions of the changes that made it so.
+    package nonisolated func batchSettled(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
+        async { $0.batchSettled = call }
+    }
+
+    /// Called when `problem` has become something or nothing.
+    package nonisolated func problemChanged(_ call: @escaping @Sendable () -> Void) {
+        async { $0.problemChanged = call }
+    }
+
+    /// Called when the end of jobs has released others, or let them fail. By then that is durable; the end itself is told afterwards.
+    package nonisolated func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
+        async { $0.othersChanged = call }
+    }
+
+    /// Asked in a burst whether the changes on their way are worth waiting for.
+    package nonisolated func awaitsOthers(_ call: @escaping @Sendable () -> Bool) { async { $0.awaitsOthers = call } }
+
+    /// Called when a read has failed, on the reader's thread; once, until `readAgain`.
+    package nonisolated func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
+
+    // MARK: - Answers for any thread
+
+    package nonisolated func keep(events: Int) { state.withLock { $0.keptEvents = events } }
+    package nonisolated var keptEvents: Int { state.withLock { $0.keptEvents } }
+    /// The latest event that is durable.
+    package nonisolated var cursor: Int { state.withLock { $0.cursor } }
+    /// Why nothing can be written at the moment, or nil.
+    package nonisolated var problem: String? { state.withLock { $0.problem } }
+    /// Why the latest reads failed, or nil.
+    package nonisolated var readProblem: String? { reading.problem }
+
+    // MARK: - Reading
+
+    /// Runs the reads that have failed, and logs when all succeed.
+    package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
+
+    /// Reads what is durable. A failure is logged here; the caller decides what follows from it.
+    nonisolated func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result {
+        try reading.read(body)
+    }
+
+    nonisolated func rows<Result: Sendable>(
+        _ sql: String, _ values: [Database.Value] = [], _ each: @Sendable (Database.Row) throws -> Result
+    ) throws -> [Result] {
+        try read { try $0.rows(sql, values, each) }
+    }
+
+    nonisolated func first<Result: Sendable>(
+        _ sql: String, _ values: [Database.Value] = [], _ made: @Sendable (Database.Row) throws -> Result
+    ) throws -> Result? {
+        try read { try $0.first(sql, values, made) }
+    }
+
+    nonisolated func isAny(_ sql: String, _ values: [Database.Value] = []) throws -> Bool {
+        try first(sql, values) { _ in true } ?? false
+    }
+
+    // MARK: - Writing
+
+    /// How long a change that nobody waits for may wait for others, to share the price of one commit.
+    private static let linger = DispatchTimeInterval.milliseconds(10)
+
+    /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never
+    /// will be. A change that is wanted begins its group at once, or as soon as the spacing allows.
+    nonisolated func write(
+        wanted: Wanted = .sometime, _ change: @escaping @Sendable (isolated Ledger) throws -> Void,
+        done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
+    ) {
+        give(
+            Write(
+                change: { ledger in
+                    try change(ledger)
+                    return done
+                }, refused: refused ?? done), wanted)
+    }
+
+    /// The same with an answer; `refused` is the answer when SQLite refuses the change. Somebody waits for it.
+    nonisolated func write<Answer: Sendable>(
+        refused: Answer, _ change: @escaping @Sendable (isolated Ledger) throws -> Answer,
+        done: @escaping @Sendable (Answer) -> Void
+    ) {
+        give(
+            Write(
+                change: { ledger in
+                    let answer = try change(ledger)
+                    return { done(answer) }
+                }, refused: { done(refused) }), .now)
+    }
+
+    private nonisolated func give(_ write: Write, _ wanted: Wanted) {
+        let schedule = state.withLock { state in
+            state.pending.append(write)
+            if wanted == .now { state.isWanted = true }
+            if state.scheduled || (wanted == .sometime && state.lingering) { return false }
+            if wanted == .sometime { state.lingering = true } else { state.scheduled = true }
+            return true
+        }
+        guard schedule else { return }
+        guard wanted == .sometime else { return async { $0.commit() } }
+        after(Self.linger) { ledger in
+            ledger.state.withLock { $0.lingering = false }
+            ledger.commit()
+        }
+    }
+
+    /// Calls `done` when everything given so far is durable.
+    package nonisolated func whenDurable(_ done: @escaping @Sendable () -> Void) {
+        write(wanted: .now, { _ in }, done: done)
+    }
+
+    /// Waits until everything given so far is durable, or until `seconds` have passed.
+    package nonisolated func flush(seconds: Int) -> Bool {
+        let semaphore = DispatchSemaphore(value: 0)
+        whenDurable { semaphore.signal() }
+        return semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
+    }
+
+    private func commit(again: Bool = false) {
+        guard again || !retrying, !state.withLock({ $0.pending.isEmpty }) else { return }
+        spacing.keep { !state.withLock { $0.isWanted } && (awaitsOthers?() ?? false) }
+        retrying = false
+        write(
+            state.withLock { state in
+                defer { (state.pending, state.scheduled, state.isWanted) = ([], false, false) }
+                return state.pending
+            })
+    }
+
+    private func write(_ gathered: [Write]) {
+        var group = gathered
+        while true {
+            switch attempt(group) {
+            case .durable(let written, let settled): return tell(written, settled)
+            case .later(let problem): return tryLater(group, problem)
+            case .refused(let index, let problem):
+                let refused = group.remove(at: index)
+                Log.failure("the ledger refuses an entry, which is left out: \(problem)")
+                refused.refused?()
+            }
+        }
+    }
+
+    private func attempt(_ group: [Write]) -> Attempt {
+        var index: Int?
+        do {
+            try writer.run("BEGIN IMMEDIATE")
+            var written: [Written] = []
+            for (number, write) in group.enumerated() {
+                index = number
+                consequences = Consequences()
+                let done = try write.change(self)
+                written.append(Written(consequences: consequences, done: done))
+            }
+            index = nil
+            let settled = try settleBatches()
+            let last = try Self.lastCursor(writer)
+            try trimEvents(upTo: last)
+            try writer.run("COMMIT")
+            state.withLock { $0.cursor = last }
+            return .durable(written, settled: settled)
+        } catch {
+            try? writer.run("ROLLBACK")
+            // Rows that were written are not there, nor are those that were forgotten.
+            orderRows = [:]
+            // Any error but SQLite's own was met while the entry was put into words.
+            let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
+            if let index, isOfStatement { return .refused(index, "\(error)") }
+            return .later("\((error as? LedgerError)?.message ?? "\(error)")")
+        }
+    }
+
+    private func tell(_ written: [Written], _ settled: [(batch: Int, news: BatchNews)]) {
+        let recovered = state.withLock { state in
+            defer { state.problem = nil }
+            return state.problem != nil
+        }
+        if recovered {
+            problemChanged?()
+            Log.notice("the ledger can be written again")
+        }
+        for write in written {
+            if !write.consequences.isEmpty { othersChanged?(write.consequences) }
+            write.done?()
+        }
+        for (batch, news) in settled { batchSettled?(batch, news) }
+        afterCommit?()
+    }
+
+    /// Now and then, not with each group.
+    private func trimEvents(upTo last: Int) throws {
+        guard last - trimmed >= 1000 else { return }
+        try writer.run("DELETE FROM events WHERE cursor <= ?", [.integer(last - keptEvents)])
+        trimmed = last
+    }
+
+    private func tryLater(_ group: [Write], _ problem: String) {
+        let isNews = state.withLock { state in
+            defer { state.problem = problem }
+            state.pending.insert(contentsOf: group, at: 0)
+            return state.problem == nil
+        }
+        retrying = true
+        if isNews {
+            problemChanged?()
+            Log.failure(
+                "can't write to the ledger: \(problem); no work is taken until it can be, which is tried every second")
+        }
+        after(.seconds(1)) { $0.commit(again: true) }
+    }
+}

@@ -1,0 +1,68 @@
+import DaemonRuntime
+import Synchronization
+
+/// The ledger's reading side: a connection for each concurrent reader, so that a long list holds up nobody.
+final class LedgerReading: Sendable {
+    private final class Reader: Sendable {
+        /// Nobody waits for the lock, because a reader is taken out of `State`.
+        let database: Mutex<Database>
+
+        init(path: String) throws { database = Mutex(try Database(path: path)) }
+    }
+
+    private struct State {
+        var idle: [Reader] = []
+        var problem: String?
+        /// The latest problem logged, until every read succeeds again.
+        var told: String?
+        // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
+        var failed: (@Sendable () -> Void)?
+    }
+
+    /// Connections kept open while nobody reads.
+    private static let mostIdle = 4
+
+    private let path: String
+    private let state: Mutex<State>
+
+    init(path: String) throws {
+        self.path = path
+        state = Mutex(State(idle: [try Reader(path: path)]))
+    }
+
+    func failed(_ call: @escaping @Sendable () -> Void) { state.withLock { $0.failed = call } }
+
+    var problem: String? { state.withLock { $0.problem } }
+
+    func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result {
+        do {
+            let reader = try state.withLock { $0.idle.popLast() } ?? Reader(path: path)
+            let result = try reader.database.withLock { try body($0) }
+            state.withLock { if $0.idle.count < Self.mostIdle { $0.idle.append(reader) } }
+            return result
+        } catch {
+            met((error as? LedgerError)?.message ?? "\(error)")
+            throw error
+        }
+    }
+
+    /// Logs a problem once, until every read succeeds again.
+    private func met(_ problem: String) {
+        let (isNews, isUntold, failed) = state.withLock { state in
+            defer { (state.problem, state.told) = (problem, problem) }
+            return (state.problem == nil, state.told != problem, state.failed)
+        }
+        if isUntold { Log.failure("can't read the ledger: \(problem); what needs it is tried again every second") }
+        if isNews { failed?() }
+    }
+
+    func again(_ body: () -> Void) {
+        state.withLock { $0.problem = nil }
+        body()
+        let isWell = state.withLock { state in
+            defer { if state.problem == nil { state.told = nil } }
+            return state.problem == nil && state.told != nil
+        }
+        if isWell { Log.notice("the ledger can be read again") }
+    }
+}

@@ -1,0 +1,239 @@
+/// The ledger's tables. `user_version` counts the steps; a file of an earlier version is brought up step by step, and
+/// a step, once released, never changes.
+enum Schema {
+    static func prepare(_ database: Database) throws {
+        // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
+        try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
+        // In KB. Pages of a bulk change that don't fit in are written and read again and again.
+        try database.script("PRAGMA cache_size=-16000;")
+        // The jobs whose followers are looked for, and the followers that have failed, with the job because of which.
+        try database.script(
+            "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
+        let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        guard version <= steps.count else {
+            throw LedgerError(
+                attempted: "read version \(version)",
+                message: "it was written by a newer pipelined; this one knows versions up to \(steps.count)")
+        }
+        for (number, step) in steps.enumerated().dropFirst(version) {
+            try database.script("BEGIN; \(step); PRAGMA user_version=\(number + 1); COMMIT;")
+        }
+    }
+
+    static let steps = [
+        """
+        CREATE TABLE orders (
+            id INTEGER PRIMARY KEY,
+            body TEXT NOT NULL UNIQUE
+        ) STRICT;
+
+        CREATE TABLE jobs (
+            id INTEGER PRIMARY KEY,
+            position INTEGER NOT NULL,
+            batch INTEGER,
+            work INTEGER NOT NULL REFERENCES orders(id),
+            path TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            source TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            reason TEXT,
+            error TEXT,
+            advice TEXT,
+            intent TEXT,
+            outputs TEXT,
+            story TEXT,
+            tries INTEGER NOT NULL DEFAULT 0,
+            disposed INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL,
+            started REAL,
+            finished REAL
+        ) STRICT;
+
+        CREATE INDEX jobs_by_state ON jobs(state, position);
+        CREATE INDEX jobs_by_batch ON jobs(batch) WHERE batch IS NOT NULL;
+        CREATE INDEX jobs_undisposed ON jobs(id) WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled');
+        CREATE INDEX jobs_by_source ON jobs(source) WHERE disposed = 0;
+        CREATE INDEX jobs_by_path ON jobs(path);
+        CREATE INDEX jobs_kept ON jobs(device, inode) WHERE origin = 'kept';
+
+        CREATE TABLE events (
+            cursor INTEGER PRIMARY KEY AUTOINCREMENT,
+            time REAL NOT NULL,
+            kind TEXT NOT NULL,
+            job INTEGER,
+            state TEXT,
+            queue TEXT,
+            text TEXT
+        ) STRICT;
+
+        CREATE TABLE paused (
+            queue TEXT PRIMARY KEY,
+            reason TEXT
+        ) STRICT
+        """,
+
+        // Downloads, batches, dependencies, priorities, retries.
+        """
+        ALTER TABLE jobs ADD COLUMN url TEXT;
+        ALTER TABLE jobs ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN hold TEXT;
+        ALTER TABLE jobs ADD COLUMN due REAL;
+        ALTER TABLE jobs ADD COLUMN setbacks INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN failure TEXT;
+        ALTER TABLE jobs ADD COLUMN segment INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE jobs ADD COLUMN staged TEXT;
+        ALTER TABLE jobs ADD COLUMN anyway INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE events ADD COLUMN batch INTEGER;
+
+        UPDATE jobs SET hold = 'place' WHERE state = 'waiting';
+        UPDATE jobs SET crashes = tries WHERE state NOT IN ('done', 'failed', 'cancelled');
+
+        DROP INDEX jobs_by_state;
+        CREATE INDEX jobs_by_state ON jobs(state);
+        CREATE INDEX jobs_to_download ON jobs(priority DESC, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0;
+        CREATE INDEX jobs_to_render ON jobs(priority DESC, position)
+            WHERE state = 'queued' AND (url IS NULL OR inode <> 0);
+        CREATE INDEX jobs_by_due ON jobs(due) WHERE due IS NOT NULL;
+        CREATE INDEX jobs_by_work ON jobs(work);
+        CREATE INDEX jobs_waiting ON jobs(hold, reason, due, error) WHERE state = 'waiting';
+
+        CREATE TABLE batches (
+            id INTEGER PRIMARY KEY,
+            name TEXT,
+            open INTEGER NOT NULL DEFAULT 0,
+            created REAL NOT NULL,
+            finished REAL
+        ) STRICT;
+
+        INSERT INTO batches (id, created, finished)
+            SELECT batch, MIN(created), CASE WHEN COUNT(*) = COUNT(finished) THEN MAX(finished) END
+            FROM jobs WHERE batch IS NOT NULL GROUP BY batch;
+
+        CREATE TABLE arrivals (batch INTEGER PRIMARY KEY) STRICT;
+
+        CREATE INDEX jobs_on_way ON jobs(batch)
+            WHERE batch IS NOT NULL AND state IN ('waiting', 'queued', 'running', 'cancelling') AND hold IS NOT 'barrier'
+                AND hold IS NOT 'after';
+        CREATE INDEX jobs_after ON jobs(batch) WHERE hold = 'after';
+        CREATE INDEX jobs_at_barrier ON jobs(batch, segment) WHERE hold = 'barrier';
+
+        CREATE TRIGGER job_of_batch_entered AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END;
+        CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END;
+
+        CREATE TABLE hooks (
+            recipe TEXT PRIMARY KEY,
+            cursor INTEGER NOT NULL,
+            failures INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE needs (
+            job INTEGER NOT NULL,
+            after INTEGER NOT NULL,
+            met INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (job, after)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE INDEX needs_by_after ON needs(after);
+        CREATE INDEX needs_open ON needs(job) WHERE met = 0
+        """,
+
+        // The last barrier at which a batch has been announced.
+        "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
+
+        // How much of a download is there, to go on with.
+        "ALTER TABLE jobs ADD COLUMN partial TEXT",
+
+        // Batches are counted as they change, so that nothing is counted when somebody asks how far one is.
+        """
+        CREATE TABLE tallies (
+            batch INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            segment INTEGER NOT NULL,
+            jobs INTEGER NOT NULL,
+            PRIMARY KEY (batch, state, segment)
+        ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO tallies SELECT batch, state, segment, COUNT(*) FROM jobs WHERE batch IS NOT NULL GROUP BY 1, 2, 3;
+
+        CREATE INDEX batches_unfinished ON batches(id) WHERE finished IS NULL;
+
+        CREATE TRIGGER job_of_batch_counted AFTER INSERT ON jobs WHEN NEW.batch IS NOT NULL BEGIN
+            INSERT INTO tallies VALUES (NEW.batch, NEW.state, NEW.segment, 1) ON CONFLICT DO UPDATE SET jobs = jobs + 1;
+        END;
+        CREATE TRIGGER job_of_batch_recounted AFTER UPDATE OF state, segment ON jobs
+        WHEN NEW.batch IS NOT NULL AND (OLD.state <> NEW.state OR OLD.segment <> NEW.segment) BEGIN
+            UPDATE tallies SET jobs = jobs - 1 WHERE batch = OLD.batch AND state = OLD.state AND segment = OLD.segment;
+            INSERT INTO tallies VALUES (NEW.batch, NEW.state, NEW.segment, 1) ON CONFLICT DO UPDATE SET jobs = jobs + 1;
+        END;
+        CREATE TRIGGER job_of_batch_forgotten AFTER DELETE ON jobs WHEN OLD.batch IS NOT NULL BEGIN
+            UPDATE tallies SET jobs = jobs - 1 WHERE batch = OLD.batch AND state = OLD.state AND segment = OLD.segment;
+            DELETE FROM tallies WHERE batch = OLD.batch AND jobs = 0;
+        END
+        """,
+
+        // The status line counts the failures of the day at each failure.
+        "CREATE INDEX jobs_failed ON jobs(finished) WHERE state = 'failed'",
+
+        // Why a job waits, without its own part, such as the time of its next try: jobs with the same obstacle are
+        // counted together.
+        """
+        ALTER TABLE jobs ADD COLUMN obstacle TEXT GENERATED ALWAYS AS
+            (CASE hold WHEN 'retry' THEN error WHEN 'after' THEN NULL ELSE reason END) VIRTUAL;
+        DROP INDEX jobs_waiting;
+        CREATE INDEX jobs_waiting ON jobs(hold, obstacle, due, batch) WHERE state = 'waiting'
+        """,
+
+        // The host of a URL without user and password: the text between scheme and path, after the last @.
+        """
+        ALTER TABLE jobs ADD COLUMN authority TEXT GENERATED ALWAYS AS (
+            substr(url, instr(url, '://') + 3, instr(replace(replace(replace(
+                substr(url, instr(url, '://') + 3), '?', '/'), '#', '/'), '\\', '/') || '/', '/') - 1)
+        ) VIRTUAL;
+        ALTER TABLE jobs ADD COLUMN host TEXT GENERATED ALWAYS AS (
+            lower(substr(authority, length(rtrim(authority, replace(authority, '@', ''))) + 1))
+        ) VIRTUAL;
+        CREATE INDEX jobs_by_host ON jobs(priority, host, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
+        """,
+
+        // The place that an original is being brought back to. Originals that an older version lost on the way are
+        // looked for again.
+        """
+        ALTER TABLE jobs ADD COLUMN returns TEXT;
+        CREATE INDEX jobs_returning ON jobs(returns) WHERE returns IS NOT NULL;
+
+        UPDATE jobs SET disposed = 0 WHERE disposed = 1 AND state <> 'done' AND origin <> 'kept' AND inode <> 0
+            AND (instr(source, '/.pipelined/') > 0 OR instr(source, '/spool/') > 0)
+        """,
+
+        // A batch has ended when the originals of all its jobs lie where they belong.
+        """
+        CREATE INDEX jobs_of_batch_undisposed ON jobs(batch)
+            WHERE batch IS NOT NULL AND disposed = 0 AND state IN ('done', 'failed', 'cancelled');
+
+        DROP TRIGGER job_of_batch_moved;
+        CREATE TRIGGER job_of_batch_moved AFTER UPDATE OF state, hold, disposed ON jobs WHEN NEW.batch IS NOT NULL
+            BEGIN INSERT OR IGNORE INTO arrivals (batch) VALUES (NEW.batch); END
+        """,
+
+        // The host is written with its job, because SQLite would derive it anew at each change of an index.
+        """
+        DROP INDEX jobs_by_host;
+        ALTER TABLE jobs RENAME COLUMN host TO derived;
+        ALTER TABLE jobs ADD COLUMN host TEXT;
+        UPDATE jobs SET host = derived WHERE url IS NOT NULL;
+        ALTER TABLE jobs DROP COLUMN derived;
+        ALTER TABLE jobs DROP COLUMN authority;
+        CREATE INDEX jobs_by_host ON jobs(priority, host, position)
+            WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
+        """,
+    ]
+}

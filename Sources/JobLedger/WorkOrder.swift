@@ -1,0 +1,43 @@
+package import PipelineModel
+
+/// The work on a job's picture: the recipe as it was when the job was made, with its folders resolved. Many jobs share one.
+package struct WorkOrder: Codable, Sendable, Hashable {
+    package var recipe: String
+    /// Made for `pipectl add --chain`, with no recipe behind it.
+    package var adHoc: Bool
+    package var outputs: [RecipeOutput]
+    package var original: OriginalPolicy
+    package var conflict: ConflictPolicy
+    package var onTruncated: TruncatedPolicy
+    package var priority: Priority
+    /// Where results go.
+    package var outbox: String
+    /// Where the originals came from.
+    package var inbox: String
+
+    package init(
+        recipe: String, adHoc: Bool, outputs: [RecipeOutput], original: OriginalPolicy, conflict: ConflictPolicy,
+        onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, outbox: String, inbox: String
+    ) {
+        (self.recipe, self.adHoc, self.outputs, self.original) = (recipe, adHoc, outputs, original)
+        (self.conflict, self.onTruncated, self.priority) = (conflict, onTruncated, priority)
+        (self.outbox, self.inbox) = (outbox, inbox)
+    }
+}
+
+extension WorkOrder {
+    /// A ledger that was written before there was a setting doesn't have it.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            recipe: try values.decode(String.self, forKey: .recipe),
+            adHoc: try values.decode(Bool.self, forKey: .adHoc),
+            outputs: try values.decode([RecipeOutput].self, forKey: .outputs),
+            original: try values.decode(OriginalPolicy.self, forKey: .original),
+            conflict: try values.decode(ConflictPolicy.self, forKey: .conflict),
+            onTruncated: try values.decodeIfPresent(TruncatedPolicy.self, forKey: .onTruncated) ?? .fail,
+            priority: try values.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal,
+            outbox: try values.decode(String.self, forKey: .outbox),
+            inbox: try values.decode(String.self, forKey: .inbox))
+    }
+}

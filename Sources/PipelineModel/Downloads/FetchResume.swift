@@ -1,0 +1,11 @@
+/// Where a transfer that broke off goes on, and what tells that the server still has the same.
+public struct FetchResume: Codable, Sendable, Hashable {
+    public var offset: Int64
+    /// A strong entity tag, or a date of change.
+    public var validator: String
+
+    public init(offset: Int64, validator: String) {
+        self.offset = offset
+        self.validator = validator
+    }
+}

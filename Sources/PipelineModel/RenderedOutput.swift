@@ -1,0 +1,19 @@
+/// A result as its worker wrote it.
+public struct RenderedOutput: Codable, Sendable, Hashable {
+    public var format: String
+    public var width: Int
+    public var height: Int
+    public var bands: Int
+    public var bytes: Int64
+    /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
+    public var lost: [String]?
+
+    public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {
+        self.lost = lost
+        self.format = format
+        self.width = width
+        self.height = height
+        self.bands = bands
+        self.bytes = bytes
+    }
+}

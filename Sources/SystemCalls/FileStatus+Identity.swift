@@ -1,0 +1,28 @@
+extension FileStatus {
+    /// What tells a file from another, and from itself after a change.
+    public struct Identity: Sendable, Hashable {
+        public var device: Int
+        public var inode: Int
+        public var size: Int
+        public var modified: Int
+
+        public init(device: Int, inode: Int, size: Int, modified: Int) {
+            self.device = device
+            self.inode = inode
+            self.size = size
+            self.modified = modified
+        }
+
+        /// Stands for a file that is not there.
+        public static let none = Identity(device: 0, inode: 0, size: 0, modified: 0)
+
+        /// The number of a device may change with a reboot.
+        public var onAnyDevice: Identity { Identity(device: 0, inode: inode, size: size, modified: modified) }
+    }
+
+    public var identity: Identity {
+        Identity(
+            device: Int(truncatingIfNeeded: device), inode: Int(truncatingIfNeeded: inode), size: Int(size),
+            modified: Int(modified))
+    }
+}

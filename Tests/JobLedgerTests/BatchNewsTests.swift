@@ -1,0 +1,85 @@
+import PipelineModel
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import JobLedger
+
+@Suite("What is told of a batch")
+struct BatchNewsTests {
+    private let order = WorkOrder(
+        recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
+
+    private func job(_ id: Int, _ state: JobState = .queued, atBarrier segment: Int? = nil) -> JobRecord {
+        var job = JobRecord(
+            id: id, position: id, batch: 1, order: order, path: "\(id).png", origin: .claimed, source: "/in/\(id)",
+            file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000)
+        if let segment { (job.hold, job.segment) = (.barrier, segment) }
+        return job
+    }
+
+    /// A ledger with a batch of two jobs, and what it says of it.
+    private func with(_ body: (Ledger, _ news: () -> [BatchNews]) throws -> Void) throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let settled = Mutex<[BatchNews]>([])
+            ledger.batchSettled { _, news in settled.withLock { $0.append(news) } }
+            ledger.insert([job(1), job(2)], batch: BatchRecord(id: 1, isOpen: false))
+            try body(ledger) {
+                #expect(ledger.flush(seconds: 30))
+                // What is told comes after the entries of its group: it is there with the next.
+                #expect(ledger.flush(seconds: 30))
+                return settled.withLock { news in
+                    defer { news = [] }
+                    return news
+                }
+            }
+        }
+    }
+
+    private func announced(_ ledger: Ledger) throws -> [String] {
+        ledger.announce(1) { _ in }
+        #expect(ledger.flush(seconds: 30))
+        return try ledger.events(after: 0, limit: 1000).compactMap { $0.event.kind == "batch" ? $0.event.text : nil }
+    }
+
+    @Test("it is announced at each barrier once; who comes there later joins without a word")
+    func once() throws {
+        try with { (ledger, news) throws in
+            ledger.record(job(1, .waiting, atBarrier: 1))
+            ledger.record(job(2, .failed))
+            #expect(news() == [.arrived])
+            #expect(try announced(ledger) == ["arrived"])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [1])
+            ledger.record(job(2, .waiting, atBarrier: 1))
+            ledger.record(job(1, .waiting, atBarrier: 2))
+            #expect(news() == [.joined])
+            #expect(try announced(ledger) == ["arrived"])
+            #expect(try ledger.queued(limit: 10).map(\.id) == [2])
+            ledger.record(job(2, .waiting, atBarrier: 2))
+            #expect(news() == [.arrived])
+            #expect(try announced(ledger) == ["arrived", "arrived"])
+            for id in 1...2 { ledger.record(job(id, .done)) }
+            // It ends when the last original lies where it belongs.
+            ledger.recordDisposal(of: [(1, "/archive/1")]) {}
+            #expect(news() == [])
+            ledger.recordDisposal(of: [(2, "/archive/2")]) {}
+            #expect(news() == [.ended])
+            #expect(try announced(ledger) == ["arrived", "arrived", "ended"])
+        }
+    }
+
+    @Test("one whose jobs end at the barrier, while its arrival is about to be announced, has ended")
+    func endedMeanwhile() throws {
+        try with { (ledger, news) throws in
+            for id in 1...2 { ledger.record(job(id, .waiting, atBarrier: 1)) }
+            #expect(news() == [.arrived])
+            for id in 1...2 { ledger.record(job(id, .cancelled)) }
+            ledger.recordDisposal(of: (1...2).map { ($0, "/cancelled/\($0)") }) {}
+            #expect(news().last == .ended)
+            #expect(try announced(ledger) == ["ended"])
+            #expect(try announced(ledger) == ["ended"])
+        }
+    }
+}
