@@ -1,81 +1,68 @@
 import DaemonRuntime
 import Dispatch
-import Glibc
 import WorkerProtocol
 
-/// The fetch worker: one process for all transfers, started when the first one comes. When it ends in the middle, its transfers are tried
-/// once more in a new one, each alone, so that the one that took it down is known.
+/// Has one fetch worker for all transfers, started when the first transfer comes. If the worker is lost, its transfers
+/// are tried once more in a new one, each alone, so that the transfer that takes workers down is known.
 ///
-/// One that has done its share, or whose resolver's files have been replaced, finishes what it has while the next one begins.
+/// A worker that has done its share, or whose resolver's files have been replaced, finishes its transfers while the next
+/// worker begins.
 @Coordination
 final class FetchPool {
     private static let startTimeout = Duration.seconds(15)
-    /// All transfers would be lost with the process: its word is awaited for longer than CancelGrace.
+    /// All transfers are lost with the process, so it gets longer to answer a cancel than a short CancelGrace.
     private static let leastGrace = Duration.seconds(2)
-    /// libcurl, TLS, and threads that look up names.
+    /// Enough for libcurl, TLS, and the threads that look up names.
     private static let memory: Int64 = 2 << 30
 
     /// Creates the files to download into, one after the other, so that servers are asked in the order in which
     /// downloads begin. All files lie on one disk.
     let opening = DispatchQueue(label: "pipelined.fetch.files")
     private let program: String
-    private var workers: [FetchWorker] = []
+    private let starter = WorkerStarter<FetchWorkerProcess>("the fetch worker")
     private var waiting: [FetchTask] = []
     private var nextID = 1
     private var transfersPerWorker = 500
     private var maxSize = Int64.max
     private var grace = Duration.seconds(2)
-    private var mustBeConfined = false
-    private var failedStarts = 0
-    private var restarting = false
-    private var stopped = false
-    private var emptied: (@Sendable () -> Void)?
-    private let children: any DispatchSourceSignal
-    /// How much longer than `FetchLimits` allow a worker may be silent about a transfer: the machine may be slow.
+    /// A worker may be silent about a transfer for so much longer than `FetchLimits` allow: the machine may be slow.
     private let patience: Duration
     private var listens = false
 
     init(program: String, patience: Duration = .seconds(30)) {
         self.program = program
         self.patience = patience
-        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
-        children.setEventHandler { [weak self] in Coordination.assumeIsolated { self?.endStopped() } }
-        children.activate()
+        starter.again = { [weak self] in self?.balance() }
     }
 
-    private func endStopped() {
-        for worker in workers { worker.endIfStopped() }
-    }
+    private var workers: [FetchWorkerProcess] { starter.workers }
 
-    /// How many transfers a worker carries before it is replaced, the most that it may write to a file, how long it may take to stop one, and
-    /// whether one that is not confined in every way gets any.
+    /// Sets how many transfers a worker carries before it is replaced, the most that it may write to a file, how long it
+    /// may take to stop a transfer, and whether a worker that is not confined in every way gets any.
     nonisolated func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
         Coordination.async { [self] in
             self.transfersPerWorker = transfersPerWorker
             self.maxSize = maxSize
             self.grace = grace
-            mustBeConfined = confined
+            starter.mustBeConfined = confined
             for worker in workers { worker.limitFiles(to: maxSize) }
         }
     }
 
-    /// What keeps the worker from starting, if so.
+    /// Replies with the reason why the worker does not start, if there is one.
     nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
-        Coordination.async { [self] in
-            reply(
-                failedStarts > 2 ? "the fetch worker ends at its start (\(failedStarts) in a row); see the log" : nil)
-        }
+        Coordination.async { [self] in reply(starter.problem) }
     }
 
     nonisolated func run(_ task: FetchTask) {
         Coordination.async { [self] in
-            if task.cancelled || stopped { return task.done(.failure(.cancelled)) }
+            if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
             waiting.append(task)
             balance()
         }
     }
 
-    /// Asks for the transfer to stop, and ends the worker when it does not answer; what else it had begins again.
+    /// Asks for the transfer to stop, and ends the worker if it does not answer; its other transfers begin again.
     nonisolated func cancel(_ task: FetchTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -93,30 +80,28 @@ final class FetchPool {
         }
     }
 
-    /// Ends all transfers; `done` when the last worker is gone.
+    /// Ends all transfers; calls `done` when the last worker is gone.
     nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
-            stopped = true
-            emptied = done
             for task in waiting { task.done(.failure(.cancelled)) }
             waiting = []
             for worker in workers { worker.leave() }
-            if workers.isEmpty { done() }
+            starter.stop(done)
         }
     }
 
     // MARK: - In work
 
-    private func place(of task: FetchTask) -> (FetchWorker, Int)? {
+    private func place(of task: FetchTask) -> (FetchWorkerProcess, Int)? {
         for worker in workers {
             if let id = worker.tasks.first(where: { $0.value === task })?.key { return (worker, id) }
         }
         return nil
     }
 
-    /// Gives what waits to the worker, and starts one if there is none.
+    /// Gives waiting transfers to the worker, and starts one if there is none.
     private func balance() {
-        guard !stopped, !waiting.isEmpty, !restarting else { return }
+        guard !starter.isStopped, !waiting.isEmpty, !starter.isPausing else { return }
         dismissOutdated()
         guard let worker = workers.first(where: { !$0.isLeaving }) else { return start() }
         guard worker.isReady else { return }
@@ -126,7 +111,7 @@ final class FetchPool {
         if worker.isLeaving { balance() }
     }
 
-    /// One that has lost a worker is carried alone.
+    /// A transfer whose worker was lost is carried alone.
     private func mayBegin(_ task: FetchTask) -> Bool {
         workers.allSatisfy { $0.tasks.values.allSatisfy { task.losses == 0 && $0.losses == 0 } }
     }
@@ -135,12 +120,12 @@ final class FetchPool {
         for worker in workers where !worker.isLeaving && worker.isOutdated { dismiss(worker) }
     }
 
-    private func dismiss(_ worker: FetchWorker) {
+    private func dismiss(_ worker: FetchWorkerProcess) {
         worker.isLeaving = true
         if worker.tasks.isEmpty { worker.leave() }
     }
 
-    private func begin(_ task: FetchTask, on worker: FetchWorker) {
+    private func begin(_ task: FetchTask, on worker: FetchWorkerProcess) {
         let id = nextID
         nextID += 1
         worker.tasks[id] = task
@@ -153,7 +138,7 @@ final class FetchPool {
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }
 
-    /// While transfers run, looks for those about which a worker has fallen silent.
+    /// While transfers run, looks for workers that have fallen silent about one.
     private func listen() {
         let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
         guard !listens, let next else { return }
@@ -170,7 +155,7 @@ final class FetchPool {
         task.heard + (task.limits.longestSilence + patience).dispatch
     }
 
-    private func endIfSilent(_ worker: FetchWorker) {
+    private func endIfSilent(_ worker: FetchWorkerProcess) {
         let now = DispatchTime.now()
         let mute = worker.tasks.values.filter { !$0.cancelled && silent($0) <= now }
         guard !mute.isEmpty else { return }
@@ -183,43 +168,17 @@ final class FetchPool {
     }
 
     private func start() {
-        do {
-            let worker = try FetchWorker(program: program, pool: self)
-            worker.limitFiles(to: maxSize)
-            worker.limitMemory(to: Self.memory)
-            workers.append(worker)
-            Coordination.after(Self.startTimeout) { [weak worker] in
-                if let worker, !worker.isReady { worker.terminate() }
-            }
-        } catch {
-            Log.failure("can't start the fetch worker: \(error)")
-            startFailed()
-        }
+        let worker = starter.start(within: Self.startTimeout) { try FetchWorkerProcess(program: program, pool: self) }
+        worker?.limitFiles(to: maxSize)
+        worker?.limitMemory(to: Self.memory)
     }
 
-    /// Another attempt after a pause that grows, so that a worker that can't start does not keep the machine busy.
-    private func startFailed() {
-        failedStarts += 1
-        guard !restarting else { return }
-        restarting = true
-        Coordination.after(.seconds(min(30, failedStarts))) { [self] in
-            restarting = false
-            balance()
-        }
-    }
+    // MARK: - The worker's messages
 
-    // MARK: - What the worker says
-
-    func received(_ message: FetchMessage, from worker: FetchWorker) {
+    func received(_ message: FetchMessage, from worker: FetchWorkerProcess) {
         switch message {
         case .hello(_, let missing):
-            guard missing.isEmpty || !mustBeConfined else {
-                Log.failure(
-                    "the fetch worker is not confined, which Sandbox=required asks for: \(missing.joined(separator: ", "))"
-                )
-                dismiss(worker)
-                return startFailed()
-            }
+            guard starter.admits(worker, missing: missing) else { return }
             worker.isReady = true
             balance()
         case .progress(let id, let received, let total):
@@ -231,32 +190,31 @@ final class FetchPool {
         }
     }
 
-    private func finish(_ id: Int, of worker: FetchWorker, _ result: Result<FetchedFile, FetchTask.Failure>) {
+    private func finish(_ id: Int, of worker: FetchWorkerProcess, _ result: Result<FetchedFile, FetchTask.Failure>) {
         guard let task = worker.tasks.removeValue(forKey: id) else { return }
-        failedStarts = 0
+        starter.succeeded()
         task.done(task.cancelled ? .failure(.cancelled) : result)
         if worker.isLeaving, worker.tasks.isEmpty { worker.leave() }
         balance()
     }
 
-    func ended(_ worker: FetchWorker, _ end: WorkerEnd) {
-        workers.removeAll { $0 === worker }
+    func ended(_ worker: FetchWorkerProcess, _ end: WorkerEnd) {
         let lost = worker.tasks.sorted { $0.key < $1.key }.map(\.value)
         worker.tasks = [:]
-        if !worker.isReady, !worker.isLeaving, !stopped {
-            Log.failure("a fetch worker \(end) before it said hello")
-            startFailed()
-        } else if !worker.killed, !lost.isEmpty, !stopped {
+        if !worker.isReady, !worker.isLeaving {
+            starter.failed("\(end) before it said hello")
+        } else if !worker.killed, !lost.isEmpty, !starter.isStopped {
             Log.failure("the fetch worker \(end) with \(lost.count) downloads under way, which begin again")
         }
         let again = lost.filter { task in
-            if task.cancelled || stopped {
+            if task.cancelled || starter.isStopped {
                 task.done(.failure(.cancelled))
                 return false
             }
-            // A silent transfer has been counted already; the others of a worker that we killed are not to blame.
+            // A silent transfer has been counted already; the other transfers of a worker that was killed for it are
+            // not to blame.
             if !worker.killed { task.losses += 1 }
-            // It was alone, and whoever took one worker over would get another.
+            // A server that took one worker over by this transfer alone would get another.
             let isCaught = end.isByConfinement && lost.count == 1
             guard task.losses > 1 || isCaught else { return true }
             let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)
@@ -264,7 +222,7 @@ final class FetchPool {
             return false
         }
         waiting = again + waiting
-        if stopped, workers.isEmpty { emptied?() }
+        starter.forget(worker)
         balance()
     }
 }

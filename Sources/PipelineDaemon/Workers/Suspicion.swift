@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// Which filters a worker's end, or its silence, may be put down to.
+/// The filters that may be to blame for a worker's end, or for its silence.
 struct Suspicion: Sendable, Hashable {
     struct Filter: Sendable, Hashable, CustomStringConvertible {
         var name: String
@@ -10,7 +10,7 @@ struct Suspicion: Sendable, Hashable {
         var description: String { "'\(name)' (\(file))" }
     }
 
-    /// Those whose code was running, or, where that is not known, those of the job's chains.
+    /// The filters whose code was running or, where that is not known, the filters of the job's chains.
     var filters: [Filter]
     var isCertain: Bool
     /// Its worker had no memory left.
@@ -22,24 +22,8 @@ struct Suspicion: Sendable, Hashable {
     }
 }
 
-extension Worker {
-    /// What is known of whose code it runs, or ran when it ended.
-    var suspicion: Suspicion {
-        let known = crash?.filter.map { [$0] } ?? running
-        let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []
-        var filters: [Suspicion.Filter] = []
-        for name in known.isEmpty ? chains : known {
-            guard let file = files[name], !filters.contains(where: { $0.name == name }) else { continue }
-            filters.append(Suspicion.Filter(name: name, file: file))
-        }
-        return Suspicion(
-            filters: filters, isCertain: !known.isEmpty && !filters.isEmpty,
-            isOutOfMemory: crash?.isOutOfMemory ?? false)
-    }
-}
-
 extension WorkerFailure {
-    /// With the file of the filter that is to blame.
+    /// Adds the file of the filter that is to blame.
     func naming(_ files: [String: String]) -> WorkerFailure {
         guard let file = filter.flatMap({ files[$0] }) else { return self }
         var named = self

@@ -1,51 +1,45 @@
 import DaemonRuntime
 import Dispatch
-import Glibc
 import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// The render workers: as many as may run at once, each with one picture at a time. A task waits here only while its worker starts.
+/// Has as many render workers as may run at once, each with one picture at a time. A task waits here only while its
+/// worker starts.
 ///
-/// Workers belong to a generation: those that were started with the same plugins. A new generation begins with one
-/// worker on trial; when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
+/// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
+/// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
 @Coordination
 final class WorkerPool {
-    /// What the workers of a generation load.
+    /// The plugins that the workers of a generation load.
     struct Plugins: Sendable {
-        /// Where their copies are.
+        /// The folder of their copies.
         var folder: String
-        /// The files of the filters, by their names, as people know them.
+        /// The original file of each filter, by its name.
         var files: [String: String]
     }
 
     private let program: String
     /// Folders in which filters have folders of their own.
     private let resources: [String]
-    /// Of this generation.
+    /// The plugins of this generation.
     private var plugins: Plugins?
     /// A plugin may hang while it is loaded.
     private var startTimeout = PluginSettings().timeout
-    private var workers: [Worker] = []
+    private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
     private var waiting: [RenderTask] = []
-    /// Before it is set: the one on trial, which stays when its plugins are accepted.
+    /// Until it is set, it counts the worker on trial, which stays when its plugins are accepted.
     private var capacity = 1
     private var jobsPerWorker = 500
-    private var mustBeConfined = false
     private var generation = 0
-    private var failedStarts = 0
-    private var restarting = false
-    private var stopped = false
     private var trials: [Int32: Trial] = [:]
-    private var emptied: (@Sendable () -> Void)?
     private var room = MemoryRoom(budget: .max)
-    /// Workers whose picture waits for room, as they came.
-    private var held: [Worker] = []
-    /// When it is looked next whether a task has taken too long.
+    /// Workers whose picture waits for room, first come first.
+    private var held: [RenderWorkerProcess] = []
+    /// The time of the next look for tasks that have taken too long.
     private var nextLook: DispatchTime?
-    private let children: any DispatchSourceSignal
 
-    /// A worker that is tried with plugins, and the one that it is loading.
+    /// The trial of a worker, and the plugin that it is loading.
     private struct Trial {
         var done: (Result<Hello, WorkerStartError>) -> Void
         var loading: String?
@@ -54,17 +48,14 @@ final class WorkerPool {
     init(program: String, resources: [String]) {
         self.program = program
         self.resources = resources
-        children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
-        children.setEventHandler { [weak self] in Coordination.assumeIsolated { self?.endStopped() } }
-        children.activate()
+        starter.again = { [weak self] in self?.balance() }
     }
 
-    private func endStopped() {
-        for worker in workers { worker.endIfStopped() }
-    }
+    private var workers: [RenderWorkerProcess] { starter.workers }
 
-    /// Starts one worker of a new generation, with the plugins in this folder, which have so long to load, and hands over what it said.
-    /// `accept` makes its generation the current one, whose plugins are those from then on; with none the worker leaves.
+    /// Starts one worker of a new generation with the plugins in this folder, which have so long to load, and hands over
+    /// its hello. `accept` makes its generation, with the plugins that it is given, the current one; without plugins the
+    /// worker leaves.
     nonisolated func trial(
         _ plugins: String, within timeout: Duration,
         _ done:
@@ -99,37 +90,33 @@ final class WorkerPool {
         balance()
     }
 
-    /// How many pictures may be worked on at once, how much memory they may need together, how many a worker does before it is
-    /// replaced, and whether one that is not confined in every way gets any.
+    /// Sets how many pictures may be worked on at once, how much memory they may need together, how many a worker does
+    /// before it is replaced, and whether a worker that is not confined in every way gets any.
     nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
         Coordination.async { [self] in
             self.capacity = capacity
             self.jobsPerWorker = jobsPerWorker
-            mustBeConfined = confined
+            starter.mustBeConfined = confined
             room.budget = memory
             admit()
             balance()
         }
     }
 
-    /// What keeps workers from starting, if so.
+    /// Replies with the number of workers, and the reason why they don't start, if there is one.
     nonisolated func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
-        Coordination.async { [self] in
-            let problem =
-                failedStarts > 2 ? "render workers end at their start (\(failedStarts) in a row); see the log" : nil
-            reply(workers.count { !$0.isLeaving }, problem)
-        }
+        Coordination.async { [self] in reply(workers.count { !$0.isLeaving }, starter.problem) }
     }
 
     nonisolated func run(_ task: RenderTask) {
         Coordination.async { [self] in
-            if task.cancelled || stopped { return task.done(.failure(.cancelled)) }
+            if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
             waiting.append(task)
             balance()
         }
     }
 
-    /// Asks for the task to stop, and ends its worker when it does not within the grace.
+    /// Asks for the task to stop, and ends its worker if it does not stop within the grace.
     nonisolated func cancel(_ task: RenderTask) {
         Coordination.async { [self] in
             task.cancelled = true
@@ -149,27 +136,25 @@ final class WorkerPool {
         }
     }
 
-    /// Ends all workers; `done` when the last is gone.
+    /// Ends all workers; calls `done` when the last is gone.
     nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
-            stopped = true
-            emptied = done
             for task in waiting { task.done(.failure(.cancelled)) }
             waiting = []
             for worker in workers { worker.task == nil ? worker.leave() : worker.terminate() }
-            if workers.isEmpty { done() }
+            starter.stop(done)
         }
     }
 
     // MARK: - In work
 
-    private func isStarting(_ worker: Worker) -> Bool {
-        if case .starting = worker.state { trials[worker.process] == nil } else { false }
+    private func isStarting(_ worker: RenderWorkerProcess) -> Bool {
+        !worker.isReady && trials[worker.process] == nil
     }
 
     /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
     private func balance() {
-        guard !stopped else { return }
+        guard !starter.isStopped else { return }
         while let task = waiting.first, mayBegin(task),
             let worker = workers.first(where: { $0.isIdle && $0.generation == generation })
         {
@@ -187,49 +172,30 @@ final class WorkerPool {
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
-        } else if let plugins, !restarting, present.count < wanted, start(generation: generation, plugins) != nil {
-            // One after the other: starting a process takes a while, and whoever shares the thread has a turn in between.
+        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil {
+            // Starting a process takes a while: others on this queue get a turn before the next start.
             Coordination.async { [self] in balance() }
         }
     }
 
-    /// One that is to run alone waits for the others to end, and those behind it for its own end.
+    /// A task that is to run alone waits for the others to end, and the tasks behind it wait for its own end.
     private func mayBegin(_ task: RenderTask) -> Bool {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
     }
 
-    private func start(generation: Int, _ plugins: Plugins) -> Worker? {
-        do {
-            let worker = try Worker(
+    private func start(generation: Int, _ plugins: Plugins) -> RenderWorkerProcess? {
+        let worker = starter.start(within: startTimeout) {
+            try RenderWorkerProcess(
                 program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
                 generation: generation,
-                // As long as it lives: the pool may be let go of first, when the daemon can't start.
+                // The worker keeps the pool: a daemon that can't start lets go of it earlier.
                 message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
-            worker.files = plugins.files
-            workers.append(worker)
-            Coordination.after(startTimeout) { [weak worker] in
-                if let worker, case .starting = worker.state { worker.terminate() }
-            }
-            return worker
-        } catch {
-            Log.failure("can't start a render worker: \(error)")
-            startFailed()
-            return nil
         }
+        worker?.files = plugins.files
+        return worker
     }
 
-    /// Another attempt after a pause that grows, so that a worker that can't start does not keep the machine busy.
-    private func startFailed() {
-        failedStarts += 1
-        guard !restarting else { return }
-        restarting = true
-        Coordination.after(.seconds(min(30, failedStarts))) { [self] in
-            restarting = false
-            balance()
-        }
-    }
-
-    private func begin(_ task: RenderTask, on worker: Worker) {
+    private func begin(_ task: RenderTask, on worker: RenderWorkerProcess) {
         guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
@@ -251,7 +217,7 @@ final class WorkerPool {
         restartTimer(task)
     }
 
-    /// Jobs that wait for room go first. No early grant for suspects.
+    /// Jobs that wait for room go first. Suspects get no early grant.
     private func grant(_ task: RenderTask) -> Int64? {
         guard held.isEmpty, !task.alone, !task.looksOnly,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
@@ -267,7 +233,7 @@ final class WorkerPool {
         look(at: deadline)
     }
 
-    /// One timer; a cancelled `asyncAfter` lingers.
+    /// There is one timer for all tasks, because a cancelled `asyncAfter` lingers.
     private func look(at time: DispatchTime) {
         if let nextLook, nextLook <= time { return }
         nextLook = time
@@ -289,7 +255,7 @@ final class WorkerPool {
 
     // MARK: - Memory
 
-    /// The picture needs no more than it was granted, and is being rendered.
+    /// The picture needs no more than its grant, and is being rendered.
     private func settle(_ header: PictureHeader, _ task: RenderTask) {
         task.opened(header)
         room.settle(task, needing: header.memory)
@@ -298,7 +264,7 @@ final class WorkerPool {
     }
 
     /// The header is known: the picture goes on, waits for room, or fails because it will never have any.
-    private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: Worker) {
+    private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
         task.opened(header)
         room.leave(task)
         guard !task.looksOnly else {
@@ -345,24 +311,17 @@ final class WorkerPool {
         }
     }
 
-    // MARK: - What workers say
+    // MARK: - The workers' messages
 
-    private func received(_ message: WorkerMessage, from worker: Worker) {
+    private func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
         switch (message, worker.state) {
         case (.loading(let plugin), .starting):
             trials[worker.process]?.loading = plugin
         case (.hello(let hello), .starting):
             worker.state = .idle
-            // Whether it will do is for the configuration to say that it is tried with.
+            // The configuration that it is tried with decides whether it is good enough.
             if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
-            if mustBeConfined, !hello.missing.isEmpty {
-                Log.failure(
-                    "a render worker is not confined, which Sandbox=required asks for: \(hello.missing.joined(separator: ", "))"
-                )
-                worker.leave()
-                return startFailed()
-            }
-            balance()
+            if starter.admits(worker, missing: hello.missing) { balance() }
         case (.progress(let done, let total), .busy(let task)):
             task.progress(done, total)
         case (.opened(let header), .busy(let task)):
@@ -377,7 +336,7 @@ final class WorkerPool {
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):
             finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
-            // A save that failed leaves things behind in some encoders; who tried what it may not is not trusted again.
+            // A failed save leaves things behind in some encoders; a worker that was refused a call is not trusted again.
             release(
                 worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
             )
@@ -396,7 +355,7 @@ final class WorkerPool {
         }
     }
 
-    private func log(_ line: FilterLine, of task: RenderTask, _ worker: Worker) {
+    private func log(_ line: FilterLine, of task: RenderTask, _ worker: RenderWorkerProcess) {
         let file = line.filter.flatMap { worker.files[$0] }.map { " (\($0))" } ?? ""
         let text = "\(task.name): \(line.filter.map { "the filter '\($0)' says: " } ?? "")\(line.text)\(file)"
         var subject = task.subject
@@ -404,9 +363,9 @@ final class WorkerPool {
         line.isWarning ? Log.failure(text, of: subject) : Log.notice(text, of: subject)
     }
 
-    private func finish(_ worker: Worker, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+    private func finish(_ worker: RenderWorkerProcess, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
         guard let task = worker.task else { return }
-        failedStarts = 0
+        starter.succeeded()
         worker.state = .leaving
         held.removeAll { $0 === worker }
         room.leave(task)
@@ -416,8 +375,8 @@ final class WorkerPool {
         admit()
     }
 
-    private func release(_ worker: Worker, replace: Bool) {
-        if replace || worker.jobs >= jobsPerWorker || worker.generation != generation || stopped {
+    private func release(_ worker: RenderWorkerProcess, replace: Bool) {
+        if replace || worker.jobs >= jobsPerWorker || worker.generation != generation || starter.isStopped {
             worker.leave()
         } else {
             worker.state = .idle
@@ -425,30 +384,28 @@ final class WorkerPool {
         balance()
     }
 
-    private func ended(_ worker: Worker, _ end: WorkerEnd) {
-        let how = end.description
-        workers.removeAll { $0 === worker }
+    private func ended(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
         switch worker.state {
         case .starting:
             if let trial = trials.removeValue(forKey: worker.process) {
-                let how = worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : how
+                let how =
+                    worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : end.description
                 trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
                 break
             }
-            Log.failure("a render worker \(how) before it said hello")
-            startFailed()
+            starter.failed("\(end) before it said hello")
         case .busy(let task), .held(let task, _):
-            if !worker.killed { Log.failure("the render worker of \(task.name) \(how)", of: task.subject) }
+            if !worker.killed { Log.failure("the render worker of \(task.name) \(end)", of: task.subject) }
             let failure: RenderTask.Failure =
                 end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
             finish(worker, .failure(task.cancelled ? .cancelled : failure))
         case .idle:
-            if !stopped { Log.failure("an idle render worker \(how); another takes its place") }
-            if worker.jobs == 0 { startFailed() }
+            if !starter.isStopped { Log.failure("an idle render worker \(end); another takes its place") }
+            if worker.jobs == 0 { starter.failed() }
         case .leaving:
             break
         }
-        if stopped, workers.isEmpty { emptied?() }
+        starter.forget(worker)
         balance()
     }
 }

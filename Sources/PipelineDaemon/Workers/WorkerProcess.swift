@@ -11,29 +11,29 @@ class WorkerProcess<Message: Decodable & Sendable> {
     private static var pause: Duration { .milliseconds(20) }
 
     nonisolated let process: pid_t
-    /// Whether the kill was ours.
+    /// The supervisor has killed it.
     private(set) var killed = false
     private var stoppedBy: Int32?
-    /// Those that were set last, by their names.
+    /// The limits that were set last, by their names.
     private var limits: [String: Int64] = [:]
-    /// Its number may be another's by now.
+    /// Another process may have its number by now.
     private var isReaped = false
 
     private var channel: WorkerChannel?
-    /// Messages that its socket has no room for, in order.
+    /// Messages for which its socket has no room, in order.
     private var unsent: [WorkerPacket] = []
     /// Fires when the socket has room; nil when nothing waits for that.
     private var room: ReadySource?
     private let messages: ReadySource
     private let exit: ReadySource
-    private let words: WorkerWords
+    private let output: WorkerOutput
 
     /// Starts the process.
     init(program: String, arguments: [String]) throws {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        words = try WorkerWords(reading)
-        process = try Self.spawn(program, arguments, channel: theirs, words: writing)
+        output = try WorkerOutput(reading)
+        process = try Self.spawn(program, arguments, channel: theirs, output: writing)
         let pidfd = clinux_pidfd_open(process)
         guard pidfd >= 0 else {
             let error = SystemError("pidfd_open", program)
@@ -45,12 +45,12 @@ class WorkerProcess<Message: Decodable & Sendable> {
         channel = WorkerChannel(ours)
         messages = ReadySource(coordinated: ours)
         exit = ReadySource(coordinated: Descriptor(owning: pidfd))
-        words.follow(process)
-        // More of them are told of at once.
+        output.follow(process)
+        // The source fires again at once while there are more.
         messages.coordinate { [weak self] in _ = self?.receive() }
         exit.coordinate { [self] in
             while receive() {}
-            words.end()
+            output.end()
             exit.cancel()
             hangUp()
             ended(reap())
@@ -90,7 +90,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
             case ENOBUFS, ENOMEM, ETOOMANYREFS:
                 stopWaitingForRoom()
                 Coordination.after(Self.pause) { [weak self] in self?.sendOn() }
-            // The worker is gone; its exit is told apart.
+            // The worker is gone; its exit is reported apart.
             case EPIPE, ECONNRESET, ENOTCONN: stopWaitingForRoom()
             default:
                 Log.failure("worker \(process) can't be told its work, and is replaced: \(error)")
@@ -110,7 +110,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         room = nil
     }
 
-    /// What the worker writes to a file ends there; it can't change that itself.
+    /// The worker can write no file that is longer, and can't change that itself.
     func limitFiles(to bytes: Int64) { limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", bytes) }
 
     /// The most that it may allocate from now on.
@@ -123,7 +123,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         Log.failure("worker \(process): \(SystemError("prlimit", name)), ignoring")
     }
 
-    /// Closing the channel ends the worker.
+    /// Closes the channel, which ends the worker.
     func leave() { hangUp() }
 
     private func hangUp() {
@@ -139,7 +139,7 @@ class WorkerProcess<Message: Decodable & Sendable> {
         kill(process, SIGKILL)
     }
 
-    /// Ends it when it stands still: a stopped process ends by nothing else, and its work would wait for a timeout.
+    /// Kills it if it has been stopped: it would not end otherwise, and its work would wait for a timeout.
     func endIfStopped() {
         let signal = isReaped ? 0 : clinux_stopped(process)
         guard signal > 0 else { return }
@@ -157,10 +157,10 @@ class WorkerProcess<Message: Decodable & Sendable> {
             }
             messages.cancel()
         } catch let error as SystemError {
-            // Anything but "nothing more now" is the end of a worker that is gone; its exit is told apart.
+            // Every error but "nothing more now" means that the worker is gone; its exit is reported apart.
             if error.code != EAGAIN { messages.cancel() }
         } catch {
-            // Nonsense from a worker: it is not to be trusted any more.
+            // A worker that talks nonsense is not to be trusted any more.
             Log.failure("worker \(process) said something that can't be read (\(error)); it is replaced")
             terminate()
             messages.cancel()
@@ -176,11 +176,11 @@ class WorkerProcess<Message: Decodable & Sendable> {
     }
 
     private static func spawn(
-        _ program: String, _ arguments: [String], channel: Descriptor, words: Descriptor
+        _ program: String, _ arguments: [String], channel: Descriptor, output: Descriptor
     ) throws -> pid_t {
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
         return try ChildProgram.start(
             [program] + arguments, environment: WorkerEnvironment.variables,
-            streams: [nothing.number, words.number, words.number, channel.number])
+            streams: [nothing.number, output.number, output.number, channel.number])
     }
 }

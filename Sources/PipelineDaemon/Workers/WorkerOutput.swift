@@ -3,36 +3,36 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// What a worker writes on its standard output and error, which nobody there should: a library, or a filter. So many lines in a while are
-/// logged, and the rest is counted.
+/// Logs what a library or a filter writes to a worker's standard output and error, although none should. Lines beyond
+/// `most` in `pause` seconds are counted instead.
 @Coordination
-final class WorkerWords {
+final class WorkerOutput {
     private static let most = 20
     private static let pause = 10.0
     private static let longestLine = 400
 
-    private let output: ProcessOutput
+    private let source: ProcessOutput
     private var worker: pid_t = 0
     /// The unfinished line, up to the longest that is logged.
     private var rest: [UInt8] = []
     private var since = DispatchTime.now()
     private var logged = 0
-    private var unsaid = 0
+    private var leftOut = 0
 
     init(_ descriptor: Descriptor) throws(SystemError) {
-        output = try ProcessOutput(descriptor, on: Coordination.executor)
+        source = try ProcessOutput(descriptor, on: Coordination.executor)
     }
 
     func follow(_ worker: pid_t) {
         self.worker = worker
-        output.assumeIsolated {
+        source.assumeIsolated {
             $0.follow { [unowned self] bytes in Coordination.assumeIsolated { hear(bytes) } }
         }
     }
 
-    /// The worker has ended: its last words.
+    /// Logs the rest, once the worker has ended.
     func end() {
-        output.assumeIsolated { $0.end() }
+        source.assumeIsolated { $0.end() }
         if !rest.isEmpty { line() }
     }
 
@@ -56,12 +56,12 @@ final class WorkerWords {
             (since, logged) = (now, 0)
         }
         guard logged < Self.most else {
-            unsaid += 1
+            leftOut += 1
             return
         }
         logged += 1
-        let more = unsaid == 0 ? "" : " (\(unsaid) lines before this were left out)"
-        unsaid = 0
+        let more = leftOut == 0 ? "" : " (\(leftOut) lines before this were left out)"
+        leftOut = 0
         Log.notice("worker \(worker) writes: \(String(decoding: rest, as: UTF8.self))\(more)")
     }
 }

@@ -2,13 +2,12 @@ import SystemCalls
 import WorkerProtocol
 
 /// The fetch worker's process, seen from the supervisor.
-final class FetchWorker: WorkerProcess<FetchMessage> {
-    /// It has said hello, and may be given work.
+final class FetchWorkerProcess: WorkerProcess<FetchMessage>, StartedWorker {
     var isReady = false
-    /// It finishes what it has, and gets nothing more.
+    /// It finishes the transfers that it has, and gets no more.
     var isLeaving = false
     var tasks: [Int: FetchTask] = [:]
-    /// How many it has been given.
+    /// The number of transfers it has been given.
     var begun = 0
     private let names: [FileStatus.Identity?]
     private weak var pool: FetchPool?
@@ -23,13 +22,18 @@ final class FetchWorker: WorkerProcess<FetchMessage> {
 
     override func ended(_ end: WorkerEnd) { pool?.ended(self, end) }
 
-    /// Files that tell how names are looked up have been replaced. A worker may read those that were there at its start.
+    override func leave() {
+        isLeaving = true
+        super.leave()
+    }
+
+    /// The resolver's files have been replaced. A worker may read only those that were there at its start.
     var isOutdated: Bool { names != Self.namesNow() }
 
     private static func namesNow() -> [FileStatus.Identity?] {
         ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"].map { path in
             guard var there = try? FileSystem.status(FileSystem.resolved(path))?.identity else { return nil }
-            // It may read another content of the same file.
+            // New content of the same file may be read.
             (there.size, there.modified) = (0, 0)
             return there
         }
