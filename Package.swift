@@ -86,11 +86,13 @@ let package = Package(
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
+        room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
+        room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "ManualPages", "OperationGraph", "PipelineModel",
-                "PipelineControl", "WorkerProtocol",
+                "CLinux", "CSQLite", "SystemCalls", "DaemonRuntime", "InboxWatching", "ManualPages", "OperationGraph",
+                "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -112,11 +114,13 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "ManualPages", "OperationGraph",
-                "PipelineModel",
-                "PipelineControl", "WorkerProtocol", "SystemCalls",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "InboxWatching", "ManualPages",
+                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol", "SystemCalls",
             ],
             exclude: ["Fixture/ledger-1.sqlite"]),
+        tests(
+            "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),
+        tests("WorkerPoolsTests", ["WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),

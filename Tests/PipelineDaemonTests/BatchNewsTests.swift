@@ -1,6 +1,7 @@
 import PipelineModel
 import Synchronization
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

@@ -6,6 +6,7 @@ import PipelineModel
 import SystemCalls
 import TestTools
 import Testing
+import WorkerPools
 import WorkerProtocol
 
 @testable import PipelineDaemon

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineModel
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

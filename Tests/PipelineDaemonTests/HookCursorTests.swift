@@ -2,6 +2,7 @@ import Foundation
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

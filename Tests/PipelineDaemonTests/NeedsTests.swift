@@ -2,6 +2,7 @@ import Foundation
 import PipelineModel
 import Synchronization
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

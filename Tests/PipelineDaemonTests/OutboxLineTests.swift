@@ -3,6 +3,7 @@ import Glibc
 import PipelineModel
 import Synchronization
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon

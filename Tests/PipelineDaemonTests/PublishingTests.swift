@@ -1,9 +1,11 @@
 import Foundation
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 import WorkerProtocol
 
+@testable import InboxWatching
 @testable import PipelineDaemon
 
 @Suite("Names and moves")

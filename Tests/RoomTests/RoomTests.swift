@@ -17,11 +17,10 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "DaemonRuntime", "ManualPages", "OperationGraph",
-                "PipelineControl",
+                "DaemonRuntime", "InboxWatching", "ManualPages", "OperationGraph", "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
                 "SystemCalls",
-                "WorkerConfinement", "WorkerProtocol", "pipectl",
+                "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
             ]))
         #expect(files.contains { $0.imports == ["PipelineModel"] })
         #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
@@ -35,9 +34,9 @@ struct RoomTests {
             ("PipelineModel/Chain.swift", "  public import CLinux"),
             ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
-            ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
-            ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
-            ("PipelineDaemon/Workers/FetchPool.swift", "import CCurl"),
+            ("WorkerPools/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
+            ("WorkerPools/WorkerProcess.swift", "import CSeccomp"),
+            ("WorkerPools/FetchPool.swift", "import CCurl"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
             ("DaemonRuntime/Log.swift", "import CSystemd"),
             ("DaemonRuntime/Watchdog.swift", "import PipelineModel"),
@@ -52,7 +51,7 @@ struct RoomTests {
             ("pipectl/List.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
             ("PluginKit/Image.swift", "import PipelineModel"),
             ("ManualPages/ManualPage.swift", "import PipelineControl"),
-            ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
+            ("WorkerPools/WorkerProcess.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
             (
                 "PipelineDaemon/Hooks/Hooks.swift",
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"

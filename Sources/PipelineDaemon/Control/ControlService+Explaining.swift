@@ -1,8 +1,10 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {

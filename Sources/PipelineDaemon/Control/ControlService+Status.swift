@@ -1,9 +1,11 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import OperationGraph
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {

@@ -1,3 +1,4 @@
+import InboxWatching
 import PipelineModel
 import SystemCalls
 import WorkerProtocol

@@ -5,6 +5,7 @@ import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Downloads a URL into a file, by the fetch worker, and hands the file on as a picture.

@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import InboxWatching
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
+import InboxWatching
 import PipelineControl
 import PipelineModel
 import Synchronization

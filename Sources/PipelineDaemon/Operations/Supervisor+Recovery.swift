@@ -1,4 +1,5 @@
 import DaemonRuntime
+import InboxWatching
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -3,6 +3,7 @@ import Dispatch
 import OperationGraph
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// The outcome of a reload.

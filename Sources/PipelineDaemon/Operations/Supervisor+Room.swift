@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import OperationGraph
 import PipelineModel
 import Synchronization

@@ -1,7 +1,9 @@
 import DaemonRuntime
+import InboxWatching
 import OperationGraph
 import PipelineModel
 import Synchronization
+import WorkerPools
 
 /// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
 extension Supervisor {

@@ -1,10 +1,12 @@
 import DaemonRuntime
 import Dispatch
 import Foundation
+import InboxWatching
 import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Schedules and records. It never reads a picture itself: workers do, and answer.

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Glibc
+import InboxWatching
 import PipelineControl
 import PipelineModel
 import SystemCalls

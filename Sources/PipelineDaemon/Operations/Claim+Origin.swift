@@ -1,0 +1,5 @@
+import InboxWatching
+
+extension Claim {
+    var origin: JobRecord.Origin { isKept ? .kept : .claimed }
+}

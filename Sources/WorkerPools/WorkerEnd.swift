@@ -1,0 +1,28 @@
+import Glibc
+
+/// How a worker's process ended, as `waitpid` tells, and what is known beside that.
+package struct WorkerEnd: Sendable, CustomStringConvertible {
+    let status: Int32
+    /// It stood still, and was ended for that.
+    let stoppedBy: Int32?
+    let wasKilledByUs: Bool
+
+    private var signal: Int32 { status & 0x7f }
+
+    /// The kernel ended it for a system call that only somebody tries who has taken it over.
+    var isByConfinement: Bool { signal == SIGSYS }
+
+    /// Somebody else ended it, or the kernel did for want of memory: it did nothing wrong itself, as far as can be told.
+    package var isFromOutside: Bool {
+        stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
+    }
+
+    package var description: String {
+        if let stoppedBy { return "was stopped by \(Self.name(stoppedBy))" }
+        guard signal != 0 else { return "ended by itself with status \((status >> 8) & 0xff)" }
+        let hint = signal == SIGKILL && !wasKilledByUs ? "; the system may have run out of memory" : ""
+        return "was ended by \(Self.name(signal))\(hint)"
+    }
+
+    private static func name(_ signal: Int32) -> String { "signal \(signal) (\(String(cString: strsignal(signal))))" }
+}

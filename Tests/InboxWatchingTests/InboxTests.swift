@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+@testable import InboxWatching
+
+@Suite("An inbox")
+struct InboxTests {
+    /// Runs `body` on an inbox that has been looked through.
+    private func withInbox(_ body: (_ inbox: Inbox, _ folder: String) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream { break }
+            try await body(inbox, folder)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    private func catchUp(_ inbox: Inbox, wanted: Bool) async {
+        await withCheckedContinuation { continuation in
+            inbox.catchUp(cancelling: false, wanted: { wanted }) { continuation.resume() }
+        }
+    }
+
+    @Test("answers a call to catch up that nobody waits for any more")
+    func late() async throws {
+        try await withInbox { inbox, _ in await catchUp(inbox, wanted: false) }
+    }
+
+    @Test("tells the latest reason why a file is ignored")
+    func reason() async throws {
+        try await withInbox { inbox, folder in
+            let file = "\(folder)/a.png"
+            #expect(symlink("/nowhere", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let former = inbox.report.ignoredFiles.map(\.reason)
+            #expect(mkfifo(file + ".new", 0o600) == 0 && rename(file + ".new", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let ignored = inbox.report.ignoredFiles.filter { $0.path == file }
+            #expect(former.count == 1 && ignored.count == 1 && ignored.map(\.reason) != former)
+        }
+    }
+
+    @Test("forgets what it has logged about a file once the file is gone")
+    func told() async throws {
+        try await withInbox { inbox, folder in
+            let file = URL(fileURLWithPath: folder).appendingPathComponent(".part")
+            try Data().write(to: file)
+            await inbox.tell("\(file.path): it can't be read", of: file.path)
+            await catchUp(inbox, wanted: true)
+            #expect(await inbox.told.count == 1)
+            try FileManager.default.removeItem(at: file)
+            await catchUp(inbox, wanted: true)
+            #expect(await inbox.told.isEmpty)
+        }
+    }
+}
