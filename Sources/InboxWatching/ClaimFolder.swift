@@ -47,7 +47,7 @@ package struct ClaimFolder: Sendable {
         throw SystemError("rename", path, code: EEXIST)
     }
 
-    /// Where a claimed file of this path lies, by its number.
+    /// The place of a claimed file of this path, by its number.
     package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
 
     /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
@@ -93,7 +93,7 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    // MARK: - What lies there
+    // MARK: - Claimed files
 
     /// The spot of an original, claimed or kept in its place.
     package func spot(_ source: String) throws(SystemError) -> Spot {
@@ -138,12 +138,12 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// All files claimed by this root, as (where, path in the inbox): what a crash has left. Removes empty folders.
+    /// All files claimed by this root that a crash has left, with their paths in the inbox. Removes empty folders.
     package func left() throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
         let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
-        // Older versions had no folder for each root; with several roots nobody knows whose these files are.
+        // Older versions had no folder for each root; with several roots the owner of these files is unknown.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
             for path in try files(below: top) { found.append(("\(self.path)/\(top)/\(path)", path)) }

@@ -16,11 +16,11 @@ package final class ClaimFolders: Sendable {
         }
     }
 
-    /// An inbox, and its `.pipelined`.
+    /// The identity of an inbox, and of its `.pipelined`.
     private struct Known {
         var inbox: Identity
         var claims: Identity
-        /// How many mounts the inbox lies under.
+        /// The number of mounts that the inbox lies under.
         var mounts: Int
     }
 
@@ -35,7 +35,7 @@ package final class ClaimFolders: Sendable {
         guard let known = known.withLock({ $0[inbox] }) else { return try begin(inbox, making: false) { true } }
         let top = try Descriptor.open(inbox, O_RDONLY | O_DIRECTORY)
         guard try Identity(top) == known.inbox else {
-            // What an unmounted inbox had covered tells nothing of the originals.
+            // The folder below a missing mount says nothing of the originals.
             guard try Self.mounts(inbox) >= known.mounts else { throw SystemError("open", inbox, code: ENODEV) }
             // Another file system is mounted there, or another folder lies in its place.
             return try begin(inbox, making: false) { true }

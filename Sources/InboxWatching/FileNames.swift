@@ -1,20 +1,20 @@
 import PipelineModel
 
-/// What a file's name alone tells about whether it is for us.
+/// Decides by a file's name alone whether an inbox takes it.
 package enum FileNames {
-    /// Hidden, or on its way: left alone without a word.
+    /// The file is hidden, or still on its way: it is left alone without a word.
     package static func isPartial(_ name: String) -> Bool {
         if isHidden(name) || name.utf8.last == UInt8(ascii: "~") { return true }
         let lower = name.lowercased()
         return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
     }
 
-    /// It lists URLs.
+    /// The file lists URLs.
     package static func isList(_ name: String) -> Bool { AddressList.kind(of: name) != nil }
 
     static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
 
-    /// Why a file that the recipe doesn't take is left alone.
+    /// The reason why a file that the recipe doesn't take is left alone.
     package static func reasonForIgnoring(_ name: String, recipe: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "recipe '\(recipe)' takes no files without a suffix" }
         let suffix = name[name.index(after: dot)...].lowercased()

@@ -1,12 +1,12 @@
 import CLinux
 import SystemCalls
 
-/// Whether inotify tells what happens in a folder. Another machine's changes to a shared file system are not seen by this kernel.
+/// Knows file systems where inotify does not help: this kernel does not see another machine's changes.
 package enum FileSystemType {
     /// The name of a file system that has to be polled, or nil.
     static func polled(_ folder: String) throws(SystemError) -> String? { names[try number(folder)] }
 
-    /// The kernel's file system around a folder in which nobody can make files, or nil.
+    /// The name of the kernel's own file system around the folder, in which nobody can make files, or nil.
     package static func withoutFiles(_ folder: String) -> String? { (try? number(folder)).flatMap { kernels[$0] } }
 
     private static func number(_ folder: String) throws(SystemError) -> UInt32 {

@@ -4,7 +4,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// Claiming: quiet files become the daemon's.
+/// Claims quiet files, which become the daemon's.
 extension Inbox {
     func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
         let key = FileSystem.Key(path)
@@ -15,18 +15,15 @@ extension Inbox {
             return ignore(path, reason)
         }
         if report.held != nil {
-            candidates[key] = Candidate(
-                size: status.size, modified: status.modified, deadline: .max, cancelled: cancelled)
-            return
+            return settling.hold(key, status, cancelled: cancelled)
         }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            // Quiet, but a writer still holds it open: a slow upload.
-            if FileSystem.isOpenForWriting(file) ?? writers.contains(path) {
+            // A slow upload pauses: the file is quiet, but its writer still has it open.
+            if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
                 return settle(path, status, cancelled: cancelled)
             }
-            candidates[key] = nil
-            marked.remove(key)
+            settling.forget(key)
         } catch {
             if error.isMissing { return }
             if error.isPassing { return again(path, error, status, cancelled: cancelled) }
@@ -72,10 +69,10 @@ extension Inbox {
         unsure[source] = nil
         do {
             guard let now = try claimFolder().status(source) else { return }
-            candidates[back] = nil
+            settling.drop(back)
             forgetIgnored(back.path)
-            // A file written to in the meantime would be read half-way. The inode tells nothing: some file systems give
-            // a file another one with each name.
+            // A file that was written to in the meantime may be incomplete. Its inode is no evidence: some file systems
+            // give a file another one with each name.
             let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
             if isChanged, try giveBack(source, as: claim.path) {
                 return settle(back.path, now, cancelled: claim.cancelled)
@@ -123,7 +120,7 @@ extension Inbox {
     }
 
     private func takeRefused(_ path: String, _ reason: String, cancelled: Bool) {
-        guard self.reason(for: path) == reason, candidates[FileSystem.Key(path)] == nil else { return }
+        guard self.reason(for: path) == reason, !settling.contains(FileSystem.Key(path)) else { return }
         do throws(SystemError) {
             guard let status = try FileSystem.status(path), status.kind == .file else { return }
             take(path, status, cancelled: cancelled)
@@ -159,7 +156,7 @@ extension Inbox {
         guard !ready.isEmpty else { return }
         // Files count as settling until they count as jobs: no reader sees them missing, or twice.
         let durable = DispatchSemaphore(value: 0)
-        let left = candidates.count + unsure.count
+        let left = settling.count + unsure.count
         sink.accept(ready, from: self) { [self] in
             report(settling: left)
         } done: {
@@ -169,7 +166,7 @@ extension Inbox {
         durable.wait()
     }
 
-    /// Files that were claimed when the daemon died, before their jobs were recorded.
+    /// Takes in the files that were claimed when the daemon died, before their jobs were recorded.
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
         var unknown = 0

@@ -5,8 +5,8 @@ package import PipelineModel
 import Synchronization
 package import SystemCalls
 
-/// A watched folder, and the way of its files: seen, settling, claimed. Its queue is its own, so that a mount that hangs,
-/// hangs this inbox alone.
+/// A watched folder, whose files are seen, settle and are claimed. Its queue is its own, so that a mount that hangs holds
+/// up this inbox alone.
 package actor Inbox: QueueActor {
     package nonisolated let folder: String
     package nonisolated let recipe: Recipe
@@ -20,34 +20,30 @@ package actor Inbox: QueueActor {
     let claims: ClaimFolders
 
     private var inotify: Inotify?
-    private var polls = false
-    var candidates: [FileSystem.Key: Candidate] = [:]
+    var settling: Settling
     var ready: [Claim] = []
     /// The claim folder, held open until the files claimed together are handed over.
     var claiming: ClaimFolder?
     var kept = KeptFiles()
-    var writers: Writers
     /// Lines already logged, by file or folder; forgotten with it.
     var told: [FileSystem.Key: String] = [:]
-    /// Files that this inbox itself is renaming back: no arrivals.
+    /// Files that this inbox itself is renaming back, which are no arrivals.
     var givenBack: Set<FileSystem.Key> = []
-    private var checkAt: UInt64?
-    /// What lay there when it was opened, and under how many mounts at most.
+    private var checkAt: DispatchTime?
+    /// The folder that was opened, and the most mounts that it has been under.
     private var place: InboxPlace?
     private var mounts = 0
-    /// Files that may have been claimed, by where they lie: their disk has not told yet.
+    /// Files that may have been claimed, by the place where they lie: their disk has not told yet.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     /// A scan is scheduled.
     private var scansLater = false
-    /// Counts what is to be done after PollInterval; only the latest is.
+    /// Counts the appointments after PollInterval; only the latest is kept.
     private var appointment = 0
     var stopped = false
     private var adopts = false
-    /// `cancel-all` came while they settled, and a reload before they were taken.
-    var marked: Set<FileSystem.Key> = []
 
-    /// Claims handed over at once. The inbox waits until they are durable before it takes more.
+    /// The most claims that are handed over at once. The inbox waits until they are durable before it takes more.
     static let batch = 256
 
     package init(
@@ -60,7 +56,7 @@ package actor Inbox: QueueActor {
         self.excluded = excluded
         self.claims = claims
         self.sink = sink
-        writers = Writers(patience: recipe.intake.writerTimeout)
+        settling = Settling(in: folder, recipe.intake)
         executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }
 
@@ -70,14 +66,16 @@ package actor Inbox: QueueActor {
 
     package static func reasonForLeaving(_ kind: FileStatus.Kind) -> String { "a \(kind.rawValue) is not followed" }
 
-    /// Why a file in it is left alone.
-    package nonisolated func reason(for path: String) -> String? { shared.withLock { $0.reasons[FileSystem.Key(path)] } }
+    /// The reason why a file in it is left alone.
+    package nonisolated func reason(for path: String) -> String? {
+        shared.withLock { $0.reasons[FileSystem.Key(path)] }
+    }
 
-    /// `adopting` takes in what a crash has left claimed; only at the start, when nobody else claims.
+    /// `adopting` takes in files that a crash has left claimed; it is for the start only, when nobody else claims.
     package nonisolated func begin(adopting: Bool, with remains: Remains = Remains()) {
         async { inbox in
             inbox.adopts = adopting
-            inbox.marked = remains.marked
+            inbox.settling.marks = remains.marked
             inbox.unsure = remains.unsure
             if !remains.unsure.isEmpty { inbox.lookAgain() }
             inbox.open()
@@ -92,11 +90,11 @@ package actor Inbox: QueueActor {
         package init() {}
     }
 
-    /// Behind everything that it has been asked before.
+    /// Calls `done` behind everything that the inbox was asked before.
     package nonisolated func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
 
-    /// Takes nothing more; `done` when what it has claimed has been handed over, with what settles and is to end cancelled. Does not wait:
-    /// a hanging inbox must not keep the daemon from stopping.
+    /// Takes nothing more; calls `done` when all claims have been handed over. Does not wait: a hanging inbox must not keep
+    /// the daemon from stopping.
     package nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
         async { done($0.end()) }
     }
@@ -105,12 +103,12 @@ package actor Inbox: QueueActor {
         stopped = true
         inotify = nil
         var remains = Remains()
-        remains.marked = marked.union(candidates.filter(\.value.cancelled).keys)
+        remains.marked = settling.marks
         remains.unsure = unsure
         return remains
     }
 
-    /// Takes nothing while there is a reason for that; what settles meanwhile is taken afterwards.
+    /// Takes nothing while there is a reason for that; files that settle meanwhile are taken afterwards.
     package nonisolated func hold(_ reason: String?) {
         let change = shared.withLock { report in
             defer { report.held = reason }
@@ -123,31 +121,31 @@ package actor Inbox: QueueActor {
 
     private func goOn() {
         guard !stopped else { return }
-        let now = DispatchTime.now().uptimeNanoseconds
-        for key in candidates.keys where candidates[key]?.deadline == .max { candidates[key]?.deadline = now }
+        settling.release(at: .now())
         check()
     }
 
-    /// Looks at everything that has happened before the call; with `cancelling`, what still settles is to end cancelled.
+    /// Looks at everything that has happened before the call; with `cancelling`, files that still settle are to end
+    /// cancelled.
     package nonisolated func catchUp(
         cancelling: Bool, wanted: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void
     ) {
         async {
-            // Too late: whoever asked has gone on, and what settles now came after the call.
+            // When the caller has gone on, files that settle now came after the call.
             if wanted() { $0.catchUp(cancelling: cancelling) }
             done()
         }
     }
 
     private func catchUp(cancelling: Bool) {
-        if let inotify { handle(inotify.read()) } else if polls { scan() }
-        if cancelling { for key in candidates.keys { candidates[key]?.cancelled = true } }
+        if let inotify { handle(inotify.read()) } else if settling.isPolled { scan() }
+        if cancelling { settling.cancelAll() }
         publishReport()
     }
 
     // MARK: - Watching
 
-    /// Something was mounted or unmounted, which inotify does not tell of a watched folder.
+    /// Looks whether the folder is another one: inotify does not report mounts.
     package nonisolated func mountsChanged() {
         async { if !$0.isUnmoved { $0.reopen() } }
     }
@@ -166,24 +164,18 @@ package actor Inbox: QueueActor {
 
     private func reopen() {
         inotify = nil
-        forgetCandidates()
+        settling.dropAll()
         open()
     }
 
-    /// What is to end cancelled is so when it is seen again, too.
-    private func forgetCandidates() {
-        marked.formUnion(candidates.filter(\.value.cancelled).keys)
-        candidates = [:]
-    }
-
-    /// After PollInterval, unless something else has come first.
+    /// Runs `body` after PollInterval, unless something else comes first.
     private func later(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
         appointment += 1
         let mine = appointment
         afterInterval { if $0.appointment == mine { body($0) } }
     }
 
-    /// After PollInterval, unless it has stopped.
+    /// Runs `body` after PollInterval, unless the inbox has stopped by then.
     func afterInterval(_ body: @escaping @Sendable (isolated Inbox) -> Void) {
         at(.now() + recipe.intake.pollInterval.dispatch, body)
     }
@@ -196,7 +188,7 @@ package actor Inbox: QueueActor {
         guard !stopped else { return }
         appointment += 1
         do {
-            // What an unmounted folder had covered is not the inbox: nothing is made in it, and nothing taken.
+            // The folder below a missing mount is not the inbox: nothing is made in it, and nothing taken.
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
@@ -215,13 +207,14 @@ package actor Inbox: QueueActor {
             }
             place = try look()
             mounts = max(mounts, place?.mounts ?? 0)
-            polls = recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
+            settling.isPolled =
+                recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
             if report.problem != nil { Log.notice("inbox \(folder): is there again", of: subject) }
             shared.withLock {
                 $0.problem = nil
-                $0.watch = polls ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
+                $0.watch = settling.isPolled ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
             }
-            if polls { pollLater() } else { startInotify() }
+            if settling.isPolled { pollLater() } else { startInotify() }
             shared.withLock { $0.isOpen = true }
             sink.changed(self)
             scan()
@@ -242,11 +235,11 @@ package actor Inbox: QueueActor {
         }
     }
 
-    /// Watches are a limited thing; polling is slower, but sees everything.
+    /// Polls from now on: the number of watches is limited, and polling is slower, but sees everything.
     private func fallBack(_ error: SystemError) {
         inotify = nil
-        guard !polls else { return }
-        polls = true
+        guard !settling.isPolled else { return }
+        settling.isPolled = true
         shared.withLock { $0.watch = "poll (\(error.reason))" }
         pollLater()
         Log.failure(
@@ -257,7 +250,7 @@ package actor Inbox: QueueActor {
     func broken(_ problem: String) {
         guard !stopped else { return }
         inotify = nil
-        forgetCandidates()
+        settling.dropAll()
         let news = shared.withLock { report in
             defer {
                 report.problem = problem
@@ -288,21 +281,18 @@ package actor Inbox: QueueActor {
     private func handle(_ events: [Inotify.Event]) {
         guard !stopped else { return }
         for event in events {
-            writers.heard(event)
+            settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
             switch event {
             case .changed(let path), .made(let path), .written(let path), .closed(let path):
                 consider(path, quiet: false)
             case .movedIn(let path):
                 consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
-                candidates[FileSystem.Key(path)] = nil
-                marked.remove(FileSystem.Key(path))
                 told[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
-                candidates = candidates.filter { !FileSystem.lies($0.key.path, within: path) }
                 told = told.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
@@ -322,7 +312,7 @@ package actor Inbox: QueueActor {
 
     private func scan() {
         // A settling file keeps the reason for which it is looked at again.
-        forgetIgnored(where: { candidates[$0] == nil })
+        forgetIgnored(where: { !settling.contains($0) })
         scan(folder)
         told = told.filter { FileSystem.mayExist($0.key.path) }
         handOver()
@@ -338,7 +328,7 @@ package actor Inbox: QueueActor {
                     try inotify.add(path)
                 } catch {
                     if error.isMissing { continue }
-                    // A folder that can't be read is ignored below; what can't be watched for want of watches is polled.
+                    // A folder that can't be read is ignored below; an inbox that lacks watches is polled.
                     if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
                 }
             }
@@ -368,7 +358,7 @@ package actor Inbox: QueueActor {
     }
 
     private func scanLater() {
-        guard !polls, !scansLater else { return }
+        guard !settling.isPolled, !scansLater else { return }
         scansLater = true
         afterInterval {
             $0.scansLater = false
@@ -393,7 +383,7 @@ package actor Inbox: QueueActor {
             return nil
         }
         guard let status = known else {
-            candidates[FileSystem.Key(path)] = nil
+            settling.drop(FileSystem.Key(path))
             return nil
         }
         switch status.kind {
@@ -408,9 +398,8 @@ package actor Inbox: QueueActor {
             return nil
         }
         if kept.contains(path, status.identity) { return .file }
-        if quiet || (found && !polls && status.isQuiet(for: recipe.intake.settle)) {
-            let key = FileSystem.Key(path)
-            take(path, status, cancelled: marked.contains(key) || candidates[key]?.cancelled ?? false)
+        if quiet || (found && settling.isQuiet(status, at: Timestamp.now())) {
+            take(path, status, cancelled: settling.isCancelled(FileSystem.Key(path)))
         } else {
             settle(path, status)
         }
@@ -426,7 +415,7 @@ package actor Inbox: QueueActor {
     }
 
     func ignore(_ path: String, _ reason: String) {
-        candidates[FileSystem.Key(path)] = nil
+        settling.drop(FileSystem.Key(path))
         note(path, reason)
     }
 
@@ -460,38 +449,24 @@ package actor Inbox: QueueActor {
 
     // MARK: - Settling
 
-    /// Any change restarts the quiet time.
     func settle(_ path: String, _ status: FileStatus, cancelled: Bool = false) {
-        let wait = polls ? recipe.intake.settlePolled : recipe.intake.settle
-        let key = FileSystem.Key(path)
-        if let known = candidates[key], polls, known.size == status.size, known.modified == status.modified { return }
-        let deadline = DispatchTime.now() + wait.dispatch
-        candidates[key] = Candidate(
-            size: status.size, modified: status.modified, deadline: deadline.uptimeNanoseconds,
-            cancelled: cancelled || marked.contains(key) || candidates[key]?.cancelled ?? false)
-        checkLater(deadline.uptimeNanoseconds)
+        checkLater(settling.settle(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 
-    /// How long a file waits for the others of its folder.
-    private var patience: UInt64 {
-        8 * UInt64((polls ? recipe.intake.settlePolled : recipe.intake.settle) / .nanoseconds(1))
-    }
-
-    private func checkLater(_ deadline: UInt64) {
-        if let checkAt, checkAt <= deadline { return }
-        checkAt = deadline
-        at(DispatchTime(uptimeNanoseconds: deadline)) {
-            guard $0.checkAt == deadline else { return }
+    private func checkLater(_ time: DispatchTime?) {
+        guard let time, time < checkAt ?? .distantFuture else { return }
+        checkAt = time
+        at(time) {
+            guard $0.checkAt == time else { return }
             $0.checkAt = nil
             $0.check()
         }
     }
 
     private func check() {
-        let now = DispatchTime.now().uptimeNanoseconds
-        // Nothing is asked of the files before the time has come: the events restart it.
-        for key in SettledFolders(candidates, in: folder, patience: patience, at: now).due {
-            guard let candidate = candidates[key] else { continue }
+        let now = DispatchTime.now()
+        // No file is looked at before its time has come: the events begin it anew.
+        for key in settling.due(at: now) where settling.contains(key) {
             let path = key.path
             let known: FileStatus?
             do {
@@ -501,43 +476,34 @@ package actor Inbox: QueueActor {
                 continue
             }
             guard let status = known, status.kind == .file else {
-                candidates[key] = nil
+                settling.drop(key)
                 continue
             }
-            if status.size == candidate.size, status.modified == candidate.modified {
-                take(path, status, cancelled: candidate.cancelled)
+            if settling.isUnchanged(key, status) {
+                take(path, status, cancelled: settling.isCancelled(key))
             } else {
                 settle(path, status)
             }
         }
         handOver()
         publishReport()
-        if let next = candidates.values.map(\.deadline).filter({ $0 > now && $0 != .max }).min() {
-            checkLater(max(next, now + 20_000_000))
-        }
+        checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }
 
-    /// The disk or the machine refuses for the moment. The file settles until it can be read; whoever waits is told
-    /// why.
+    /// The disk or the machine refuses for the moment. The file settles until it can be read, and the report says why.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
         tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         note(path, reason)
-        let key = FileSystem.Key(path)
-        let deadline = (DispatchTime.now() + recipe.intake.pollInterval.dispatch).uptimeNanoseconds
-        let known = candidates[key]
-        candidates[key] = Candidate(
-            size: status?.size ?? known?.size ?? -1, modified: status?.modified ?? known?.modified ?? 0,
-            deadline: deadline, cancelled: cancelled || known?.cancelled ?? marked.contains(key))
-        checkLater(deadline)
+        checkLater(settling.postpone(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 
-    /// Called on any queue.
+    /// May be called on any queue.
     nonisolated func report(settling: Int) { shared.withLock { $0.settling = settling } }
 
     func publishReport() {
         shared.withLock {
-            $0.settling = candidates.count + unsure.count
+            $0.settling = settling.count + unsure.count
             $0.ignored = $0.reasons.count
         }
         sink.changed(self)

@@ -1,4 +1,4 @@
-/// What lies where an inbox is: another file system may be mounted over it, or away.
+/// Tells the folder of an inbox from another: a file system may be mounted over it, or unmounted.
 struct InboxPlace: Equatable {
     var mounts: Int
     var device: UInt64

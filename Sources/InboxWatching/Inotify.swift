@@ -4,7 +4,7 @@ import Dispatch
 import Glibc
 import SystemCalls
 
-/// The kernel's word on what changes in a tree of folders. Lives on its inbox's queue.
+/// Reports what changes in a tree of folders. It belongs to its inbox's queue.
 final class Inotify {
     enum Event {
         /// Something of a file has changed.
@@ -34,7 +34,7 @@ final class Inotify {
     private var folders: [Int32: String] = [:]
     private var watches: [FileSystem.Key: Int32] = [:]
 
-    /// Watches `top` alone; folders below are added as they are found.
+    /// Watches `top` alone; the inbox adds folders below it as it finds them.
     init(top: String, queue: DispatchQueue, events: @escaping @Sendable () -> Void) throws(SystemError) {
         let number = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { throw SystemError("inotify_init", top) }
@@ -66,7 +66,7 @@ final class Inotify {
         }
     }
 
-    /// Everything that has been told and not yet been read.
+    /// Reads all events that have come so far.
     func read() -> [Event] {
         var events: [Event] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -96,11 +96,11 @@ final class Inotify {
             return folder == top ? .topGone : nil
         }
         guard let name else { return .misnamed(folder) }
-        // The top itself: what could not be read, or taken out of it, may be possible now.
+        // The mode of the top has changed: files may be readable now, or may be taken out.
         guard !name.isEmpty else { return has(IN_ATTRIB) && folder == top ? .folderAppeared(top) : nil }
         let path = FileSystem.join(folder, name)
         if has(IN_ISDIR) {
-            // A folder that may be read now is as good as a new one.
+            // A folder whose mode has changed may be readable now, as if it were new.
             if has(IN_CREATE) || has(IN_MOVED_TO) || has(IN_ATTRIB) { return .folderAppeared(path) }
             if has(IN_MOVED_FROM) || has(IN_DELETE) {
                 remove(below: path)
@@ -116,7 +116,7 @@ final class Inotify {
     }
 }
 
-// Glibc gives these as macros of different shapes; here they are numbers.
+// Swift does not import all of these macros of Glibc alike.
 private let IN_MODIFY = 0x2
 private let IN_ATTRIB = 0x4
 private let IN_CLOSE_WRITE = 0x8

@@ -1,16 +1,16 @@
 import Glibc
 import SystemCalls
 
-/// What the modes of files and folders keep this process from, in words that name user, place and mode.
+/// Says what the modes of files and folders keep this process from, with user, place and mode.
 enum Permission {
-    /// Why a file or folder can't be looked at.
+    /// The reason why a file or folder can't be looked at.
     static func unreadable(_ path: String, _ kind: String, _ error: SystemError) -> String {
         guard error.isRefusal else { return words(error) }
         return
             "the \(kind) can't be read by user \(User.current) (its mode is \(mode(of: path))); allow it, and it is taken"
     }
 
-    /// Why an inbox can't be opened.
+    /// The reason why an inbox can't be opened.
     static func unusable(_ inbox: String, _ error: any Error) -> String {
         guard let error = error as? SystemError, error.isRefusal else { return "\(error)" }
         let advice =
@@ -45,7 +45,7 @@ enum Permission {
             + "(its mode is \(mode(of: folder))); `chmod g+w` it before, or remove them yourself"
     }
 
-    /// What lies in the folder may be read, but not taken out.
+    /// Files in the folder may be read, but not taken out.
     static func isClosed(_ folder: String) -> Bool {
         access(folder, R_OK | X_OK) == 0 && access(folder, W_OK) != 0
     }

@@ -2,25 +2,25 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Files that somebody was seen writing to, who has not closed them since. Of a file of one's own a lease tells that better; of another
-/// user's the kernel gives none, and what it tells of changes has to do.
+/// Files that somebody was seen writing to, and has not closed since. A lease shows that better for a file of the
+/// daemon's own user, but the kernel grants none on another user's file.
 struct Writers {
-    /// Who has closed it may have gone unseen: nobody is waited for longer than that after the last change.
+    /// The closing may have gone unseen: no writer is waited for longer than that after the last change.
     private let patience: Duration
-    /// When the last change was heard of.
+    /// The time of the last change that was heard of.
     private var seen: [FileSystem.Key: DispatchTime] = [:]
 
     init(patience: Duration) { self.patience = patience }
 
-    func contains(_ path: String, at now: DispatchTime = .now()) -> Bool {
+    func contains(_ path: String, at now: DispatchTime) -> Bool {
         seen[FileSystem.Key(path)].map { now < $0 + patience.dispatch } ?? false
     }
 
-    mutating func heard(_ event: Inotify.Event, at now: DispatchTime = .now()) {
+    mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         switch event {
         case .written(let path): seen[FileSystem.Key(path)] = now
-        // Empty, it was opened to be written to; otherwise it came by a link.
-        case .made(let path): if (try? FileSystem.status(path))?.size == 0 { seen[FileSystem.Key(path)] = now }
+        // An empty file was opened to be written to; any other came by a link.
+        case .made(let path): if isEmpty(path) { seen[FileSystem.Key(path)] = now }
         case .closed(let path), .gone(let path), .movedIn(let path): seen[FileSystem.Key(path)] = nil
         case .folderGone(let folder): seen = seen.filter { !FileSystem.lies($0.key.path, within: folder) }
         case .overflow, .topGone: seen = [:]
