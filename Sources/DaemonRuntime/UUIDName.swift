@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder's name that nobody else has chosen.
+/// Makes names of folders that nobody else has chosen.
 package enum UUIDName {
     package static func make() -> String { UUID().uuidString.lowercased() }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the control groups (v2) that this process is in allow it.
+/// Reads what the control groups (v2) of this process allow it.
 enum ControlGroup {
-    /// The contents of a file such as `cpu.max`, from this process's group up to the root.
+    /// The contents of a file such as `cpu.max` in this process's group and in each group above it.
     static func texts(of file: String) -> [String] {
         guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") })

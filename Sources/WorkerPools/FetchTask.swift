@@ -4,15 +4,15 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// One transfer for the fetch worker, and where its answers go. Answers come on the coordination queue.
+/// One transfer for the fetch worker, with the handlers of its answers. They are called on the coordination queue.
 @Coordination
 package final class FetchTask {
     package enum Failure: Error, Sendable {
-        /// The worker's own word on the transfer.
+        /// The worker reports that the transfer has failed.
         case transfer(FetchFailure)
-        /// Its worker ended twice in the middle, the second time so.
+        /// Its worker ended twice in the middle, the second time in this way.
         case workerLost(WorkerEnd)
-        /// The worker was ended by the kernel: it tried what it may not.
+        /// The kernel ended the worker, which tried a call that is refused.
         case confined
         /// Its worker was silent about it for so long, twice.
         case silent(Duration)
@@ -27,9 +27,9 @@ package final class FetchTask {
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
 
     var cancelled = false
-    /// How often its worker ended in the middle, or was ended because of it.
+    /// The number of workers that ended in the middle, or were ended because of it.
     var losses = 0
-    /// When its worker last reported on it.
+    /// The time of its worker's last report on it.
     var heard = DispatchTime.now()
     /// Its latest worker was ended because of it.
     var isSilent = false

@@ -1,15 +1,15 @@
 import Foundation
 import Glibc
 
-/// What the pictures in work need of the memory together, by the estimates of their headers. They are let in as they come; one that
-/// finds no room waits, and those behind it with it, so that a heavy one gets its turn.
+/// The memory that the pictures in work need together, by the estimates of their headers. They are let in as they come; a
+/// picture that finds no room waits, and the pictures behind it wait with it, so that a heavy one gets its turn.
 package struct MemoryRoom {
     var budget: Int64
     private var used: [ObjectIdentifier: Int64] = [:]
 
     init(budget: Int64) { self.budget = budget }
 
-    /// A picture that needs so much is never let in.
+    /// Whether a picture that needs so much can never be let in.
     func canNeverHold(_ need: Int64) -> Bool { need > budget }
 
     mutating func enter(_ task: RenderTask, needing need: Int64) -> Bool {
@@ -18,7 +18,7 @@ package struct MemoryRoom {
         return true
     }
 
-    /// What most pictures need no more than is set aside for one before its header is known. Nil when there is no such room.
+    /// Sets aside what is enough for most pictures, before the header is known. Nil when there is no room for that.
     mutating func grant(_ task: RenderTask) -> Int64? {
         guard used.values.reduce(Self.usual, +) <= budget else { return nil }
         used[ObjectIdentifier(task)] = Self.usual
@@ -27,7 +27,7 @@ package struct MemoryRoom {
 
     private static let usual: Int64 = 128 << 20
 
-    /// The header of one that was granted something says what it needs of that.
+    /// Keeps of a grant what the header says that the picture needs.
     mutating func settle(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
 
     mutating func leave(_ task: RenderTask) { used[ObjectIdentifier(task)] = nil }
@@ -41,7 +41,7 @@ package struct MemoryRoom {
 }
 
 extension Int64 {
-    /// For people: "640 MB", "3.2 GB".
+    /// A size for people: "640 MB", "3.2 GB".
     var memoryText: String {
         let megabytes = Double(self) / 1e6
         return megabytes < 1000 ? "\(Int(megabytes.rounded(.up))) MB" : String(format: "%.1f GB", megabytes / 1000)

@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 package import WorkerProtocol
 
-/// Where the private copies of plugins lie, a folder a generation, and how a new one comes into use.
+/// Keeps the private copies of plugins, a folder for each generation, and brings a new generation into use.
 package struct PluginShelf: Sendable {
     private let folder: String
     /// The plugin folders.
@@ -15,8 +15,8 @@ package struct PluginShelf: Sendable {
         self.sources = sources
     }
 
-    /// Copies what lies in the plugin folders now and tries it with a worker, again without what it stumbles over. The word of the
-    /// one that comes up is handed over; `accept(true)` puts the generation into use.
+    /// Copies the plugins that there are now and tries them with a worker, and again without each plugin that fails. Hands
+    /// over the hello of the worker that comes up; `accept(true)` puts the generation into use.
     package func trial(
         in pool: WorkerPool, within timeout: Duration,
         _ done: @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Bool) -> Void), WorkerStartError>) -> Void
@@ -55,14 +55,14 @@ package struct PluginShelf: Sendable {
         }
     }
 
-    /// Gives a generation its number, and removes those before: what their workers have loaded stays with them.
+    /// Gives a generation its number, and removes those before it: their workers keep what they have loaded.
     private func keep(_ stock: PluginStock, of hello: Hello) -> WorkerPool.Plugins {
         var files: [String: String] = [:]
         for filter in hello.filters { files[filter.name] = filter.file }
         return WorkerPool.Plugins(folder: keep(stock), files: files)
     }
 
-    /// Returns where it lies now.
+    /// Returns the folder where the copies lie now.
     private func keep(_ stock: PluginStock) -> String {
         let place = path((newest ?? 0) + 1)
         do {

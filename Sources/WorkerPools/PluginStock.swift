@@ -5,21 +5,21 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// What the plugin folders hold, as one generation of workers loads it: a folder of private copies. Whoever overwrites a file that
-/// is mapped ends the process that maps it, and a worker that starts later must load what the first of its generation was tried with.
+/// The plugins of one generation of workers, in a folder of private copies. Overwriting a file that a process has mapped
+/// ends that process, and a worker that starts later must load the same files as the first of its generation.
 struct PluginStock: Sendable {
-    /// Where the copies lie; workers are given this folder.
+    /// The folder of the copies, which workers are given.
     let folder: String
-    /// The file that each copy, by its name here, was made of.
+    /// The original of each copy, by the name of the copy.
     private var origins: [String: String] = [:]
-    /// Files that are left out, and why.
+    /// The files that are left out, with the reasons.
     private var skipped: [SkippedPlugin] = []
-    /// Copies that are older than their files, which are left out.
+    /// Copies of the generation before, whose present files are left out.
     private var kept: Set<String> = []
     /// The generation before, if its copies are still there.
     private let before: String?
 
-    /// Copies what may be loaded. Of equal names those in the first folder win, which workers see by the names.
+    /// Copies the plugins that may be loaded. The names of the copies tell workers which folder comes first.
     init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
         self.folder = folder
         self.before = before
@@ -56,12 +56,12 @@ struct PluginStock: Sendable {
         origins[name] = origin
         guard try !link(name, to: file) else { return nil }
         let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        // Whatever a power cut leaves of it is compared with the file at the next start.
+        // A copy that a power cut has damaged differs from the file, and is made anew at the next start.
         try FileSystem.copy(file, to: copy, called: origin, durably: false)
         return nil
     }
 
-    /// A copy that is the same as the one before is that one.
+    /// Links to the copy of the generation before if that is equal.
     private func link(_ name: String, to file: Descriptor) throws(SystemError) -> Bool {
         guard let before = before.map({ FileSystem.join($0, name) }), let old = try? Descriptor.open(before, O_RDONLY)
         else { return false }
@@ -73,9 +73,9 @@ struct PluginStock: Sendable {
         return bytes?.range(of: Data("pipeline_filter\0".utf8)) != nil
     }
 
-    // MARK: - What a worker says of it
+    // MARK: - The answer of a worker
 
-    /// A copy that can't be used leaves. Tells whether the one of the generation before has taken its place, and is to be tried.
+    /// Removes a copy that can't be used. True when the copy of the generation before takes its place, and is to be tried.
     mutating func refuse(_ copy: String, because reason: String) -> Bool {
         let name = FileSystem.name(of: copy)
         guard let origin = origins[name] else { return false }
@@ -92,7 +92,7 @@ struct PluginStock: Sendable {
         return stays
     }
 
-    /// The same with the files that people know in place of the copies.
+    /// Names the original files in place of the copies.
     func named(_ hello: Hello) -> Hello {
         var hello = hello
         for index in hello.filters.indices {

@@ -2,10 +2,11 @@ import CLinux
 import Foundation
 import Glibc
 
-/// The processors that this service may use: those of its affinity, less what a cgroup's quota takes.
+/// The number of processors that this service may use, by its affinity and by the quota of its control group.
 package enum ProcessorCount {
     package static func usable() -> Int {
-        // That of the first thread: another may have one from before a change. The set may be too small for a very large machine.
+        // The first thread is asked, because others may keep an affinity from before a change. The set may be too small for a
+        // very large machine.
         let own = Int(clinux_processors(getpid()))
         let affinity = own > 0 ? own : ProcessInfo.processInfo.activeProcessorCount
         guard let quota = ControlGroup.texts(of: "cpu.max").compactMap(quota).min() else { return max(1, affinity) }

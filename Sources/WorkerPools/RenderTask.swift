@@ -5,18 +5,19 @@ import Synchronization
 package import SystemCalls
 package import WorkerProtocol
 
-/// One picture for a worker: what to make of it, the open files, and where the answers go. Answers come on the coordination queue.
+/// One picture for a worker: the outputs to make, the open files, and the handlers of the answers. They are called on the
+/// coordination queue.
 @Coordination
 package final class RenderTask {
     package enum Failure: Error, Sendable {
-        /// The worker's own word on the picture.
+        /// The worker reports that the picture has failed.
         case picture(WorkerFailure)
         /// The worker ended in the middle.
         case workerLost(WorkerEnd, Suspicion)
-        /// The worker was ended by the kernel: it tried what it may not.
+        /// The kernel ended the worker, which tried a call that is refused.
         case confined(Suspicion)
         case timedOut(Suspicion)
-        /// It needs more memory than may ever be used, in these words.
+        /// It needs more memory than may ever be used; the text says how much.
         case tooHeavy(String)
         case cancelled
     }
@@ -44,28 +45,28 @@ package final class RenderTask {
     let subject: LogSubject
     let outputs: [RenderOutput]
     let limits: Limits
-    /// Nothing else is in work beside it: it is under suspicion.
+    /// It is under suspicion: nothing else is in work beside it.
     let alone: Bool
-    /// It waits in the middle, for this reason, or goes on.
+    /// Called with the reason when it waits in the middle, and with nil when it goes on.
     let held: @Sendable (String?) -> Void
-    /// This process works on it.
+    /// Called with the process that works on it.
     let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
-    /// Pixels that have been read, of all that are.
+    /// Called with the number of pixels that have been read, and of all pixels.
     let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
     let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
 
-    /// What is read, and what that was made of if it was handed over a barrier. Let go as soon as the worker has them.
+    /// The file to read and, if that was handed over a barrier, the original. Let go as soon as the worker has them.
     var sources: [Descriptor]
-    /// Where the results go, likewise.
+    /// The files of the results, let go in the same way.
     var targets: [Descriptor]
-    /// It ends with the header.
+    /// It ends once the header is read.
     let looksOnly: Bool
     var cancelled = false
     var isHeld = false
-    /// Lines that its filters have logged.
+    /// The number of lines that its filters have logged.
     var lines = 0
-    /// When it has taken too long; nobody counts while it waits for memory.
+    /// The time when it has taken too long. Nil while it waits for memory, which does not count.
     var deadline: DispatchTime?
 
     package nonisolated init(
@@ -90,7 +91,7 @@ package final class RenderTask {
         looksOnly = false
     }
 
-    /// A look at a picture's header, and at how it would be read.
+    /// Looks at a picture's header, and at how it would be read.
     package nonisolated init(
         lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
         done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void

@@ -1,18 +1,18 @@
 import Glibc
 
-/// How a worker's process ended, as `waitpid` tells, and what is known beside that.
+/// The end of a worker's process, as `waitpid` reports it, and what the supervisor knows beside.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
-    /// It stood still, and was ended for that.
+    /// The signal that had stopped it; it was killed for that.
     let stoppedBy: Int32?
     let wasKilledByUs: Bool
 
     private var signal: Int32 { status & 0x7f }
 
-    /// The kernel ended it for a system call that only somebody tries who has taken it over.
+    /// The kernel ended it for a system call that no worker makes unless somebody has taken it over.
     var isByConfinement: Bool { signal == SIGSYS }
 
-    /// Somebody else ended it, or the kernel did for want of memory: it did nothing wrong itself, as far as can be told.
+    /// Somebody else ended it, or the kernel did for want of memory: as far as is known it did nothing wrong.
     package var isFromOutside: Bool {
         stoppedBy == nil && !wasKilledByUs && [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
     }

@@ -1,7 +1,7 @@
 import Glibc
 import WorkerProtocol
 
-/// The environment of workers: nothing of the daemon's but where libraries are.
+/// The environment of workers, which has nothing of the daemon's but the place of libraries.
 enum WorkerEnvironment {
     static var variables: [String] {
         let memory = WorkerMemory.environment.map { "\($0)=\($1)" }

@@ -172,7 +172,8 @@ package final class WorkerPool {
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
-        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil {
+        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
+        {
             // Starting a process takes a while: others on this queue get a turn before the next start.
             Coordination.async { [self] in balance() }
         }

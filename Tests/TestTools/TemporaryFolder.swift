@@ -1,7 +1,9 @@
 public import Foundation
 
 /// A folder that is there while `body` runs.
-public func withTemporaryFolder<Result>(below parent: String = NSTemporaryDirectory(), _ body: (String) throws -> Result)
+public func withTemporaryFolder<Result>(
+    below parent: String = NSTemporaryDirectory(), _ body: (String) throws -> Result
+)
     throws -> Result
 {
     let folder = try makeTemporaryFolder(below: parent)

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Who may write by a POSIX ACL, as the kernel keeps it in an attribute (linux/posix_acl_xattr.h).
+/// The users and groups that may write by a POSIX ACL, which the kernel keeps in an attribute (linux/posix_acl_xattr.h).
 struct AccessList {
     enum Writer {
         case user(UInt32)
