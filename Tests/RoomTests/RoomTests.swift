@@ -39,16 +39,14 @@ struct RoomTests {
             ("WorkerPools/FetchPool.swift", "import CCurl"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
             ("DaemonRuntime/Log.swift", "import CSystemd"),
-            ("DaemonRuntime/Watchdog.swift", "import PipelineModel"),
-            ("pipectl/main.swift", "import PipelineDaemon"),
-            ("pipectl/List.swift", "private import PipelineModel"),
-            ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),
+            ("ManualPages/ManualPage.swift", "private import PipelineModel"),
+            ("PluginKit/Host.swift", "@_spi(Host) import PipelineModel"),
             ("Plugins/Noir/noir.c", "#include \"../../RenderWorker/host.h\""),
             ("Plugins/Noir/noir.c", "#include <unistd.h>"),
             ("CLinux/linux.c", "# include <sqlite3.h>"),
             ("CPipelinePlugin/pipeline_plugin.h", "#include <vips/vips.h>"),
             ("CVips/Wrapper.swift", ""),
-            ("pipectl/List.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
+            ("PluginKit/Image.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
             ("PluginKit/Image.swift", "import PipelineModel"),
             ("ManualPages/ManualPage.swift", "import PipelineControl"),
             ("WorkerPools/WorkerProcess.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
@@ -74,7 +72,7 @@ struct RoomTests {
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),
             ("pipectl/main.swift", "// import CVips\nlet important = CVips"),
             ("CSQLite/shim.h", "#include <sqlite3.h>"),
-            ("pipectl/List.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),
+            ("PluginKit/Image.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),
         ])
     func innocence(path: String, text: String) {
         let file = SourceFile(path: path, text: text)
