@@ -40,7 +40,11 @@ package actor Inbox: QueueActor {
     private var scansLater = false
     /// Counts the appointments after PollInterval; only the latest is kept.
     private var appointment = 0
+    /// Its predecessor on the same folder has ended.
+    private var hasBegun = false
     var stopped = false
+    /// Told of the end by an inbox that was stopped before it has begun: its successor waits for its predecessor.
+    private var ended: (@Sendable (Remains) -> Void)?
     private var adopts = false
 
     /// The most claims that are handed over at once. The inbox waits until they are durable before it takes more.
@@ -74,9 +78,11 @@ package actor Inbox: QueueActor {
     /// `adopting` takes in files that a crash has left claimed; it is for the start only, when nobody else claims.
     package nonisolated func begin(adopting: Bool, with remains: Remains = Remains()) {
         async { inbox in
+            inbox.hasBegun = true
             inbox.adopts = adopting
             inbox.settling.marks = remains.marked
             inbox.unsure = remains.unsure
+            if let ended = inbox.ended { return ended(inbox.end()) }
             if !remains.unsure.isEmpty { inbox.lookAgain() }
             inbox.open()
         }
@@ -96,11 +102,13 @@ package actor Inbox: QueueActor {
     /// Takes nothing more; calls `done` when all claims have been handed over. Does not wait: a hanging inbox must not keep
     /// the daemon from stopping.
     package nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
-        async { done($0.end()) }
+        async { inbox in
+            inbox.stopped = true
+            if inbox.hasBegun { done(inbox.end()) } else { inbox.ended = done }
+        }
     }
 
     private func end() -> Remains {
-        stopped = true
         inotify = nil
         var remains = Remains()
         remains.marked = settling.marks
@@ -147,7 +155,7 @@ package actor Inbox: QueueActor {
 
     /// Looks whether the folder is another one: inotify does not report mounts.
     package nonisolated func mountsChanged() {
-        async { if !$0.isUnmoved { $0.reopen() } }
+        async { if $0.hasBegun, !$0.isUnmoved { $0.reopen() } }
     }
 
     private var isUnmoved: Bool {

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import Synchronization
+import SystemCalls
 import TestTools
 import Testing
 
@@ -28,6 +30,35 @@ struct InboxTests {
     @Test("answers a call to catch up that nobody waits for any more")
     func late() async throws {
         try await withInbox { inbox, _ in await catchUp(inbox, wanted: false) }
+    }
+
+    @Test("opens nothing when mounts change before its predecessor has ended")
+    func mountsBefore() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.mountsChanged()
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(sink.asked == 0)
+        }
+    }
+
+    @Test("lets its successor wait when it is stopped before its own predecessor has ended, and hands on what that left")
+    func stoppedBefore() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            let marks = Mutex<Set<FileSystem.Key>?>(nil)
+            inbox.stop { remains in marks.withLock { $0 = remains.marked } }
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(marks.withLock { $0 } == nil)
+            var remains = Inbox.Remains()
+            remains.marked = [FileSystem.Key("\(folder)/a.png")]
+            inbox.begin(adopting: false, with: remains)
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(marks.withLock { $0 } == remains.marked)
+            #expect(sink.asked == 0)
+        }
     }
 
     @Test("tells the latest reason why a file is ignored")
