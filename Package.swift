@@ -87,11 +87,13 @@ let package = Package(
 
         room("DaemonRuntime", ["CLinux", "CSystemd", "SystemCalls"]),
         room("JobLedger", ["CSQLite", "SystemCalls", "DaemonRuntime", "PipelineModel"]),
+        room("WorkerPools", ["CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "DaemonRuntime"]),
+        room("InboxWatching", ["CLinux", "SystemCalls", "PipelineModel", "DaemonRuntime"]),
         program(
             "PipelineDaemon",
             [
-                "CLinux", "SystemCalls", "DaemonRuntime", "JobLedger", "ManualPages", "OperationGraph",
-                "PipelineModel", "PipelineControl", "WorkerProtocol",
+                "CLinux", "SystemCalls", "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph",
+                "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol",
             ]),
         program(
             "RenderWorker",
@@ -113,12 +115,15 @@ let package = Package(
         tests(
             "PipelineDaemonTests",
             [
-                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "JobLedger", "ManualPages",
-                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerProtocol", "SystemCalls",
+                "TestTools", "CLinux", "PipelineDaemon", "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages",
+                "OperationGraph", "PipelineModel", "PipelineControl", "WorkerPools", "WorkerProtocol", "SystemCalls",
             ]),
         tests(
             "JobLedgerTests", ["TestTools", "JobLedger", "PipelineModel", "SystemCalls"],
             exclude: ["Fixture/ledger-1.sqlite"]),
+        tests(
+            "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),
+        tests("WorkerPoolsTests", ["WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),

@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import WorkerPools
 import WorkerProtocol
 
 /// The first worker's word, waited for at the start, when there is nothing else to do.

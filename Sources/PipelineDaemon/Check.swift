@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Foundation
 import PipelineModel
+import WorkerPools
 import WorkerProtocol
 
 /// `pipelined --check`: reads what a start would read, touches nothing, and says all that is wrong.

@@ -7,6 +7,7 @@ import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Why the daemon can't run, and the status it exits with.

@@ -1,8 +1,10 @@
 import DaemonRuntime
+import InboxWatching
 import JobLedger
 import OperationGraph
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each owner is

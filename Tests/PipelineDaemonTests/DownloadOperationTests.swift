@@ -3,10 +3,10 @@ import Foundation
 import Glibc
 import OperationGraph
 import PipelineModel
-import Synchronization
 import SystemCalls
 import TestTools
 import Testing
+import WorkerPools
 import WorkerProtocol
 
 @testable import PipelineDaemon
@@ -31,12 +31,11 @@ struct DownloadOperationTests {
         func operation(
             _ url: String, into name: String = "file",
             _ limits: DownloadOperation.Limits = DownloadOperationTests.limits(),
-            goingOn earlier: FetchResume? = nil, completion: DownloadOperation.Completion? = nil
+            goingOn earlier: FetchResume? = nil
         ) throws -> DownloadOperation {
             try #require(
                 DownloadOperation(
-                    string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, files: files,
-                    completion: completion))
+                    string: url, into: path(name), goingOn: earlier, limits: limits, pool: pool, files: files))
         }
 
         /// Runs it, and waits for its end.
@@ -110,34 +109,26 @@ struct DownloadOperationTests {
         #expect(operation.response?.status == 200)
     }
 
-    @Test("with a completion hands it bytes, response and error instead")
-    func completion() async throws {
+    @Test("that fails or is cancelled, before it begins or in the middle, hands nothing on and leaves nothing")
+    func nothing() async throws {
         let server = try HTTPServer { request, connection in
             if request.path == "/held" { return connection.waitForClose() }
-            try connection.reply(request.path == "/lost" ? 404 : 200, [:], Self.body)
+            try connection.reply(404, [:], Self.body)
         }
         let bench = Bench()
-        let calls = Calls()
-        let tell: DownloadOperation.Completion = { calls.add(($0, $1, $2)) }
-        let good = try bench.operation(server.url("/good"), into: "good", completion: tell)
-        await bench.run(good)
-        let lost = try bench.operation(server.url("/lost"), into: "lost", completion: tell)
+        let lost = try bench.operation(server.url("/lost"), into: "lost")
         await bench.run(lost)
-        let early = try bench.operation(server.url("/held"), into: "early", completion: tell)
+        let early = try bench.operation(server.url("/held"), into: "early")
         early.cancel()
-        let late = try bench.operation(server.url("/held"), into: "late", completion: tell)
+        let late = try bench.operation(server.url("/held"), into: "late")
         async let end: Void = bench.run(late)
         await server.until { !$0.requests("/held").isEmpty }
         late.cancel()
         await end
-        #expect([good.state, lost.state, early.state, late.state] == [.finished, .failed, .cancelled, .cancelled])
-        #expect(calls.all.map { $0.0 } == [Self.body, nil, nil, nil])
-        #expect(calls.all.map { $0.1?.status } == [200, nil, nil, nil])
-        #expect(
-            calls.all.map { $0.2?.message } == [
-                nil, "the server answers 404 (not found)", "the download was cancelled", "the download was cancelled",
-            ])
-        #expect(good.image == nil)
+        let all = [lost, early, late]
+        #expect(all.map(\.state) == [.failed, .cancelled, .cancelled])
+        #expect(all.map { $0.failure?.message } == ["the server answers 404 (not found)", nil, nil])
+        #expect(all.allSatisfy { $0.image == nil && $0.response == nil })
         #expect(bench.leftovers == [])
     }
 
@@ -265,14 +256,4 @@ struct DownloadOperationTests {
         await bench.run(operation)
         #expect(operation.failure?.message.hasPrefix("making the file to download into: ") == true)
     }
-}
-
-private final class Calls: Sendable {
-    typealias Call = (Data?, DownloadOperation.Response?, JobFailure?)
-
-    private let calls = Mutex<[Call]>([])
-
-    var all: [Call] { calls.withLock { $0 } }
-
-    func add(_ call: Call) { calls.withLock { $0.append(call) } }
 }

@@ -6,6 +6,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
+@testable import InboxWatching
 @testable import PipelineDaemon
 
 @Suite("Names and moves")

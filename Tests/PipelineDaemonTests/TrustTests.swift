@@ -5,7 +5,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@testable import PipelineDaemon
+@testable import DaemonRuntime
 
 /// These tests change owners, which only root may.
 @Suite("Whom the daemon trusts with its plugins, hooks, recipes and settings")

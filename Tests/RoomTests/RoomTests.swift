@@ -17,11 +17,10 @@ struct RoomTests {
             rooms.isSuperset(of: [
                 "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
-                "DaemonRuntime", "JobLedger", "ManualPages", "OperationGraph",
-                "PipelineControl",
+                "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
                 "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
                 "SystemCalls",
-                "WorkerConfinement", "WorkerProtocol", "pipectl",
+                "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
             ]))
         #expect(files.contains { $0.imports == ["PipelineModel"] })
         #expect(files.contains { $0.includes.contains("<vips/vips.h>") })
@@ -36,24 +35,22 @@ struct RoomTests {
             ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
             ("JobLedger/JobRecord.swift", "import WorkerProtocol"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
-            ("PipelineDaemon/Workers/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
-            ("PipelineDaemon/Workers/Worker.swift", "import CSeccomp"),
-            ("PipelineDaemon/Workers/FetchPool.swift", "import CCurl"),
+            ("WorkerPools/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
+            ("WorkerPools/WorkerProcess.swift", "import CSeccomp"),
+            ("WorkerPools/FetchPool.swift", "import CCurl"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
             ("DaemonRuntime/Log.swift", "import CSystemd"),
-            ("DaemonRuntime/Watchdog.swift", "import PipelineModel"),
-            ("pipectl/main.swift", "import PipelineDaemon"),
-            ("pipectl/List.swift", "private import PipelineModel"),
-            ("Plugins/Sepia/Sepia.swift", "@_spi(Host) import PipelineModel"),
+            ("ManualPages/ManualPage.swift", "private import PipelineModel"),
+            ("PluginKit/Host.swift", "@_spi(Host) import PipelineModel"),
             ("Plugins/Noir/noir.c", "#include \"../../RenderWorker/host.h\""),
             ("Plugins/Noir/noir.c", "#include <unistd.h>"),
             ("CLinux/linux.c", "# include <sqlite3.h>"),
             ("CPipelinePlugin/pipeline_plugin.h", "#include <vips/vips.h>"),
             ("CVips/Wrapper.swift", ""),
-            ("pipectl/List.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
+            ("PluginKit/Image.swift", "let text = \"\"\"\n    words\n    \"\"\"\nimport PipelineModel"),
             ("PluginKit/Image.swift", "import PipelineModel"),
             ("ManualPages/ManualPage.swift", "import PipelineControl"),
-            ("PipelineDaemon/Workers/Worker.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
+            ("WorkerPools/WorkerProcess.swift", "let source = DispatchSource.makeReadSource(fileDescriptor: 3)"),
             (
                 "PipelineDaemon/Hooks/Hooks.swift",
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
@@ -77,7 +74,7 @@ struct RoomTests {
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),
             ("pipectl/main.swift", "// import CVips\nlet important = CVips"),
             ("CSQLite/shim.h", "#include <sqlite3.h>"),
-            ("pipectl/List.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),
+            ("PluginKit/Image.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),
         ])
     func innocence(path: String, text: String) {
         let file = SourceFile(path: path, text: text)

@@ -1,7 +1,7 @@
-import Foundation
+public import Foundation
 
 /// A folder that is there while `body` runs.
-package func withTemporaryFolder<Result>(
+public func withTemporaryFolder<Result>(
     below parent: String = NSTemporaryDirectory(), _ body: (String) throws -> Result
 )
     throws -> Result
@@ -11,7 +11,7 @@ package func withTemporaryFolder<Result>(
     return try body(folder)
 }
 
-package func withTemporaryFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+public func withTemporaryFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let folder = try makeTemporaryFolder(below: NSTemporaryDirectory())
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try await body(folder)

@@ -1,4 +1,5 @@
 import Glibc
+import InboxWatching
 import SystemCalls
 
 /// Why a folder that is not there can't be made.

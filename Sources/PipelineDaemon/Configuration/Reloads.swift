@@ -2,6 +2,7 @@ import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// The outcome of a reload.

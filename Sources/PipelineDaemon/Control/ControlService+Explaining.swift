@@ -1,9 +1,11 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import JobLedger
 import PipelineControl
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {

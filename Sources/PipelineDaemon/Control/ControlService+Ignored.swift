@@ -1,4 +1,5 @@
 import Dispatch
+import InboxWatching
 import PipelineControl
 import PipelineModel
 import SystemCalls

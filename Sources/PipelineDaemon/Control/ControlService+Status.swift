@@ -1,10 +1,12 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import JobLedger
 import OperationGraph
 import PipelineControl
 import PipelineModel
 import Synchronization
+import WorkerPools
 import WorkerProtocol
 
 extension ControlService {

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import PipelineModel
 import Synchronization
 import SystemCalls

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls
@@ -56,7 +57,7 @@ final class JobIntake: IntakeSink {
             let now = Timestamp.now()
             let records = claims.map { claim in
                 newRecord(
-                    order: order, path: claim.path, source: claim.source, origin: claim.origin, file: claim.file,
+                    order: order, path: claim.path, source: claim.source, origin: claim.isKept ? .kept : .claimed, file: claim.file,
                     state: claim.cancelled ? .cancelled : .queued, at: now)
             }
             enter(records, done: done)

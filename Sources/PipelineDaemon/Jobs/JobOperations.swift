@@ -1,8 +1,10 @@
 import DaemonRuntime
+import InboxWatching
 import JobLedger
 import OperationGraph
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Hears what the operations of a job report.

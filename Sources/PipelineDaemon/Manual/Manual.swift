@@ -2,6 +2,7 @@ import Foundation
 import ManualPages
 import PipelineModel
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// The pages of the manual that this program knows by itself. What they say of settings, stages and options is what their tables say.

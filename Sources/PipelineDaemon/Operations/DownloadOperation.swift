@@ -6,29 +6,28 @@ import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
-/// A URL into a file, by the fetch worker. It hands the file on as a picture; or, with a completion, its bytes to that.
+/// Downloads a URL into a file, by the fetch worker, and hands the file on as a picture.
 final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
     // `@unchecked`: what changes is in `box`.
 
-    /// What came with the bytes.
+    /// The server's answer.
     struct Response: Sendable, Hashable {
-        /// After all redirects.
+        /// The address after all redirects.
         var url: String
         var status: Int
-        /// Safe.
+        /// A name that is safe to use.
         var name: String
         var bytes: Int64
         /// The file, once it is durable.
         var file: FileStatus.Identity
     }
 
-    typealias Completion = @Sendable (_ bytes: Data?, _ response: Response?, _ error: JobFailure?) -> Void
-
     struct Limits: Sendable {
         var transfer = FetchLimits()
-        /// How often one that was broken off is gone on with.
+        /// How often a download that breaks off is continued.
         var retries = 5
     }
 
@@ -43,19 +42,18 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
 
     let url: WebAddress
     private let path: String
-    /// What an earlier one has left at `path`.
+    /// The part that an earlier download has left at `path`.
     private let earlier: FetchResume?
     private let limits: Limits
     private let pool: FetchPool
     private let files: DispatchQueue
-    private let completion: Completion?
     private let box = Mutex(Box())
 
-    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says, and with a completion removed
-    /// again. `files` runs what may wait for a disk. Nil when `string` is no http or https URL.
+    /// Downloads into the file at `path`, which is made unless it is there as `earlier` says. Work that may wait for a
+    /// disk runs on `files`. Nil when `string` is no http or https URL.
     init?(
         string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
-        pool: FetchPool, files: DispatchQueue, completion: Completion? = nil
+        pool: FetchPool, files: DispatchQueue
     ) {
         guard let url = try? WebAddress(string) else { return nil }
         self.earlier = earlier
@@ -64,23 +62,20 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         self.limits = limits
         self.pool = pool
         self.files = files
-        self.completion = completion
     }
 
-    /// With a completion the bytes have gone there.
     var image: ImageHandle? {
-        guard completion == nil, let response else { return nil }
-        return ImageHandle(source: path, name: response.name, size: Int(response.bytes))
+        response.map { ImageHandle(source: path, name: $0.name, size: Int($0.bytes)) }
     }
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var tries: Int { box.withLock { $0.tries } }
-    /// What lies in the file, of one that has failed and may be gone on with later.
+    /// The part that a failed download leaves in the file, if a later one may continue it.
     var partial: FetchResume? { box.withLock { $0.partial } }
     var account: JobStory.Account {
         box.withLock { JobStory.Account(written: $0.figures.done > 0 ? Int($0.figures.done) : nil) }
     }
-    /// How far it is, and how far it is to go, as far as the server has said.
+    /// The bytes so far, and their total if the server has told it.
     var figures: Figures { box.withLock { $0.figures } }
 
     override func execute() {
@@ -128,7 +123,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             guard let resume = failure.resume, tries <= limits.retries, !isCancelled else {
                 return end(JobFailure(failure), keeping: isCancelled ? nil : failure.kept)
             }
-            // It had begun to come: the rest may come as well.
+            // A part has come, so the rest may come as well.
             do { begin(try open(), resume: resume) } catch {
                 end(JobFailure(error, during: "going on with the download"))
             }
@@ -161,7 +156,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         do {
             try FileSystem.sync(path)
             try FileSystem.sync(FileSystem.folder(of: path))
-            // What was sent is what lies there: the worker reads strangers' bytes, and its word is not trusted for more.
+            // The worker reads strangers' bytes, so its word on the length is checked.
             guard let there = try FileSystem.status(path), there.size == file.bytes else {
                 throw JobFailure("the file is not as long as the fetch worker says")
             }
@@ -172,35 +167,27 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 box.response = response
                 box.figures.take(file.bytes, of: file.bytes)
             }
-            guard let completion else { return finish(.finished) }
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            try FileSystem.remove(path)
-            completion(bytes, response, nil)
             finish(.finished)
         } catch {
             end(error as? JobFailure ?? JobFailure(error, during: "keeping the download"))
         }
     }
 
-    /// Removes partial files, unless a later try resumes them, before it reports the end. Without a failure it was
+    /// Removes partial files, unless a later try resumes them, before it reports the end. No failure means that it was
     /// cancelled.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
         failure?.stage = "download"
         failure?.written = (try? FileSystem.status(path))?.size ?? 0
-        let partial = failure?.class == .transient && completion == nil ? kept : nil
+        let partial = failure?.class == .transient ? kept : nil
         if partial == nil || (try? FileSystem.sync(path)) == nil { try? FileSystem.remove(path) }
         box.withLock { [failure] box in
             box.partial = partial
             box.failure = failure
             box.response = nil
         }
-        completion?(nil, nil, failure ?? JobFailure("the download was cancelled"))
         finish(failure == nil ? .cancelled : .failed)
     }
-
-    /// There is nothing to remove.
-    override func neverBegan() { completion?(nil, nil, JobFailure("the download was cancelled")) }
 }
 
 extension JobFailure {

@@ -1,4 +1,5 @@
 import PipelineModel
+import WorkerPools
 import WorkerProtocol
 
 /// What workers' failures are to their jobs.

@@ -2,11 +2,13 @@ import DaemonRuntime
 import Dispatch
 import Foundation
 import Glibc
+import InboxWatching
 import JobLedger
 import OperationGraph
 import PipelineModel
 import Synchronization
 import SystemCalls
+import WorkerPools
 import WorkerProtocol
 
 /// Source picture to result pictures, in one worker: every stage of every output that lies between two cuts.

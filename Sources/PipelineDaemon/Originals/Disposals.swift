@@ -1,6 +1,7 @@
 import DaemonRuntime
 import Dispatch
 import Glibc
+import InboxWatching
 import JobLedger
 import PipelineModel
 import Synchronization

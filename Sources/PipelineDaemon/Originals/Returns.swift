@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Glibc
+import InboxWatching
 import JobLedger
 import PipelineModel
 import Synchronization

@@ -1,3 +1,5 @@
+import DaemonRuntime
+
 /// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
 enum Spool {
     /// A new folder.

@@ -1,6 +1,7 @@
 import JobLedger
 import OperationGraph
 import PipelineModel
+import WorkerPools
 
 /// The queues of operations, in the order in which a job passes through them.
 struct Queues: Sendable {

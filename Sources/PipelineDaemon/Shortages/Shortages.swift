@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls

@@ -3,6 +3,7 @@ import Dispatch
 import JobLedger
 import OperationGraph
 import PipelineModel
+import WorkerPools
 
 /// SIGTERM: nothing new is taken, what runs may finish, the rest goes back to the queue.
 @Coordination

@@ -1,0 +1,58 @@
+import CLinux
+import Glibc
+import SystemCalls
+
+/// The users and groups that may write by a POSIX ACL, which the kernel keeps in an attribute (linux/posix_acl_xattr.h).
+struct AccessList {
+    enum Writer {
+        case user(UInt32)
+        case group(UInt32)
+
+        var name: String {
+            switch self {
+            case .user(let user): "user \(User.name(user))"
+            case .group(let group): "group \(Group.name(group))"
+            }
+        }
+
+        /// As setfacl(1) writes it.
+        var entry: String {
+            switch self {
+            case .user(let user): "u:\(User.name(user))"
+            case .group(let group): "g:\(Group.name(group))"
+            }
+        }
+    }
+
+    /// The named users and groups that may write.
+    private(set) var writers: [Writer] = []
+    /// The file's own group may write.
+    private(set) var groupWrites = false
+
+    /// Nil when the file has no ACL. The descriptor may be opened with O_PATH.
+    init?(of file: Descriptor, called name: String) throws(SystemError) {
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = getxattr("/proc/self/fd/\(file.number)", "system.posix_acl_access", &bytes, bytes.count)
+        guard count >= 0 else {
+            if errno == ENODATA || errno == ENOTSUP { return nil }
+            throw SystemError("getxattr", name)
+        }
+        self.init(bytes[..<count])
+    }
+
+    /// A version of four bytes, then eight for each entry: its kind, its rights, and whose they are.
+    init(_ bytes: ArraySlice<UInt8>) {
+        func number(at start: Int, bytes count: Int) -> UInt32 {
+            (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }
+        }
+        for start in stride(from: 4, through: bytes.count - 8, by: 8) where number(at: start + 2, bytes: 2) & 2 != 0 {
+            let whose = number(at: start + 4, bytes: 4)
+            switch number(at: start, bytes: 2) {
+            case 0x02: writers.append(.user(whose))
+            case 0x04: groupWrites = true
+            case 0x08: writers.append(.group(whose))
+            default: break
+            }
+        }
+    }
+}

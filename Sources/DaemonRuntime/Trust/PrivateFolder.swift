@@ -1,0 +1,59 @@
+import Glibc
+package import SystemCalls
+
+/// A folder of the daemon's own within one where others may write.
+package enum PrivateFolder {
+    /// Makes it if nothing is there.
+    package static func make(_ name: String, in above: Descriptor, at path: String) throws(SystemError) {
+        guard uninterrupted({ mkdirat(above.number, name, 0o700) }) == 0 || errno == EEXIST else {
+            throw SystemError("mkdir", path)
+        }
+    }
+
+    /// Opens it, if it is the daemon's and nobody else may write there.
+    package static func open(_ name: String, in above: Descriptor, at path: String) throws -> Descriptor {
+        let folder: Descriptor
+        do {
+            folder = try above.open(name, O_RDONLY | O_DIRECTORY)
+        } catch {
+            guard error.code == ELOOP || error.code == ENOTDIR else {
+                throw SystemError(error.call, path, code: error.code)
+            }
+            throw UnsafeFolder(description: "\(path) is no folder: somebody has put that there; remove it")
+        }
+        var status = FileStatus(try folder.status())
+        guard status.owner == geteuid() || status.owner == 0 || isOurs(status.owner, in: above) else {
+            throw UnsafeFolder(
+                description: "\(path) belongs to user \(User.name(status.owner)), not to \(User.current): another "
+                    + "pipelined works here, or somebody has put it there; give the recipe another folder, or move that "
+                    + "one away")
+        }
+        guard status.device == FileStatus(try above.status()).device else {
+            throw UnsafeFolder(description: "\(path) is another file system than the folder it lies in; unmount it")
+        }
+        if status.isWritableByOthers {
+            // The group's bits are the mask of an ACL, and so the most that it gives.
+            _ = fchmod(folder.number, 0o700)
+            status = FileStatus(try folder.status())
+        }
+        guard !status.isWritableByOthers else {
+            throw UnsafeFolder(
+                description: "others may write in \(path) (its mode is \(String(status.mode & 0o7777, radix: 8))); "
+                    + "`chmod 700` it, or mount its file system with umask=022 if it keeps no modes")
+        }
+        return folder
+    }
+
+    /// Whether new files get this owner: a mount that maps users gives files another owner than the process.
+    private static func isOurs(_ owner: UInt32, in above: Descriptor) -> Bool {
+        let name = ".pipelined-\(UUIDName.make())"
+        guard mkdirat(above.number, name, 0o700) == 0 else { return false }
+        defer { unlinkat(above.number, name, AT_REMOVEDIR) }
+        return (try? FileSystem.status(name, in: above))?.owner == owner
+    }
+}
+
+extension FileStatus {
+    /// Its group, an ACL (whose mask the group's bits are), or everybody may write.
+    fileprivate var isWritableByOthers: Bool { mode & 0o022 != 0 }
+}

@@ -1,0 +1,201 @@
+import Glibc
+package import SystemCalls
+
+/// An inbox and its `.pipelined`, held open for a while. Others may write in the inbox, so every step begins at one of
+/// the two descriptors and follows no link: a rename by somebody else leads nowhere.
+///
+/// Claiming is one rename into `.pipelined`. The path there tells what was claimed, without the ledger:
+/// `.pipelined/ROOT/N/<path in the inbox>`. ROOT names the daemon's root, because another daemon may share the inbox. N
+/// is the lowest number unused on disk and in the ledger.
+package struct ClaimFolder: Sendable {
+    package static let name = ".pipelined"
+
+    package let inbox: String
+    private let root: String
+    private let top: Descriptor
+    private let claims: Descriptor
+
+    init(of inbox: String, root: String, top: Descriptor, claims: Descriptor) {
+        self.inbox = inbox
+        self.root = root
+        self.top = top
+        self.claims = claims
+    }
+
+    private var path: String { "\(inbox)/\(Self.name)" }
+
+    // MARK: - Claiming
+
+    /// Takes the file at `path` of the inbox; returns where it lies now.
+    func claim(
+        _ path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
+    ) throws -> String {
+        // Held open: the folder may have become a link to elsewhere since it was looked at.
+        let folder = try top.openFolder(FileSystem.subfolder(of: path))
+        return try take(Spot(folder, FileSystem.name(of: path)), as: path, isInWork: isInWork, attempting: attempting)
+    }
+
+    private func take(
+        _ file: Spot, as path: String, isInWork: (String) throws -> Bool, attempting: (String) -> Void = { _ in }
+    ) throws -> String {
+        for number in 0... {
+            let place = place(number, of: path)
+            if try isInWork(place) { continue }
+            attempting(place)
+            if try take(file, to: place) { return place }
+        }
+        throw SystemError("rename", path, code: EEXIST)
+    }
+
+    /// The place of a claimed file of this path, by its number.
+    package func place(_ number: Int, of path: String) -> String { "\(self.path)/\(root)/\(number)/\(path)" }
+
+    /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
+    package func take(_ file: Spot, to place: String) throws -> Bool {
+        try move(file, to: FileSystem.relative(place, to: path))
+    }
+
+    /// False when the name is taken.
+    private func move(_ file: Spot, to target: String) throws -> Bool {
+        for attempt in 0... {
+            do {
+                let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
+                try FileSystem.renameWithoutReplacing(
+                    file.name, in: file.folder, FileSystem.name(of: target), in: folder, inOwn: true)
+                return true
+            } catch {
+                if error.isTaken { return false }
+                // The folder was removed as empty in between, or the file is gone.
+                guard error.isMissing, attempt < 3, try file.status() != nil else {
+                    throw SystemError(error.call, "\(path)/\(target)", code: error.code)
+                }
+            }
+        }
+        return false
+    }
+
+    /// Renames a claimed file back into the inbox; fails when its name is taken again.
+    package func giveBack(_ source: String, as path: String) throws {
+        let from = try spot(source)
+        let to = try top.makeFolder(FileSystem.subfolder(of: path), mode: 0o777)
+        try FileSystem.renameWithoutReplacing(from.name, in: from.folder, FileSystem.name(of: path), in: to)
+        removeEmptyFolders(above: source)
+    }
+
+    /// Finishes a claim that a crash broke off where a rename is a link and an unlink: the file still has its name in
+    /// the inbox.
+    func finish(_ source: String, as path: String) throws {
+        let claimed = try spot(source)
+        guard let folder = try Self.opened(FileSystem.subfolder(of: path), below: top) else { return }
+        let name = FileSystem.name(of: path)
+        if try FileSystem.isSame(claimed.name, in: claimed.folder, name, in: folder) {
+            try FileSystem.remove(name, in: folder)
+        }
+    }
+
+    // MARK: - Claimed files
+
+    /// The spot of an original, claimed or kept in its place.
+    package func spot(_ source: String) throws(SystemError) -> Spot {
+        let isClaimed = FileSystem.lies(source, within: path)
+        let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
+        do {
+            let folder = try (isClaimed ? claims : top).openFolder(FileSystem.subfolder(of: inside))
+            return Spot(folder, FileSystem.name(of: inside))
+        } catch {
+            throw SystemError(error.call, source, code: error.code)
+        }
+    }
+
+    package func status(_ source: String) throws(SystemError) -> FileStatus? {
+        do {
+            return try spot(source).status()
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
+        }
+    }
+
+    /// Removes the empty folders above a file that was there.
+    package func removeEmptyFolders(above source: String) {
+        removeEmptyFolders(from: FileSystem.subfolder(of: FileSystem.relative(source, to: path)))
+    }
+
+    /// Removes `.pipelined` if it is empty.
+    package func removeIfEmpty() {
+        if unlinkat(claims.number, root, AT_REMOVEDIR) == 0 || errno == ENOENT {
+            unlinkat(top.number, Self.name, AT_REMOVEDIR)
+        }
+    }
+
+    private func removeEmptyFolders(from inside: String) {
+        var inside = inside
+        while !inside.isEmpty, inside != root,
+            let above = try? claims.openFolder(FileSystem.subfolder(of: inside)),
+            unlinkat(above.number, FileSystem.name(of: inside), AT_REMOVEDIR) == 0
+        {
+            inside = FileSystem.subfolder(of: inside)
+        }
+    }
+
+    /// All files claimed by this root that a crash has left, with their paths in the inbox. Removes empty folders.
+    package func left() throws -> [(source: String, path: String)] {
+        var found: [(String, String)] = []
+        let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+        let others = names.filter { $0 != root && !Self.isNumber($0) }
+        // Older versions had no folder for each root; with several roots the owner of these files is unknown.
+        let old = others.isEmpty ? names.filter(Self.isNumber) : []
+        for top in old + (try numbers(of: root)) {
+            for path in try files(below: top) { found.append(("\(self.path)/\(top)/\(path)", path)) }
+        }
+        return found
+    }
+
+    /// Other roots with claimed files in this inbox, each with their number.
+    func others() throws -> [(root: String, count: Int)] {
+        try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
+            .filter { $0 != root && !Self.isNumber($0) }
+            .map { ($0, try numbers(of: $0).reduce(0) { $0 + (try files(below: $1, removing: false).count) }) }
+            .filter { $0.1 > 0 }
+    }
+
+    /// Nil when there is no such folder; throws when the disk can't tell.
+    private static func opened(_ path: String, below top: Descriptor) throws(SystemError) -> Descriptor? {
+        do {
+            return try top.openFolder(path)
+        } catch {
+            if [ENOENT, ENOTDIR, ELOOP].contains(error.code) { return nil }
+            throw error
+        }
+    }
+
+    private static func isNumber(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    private func numbers(of root: String) throws -> [String] {
+        guard let folder = try Self.opened(root, below: claims) else { return [] }
+        return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
+    }
+
+    /// The paths of the files below a folder, relative to it.
+    private func files(below top: String, removing: Bool = true) throws -> [String] {
+        var found: [String] = []
+        var folders = [""]
+        while let inside = folders.popLast() {
+            let here = FileSystem.join(top, inside)
+            guard let folder = try Self.opened(here, below: claims) else { continue }
+            let names = try FileSystem.names(in: folder, called: here).compactMap(\.self).sorted()
+            for name in names {
+                let path = inside.isEmpty ? name : "\(inside)/\(name)"
+                switch try FileSystem.status(name, in: folder)?.kind {
+                case .folder: folders.append(path)
+                case .file: found.append(path)
+                default: break
+                }
+            }
+            if names.isEmpty, removing { removeEmptyFolders(from: here) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,39 @@
+import PipelineModel
+
+/// Decides by a file's name alone whether an inbox takes it.
+package enum FileNames {
+    /// The file is hidden, or still on its way: it is left alone without a word.
+    package static func isPartial(_ name: String) -> Bool {
+        if isHidden(name) || name.utf8.last == UInt8(ascii: "~") { return true }
+        let lower = name.lowercased()
+        return [".part", ".partial", ".crdownload", ".tmp", ".download", ".filepart"].contains(where: lower.hasSuffix)
+    }
+
+    /// The file lists URLs.
+    package static func isList(_ name: String) -> Bool { AddressList.kind(of: name) != nil }
+
+    static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
+
+    /// The reason why a file that the recipe doesn't take is left alone.
+    package static func reasonForIgnoring(_ name: String, recipe: String) -> String {
+        guard let dot = name.lastIndex(of: ".") else { return "recipe '\(recipe)' takes no files without a suffix" }
+        let suffix = name[name.index(after: dot)...].lowercased()
+        if raws.contains(suffix) {
+            return "a camera's RAW file (.\(suffix)) is not read; export it as JPEG or TIFF"
+        }
+        if let kind = unread[suffix] { return "\(kind) (.\(suffix)) is not read; save it as JPEG, PNG or TIFF" }
+        return "recipe '\(recipe)' takes no *.\(suffix); its Match= says which it does"
+    }
+
+    /// Pictures that no recipe can take, whatever its Match= says.
+    private static let unread = [
+        "jp2": "a JPEG 2000 picture", "j2k": "a JPEG 2000 picture", "jpf": "a JPEG 2000 picture",
+        "jpx": "a JPEG 2000 picture", "jxl": "a JPEG XL picture", "psd": "a Photoshop document",
+        "bmp": "a BMP picture", "svg": "an SVG drawing", "pdf": "a PDF document",
+    ]
+
+    private static let raws: Set<String> = [
+        "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",
+        "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
+    ]
+}

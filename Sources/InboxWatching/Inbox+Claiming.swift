@@ -1,0 +1,190 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import PipelineModel
+import SystemCalls
+
+/// Claims quiet files, which become the daemon's.
+extension Inbox {
+    func take(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        let key = FileSystem.Key(path)
+        let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
+        guard length < PATH_MAX else {
+            let reason = Permission.tooLong(length)
+            tell("\(path): \(reason)", of: path)
+            return ignore(path, reason)
+        }
+        if report.held != nil {
+            return settling.hold(key, status, cancelled: cancelled)
+        }
+        do {
+            let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            // A slow upload pauses: the file is quiet, but its writer still has it open.
+            if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
+                return settle(path, status, cancelled: cancelled)
+            }
+            settling.forget(key)
+        } catch {
+            if error.isMissing { return }
+            if error.isPassing { return again(path, error, status, cancelled: cancelled) }
+            return refuse(path, Permission.unreadable(path, "file", error), cancelled: cancelled)
+        }
+        forgetIgnored(path)
+        let relative = FileSystem.relative(path, to: folder)
+        guard recipe.original != .keep else { return keep(path, status, cancelled: cancelled) }
+        var target: String?
+        do {
+            let source = try claimFolder().claim(relative, isInWork: sink.knows) { target = $0 }
+            claimed(source, UnsureClaim(path: relative, before: status, cancelled: cancelled))
+        } catch let error as SystemError where error.isMissing || error.isPassing {
+            // The folders held open may be out of date.
+            claiming = nil
+            if error.isPassing { again(path, error, status, cancelled: cancelled) }
+            // The rename may have succeeded all the same.
+            if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
+            // The file is there, and `.pipelined` is missing: the inbox makes it when it opens.
+            if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)") }
+        } catch let error as UnsafeFolder {
+            return broken("\(error)")
+        } catch {
+            let above = FileSystem.folder(of: path)
+            guard above != folder, Permission.isClosed(above) else {
+                return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
+            }
+            // `cp -r` under umask 022 makes such folders: a readable file is worked on where it lies.
+            tell("inbox \(folder): \(Permission.closed(above))", of: above)
+            keep(path, status, cancelled: cancelled)
+        }
+    }
+
+    private func claimFolder() throws -> ClaimFolder {
+        let folder = try claiming ?? claims.open(folder)
+        claiming = folder
+        return folder
+    }
+
+    /// Turns the claimed file into a job; does nothing when no file was claimed.
+    private func claimed(_ source: String, _ claim: UnsureClaim) {
+        let back = FileSystem.Key(FileSystem.join(folder, claim.path))
+        unsure[source] = nil
+        do {
+            guard let now = try claimFolder().status(source) else { return }
+            settling.drop(back)
+            forgetIgnored(back.path)
+            // A file that was written to in the meantime may be incomplete. Its inode is no evidence: some file systems
+            // give a file another one with each name.
+            let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
+            if isChanged, try giveBack(source, as: claim.path) {
+                return settle(back.path, now, cancelled: claim.cancelled)
+            }
+            add(
+                Claim(
+                    path: claim.path, source: source, isKept: false, file: now.identity, cancelled: claim.cancelled))
+        } catch {
+            claiming = nil
+            tell("\(source): \(error); it is tried again", of: source, input: claim.path)
+            unsure[source] = claim
+            lookAgain()
+        }
+    }
+
+    func lookAgain() {
+        guard !looksAgain else { return }
+        looksAgain = true
+        afterInterval {
+            $0.looksAgain = false
+            for (source, claim) in $0.unsure { $0.claimed(source, claim) }
+            $0.handOver()
+            $0.publishReport()
+        }
+    }
+
+    /// The file stays where it is, and is not taken again until it changes.
+    private func keep(_ path: String, _ status: FileStatus, cancelled: Bool) {
+        kept.insert(path, status.identity)
+        let name = FileSystem.relative(path, to: folder)
+        add(Claim(path: name, source: path, isKept: true, file: status.identity, cancelled: cancelled))
+    }
+
+    /// Logs a line once, however often its cause is met.
+    func tell(_ line: String, of path: String, input: String? = nil) {
+        guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
+        Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
+    }
+
+    /// A permission fix may raise no event: retry.
+    private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
+        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
+        ignore(path, reason)
+        afterInterval { $0.takeRefused(path, reason, cancelled: cancelled) }
+    }
+
+    private func takeRefused(_ path: String, _ reason: String, cancelled: Bool) {
+        guard self.reason(for: path) == reason, !settling.contains(FileSystem.Key(path)) else { return }
+        do throws(SystemError) {
+            guard let status = try FileSystem.status(path), status.kind == .file else { return }
+            take(path, status, cancelled: cancelled)
+        } catch {
+            unseen(path, error)
+        }
+        handOver()
+        publishReport()
+    }
+
+    /// A file that changed while it was claimed settles once more. False when its name is taken by then: the file
+    /// becomes a job as it is.
+    private func giveBack(_ source: String, as path: String) throws -> Bool {
+        let back = FileSystem.Key(FileSystem.join(folder, path))
+        givenBack.insert(back)
+        do {
+            try claimFolder().giveBack(source, as: path)
+            return true
+        } catch {
+            givenBack.remove(back)
+            if (error as? SystemError)?.isPassing == true { throw error }
+            return false
+        }
+    }
+
+    func add(_ claim: Claim) {
+        ready.append(claim)
+        if ready.count >= Self.batch { handOver() }
+    }
+
+    func handOver() {
+        claiming = nil
+        guard !ready.isEmpty else { return }
+        // Files count as settling until they count as jobs: no reader sees them missing, or twice.
+        let durable = DispatchSemaphore(value: 0)
+        let left = settling.count + unsure.count
+        sink.accept(ready, from: self) { [self] in
+            report(settling: left)
+        } done: {
+            durable.signal()
+        }
+        ready = []
+        durable.wait()
+    }
+
+    /// Takes in the files that were claimed when the daemon died, before their jobs were recorded.
+    func adopt(_ claims: ClaimFolder) throws {
+        defer { handOver() }
+        var unknown = 0
+        for (source, path) in try claims.left() {
+            if try sink.knows(source: source) { continue }
+            try claims.finish(source, as: path)
+            guard let status = try claims.status(source) else { continue }
+            if try sink.isOriginal(source, as: path, status.identity) { continue }
+            add(Claim(path: path, source: source, isKept: false, file: status.identity, cancelled: false))
+            unknown += 1
+        }
+        if unknown > 0 { Log.notice("inbox \(folder): \(unknown) claimed, and in no job; taken in", of: subject) }
+        handOver()
+        for (root, count) in try claims.others() {
+            tell(
+                "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
+                    + "left to it; if there is none any more, move them back into the inbox",
+                of: FileSystem.join(folder, "\(ClaimFolder.name)/\(root)"))
+        }
+    }
+}

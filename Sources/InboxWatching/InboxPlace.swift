@@ -1,0 +1,6 @@
+/// Tells the folder of an inbox from another: a file system may be mounted over it, or unmounted.
+struct InboxPlace: Equatable {
+    var mounts: Int
+    var device: UInt64
+    var inode: UInt64
+}

@@ -1,0 +1,25 @@
+package import SystemCalls
+
+/// Files that were taken and stay in their place. Each is known by its inode, under any name; or by its name, where
+/// inodes have no lasting number.
+package struct KeptFiles: Sendable {
+    private var known: Set<FileStatus.Identity> = []
+    private var named: [FileSystem.Key: FileStatus.Identity] = [:]
+
+    package init(_ files: [(path: String, file: FileStatus.Identity)] = []) {
+        for (path, file) in files { insert(path, file) }
+    }
+
+    package mutating func insert(_ path: String, _ identity: FileStatus.Identity) {
+        known.insert(identity.onAnyDevice)
+        named[FileSystem.Key(path)] = identity.bytesAlone
+    }
+
+    func contains(_ path: String, _ identity: FileStatus.Identity) -> Bool {
+        known.contains(identity.onAnyDevice) || named[FileSystem.Key(path)] == identity.bytesAlone
+    }
+}
+
+extension FileStatus.Identity {
+    fileprivate var bytesAlone: Self { Self(device: 0, inode: 0, size: size, modified: modified) }
+}

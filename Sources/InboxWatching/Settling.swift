@@ -1,0 +1,169 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// Decides when the files of an inbox are quiet, and which are taken next. It reads neither disk nor clock: its owner
+/// passes in what they say.
+struct Settling {
+    /// A file that is not yet quiet.
+    private struct Candidate {
+        var size: Int64
+        var modified: Int64
+        /// Distant while nothing may be taken.
+        var deadline: DispatchTime
+        var isCancelled: Bool
+    }
+
+    /// The inbox is polled: a file is unchanged if its size and time are those of the last look.
+    var isPolled = false
+    private let folder: String
+    private let settings: InboxSettings
+    private var candidates: [FileSystem.Key: Candidate] = [:]
+    /// Files that `cancel-all` met while they settled, and that a reload or an unmount has interrupted.
+    private var marked: Set<FileSystem.Key> = []
+    private var writers: Writers
+
+    init(in folder: String, _ settings: InboxSettings) {
+        self.folder = folder
+        self.settings = settings
+        writers = Writers(patience: settings.writerTimeout)
+    }
+
+    var count: Int { candidates.count }
+
+    func contains(_ path: FileSystem.Key) -> Bool { candidates[path] != nil }
+
+    /// The file becomes a job that is cancelled.
+    func isCancelled(_ path: FileSystem.Key) -> Bool {
+        marked.contains(path) || candidates[path]?.isCancelled ?? false
+    }
+
+    // MARK: - Time
+
+    private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
+
+    /// Neither content nor anything else of a file has changed for the quiet time, at this time of day. Only a watched
+    /// inbox trusts that; a change time can't be set back by whoever copies.
+    func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
+        let quiet = Int64(quietTime / .nanoseconds(1))
+        return !isPolled && max(file.modified, file.changed) <= Int64(seconds * 1e9) - quiet
+    }
+
+    /// Somebody was seen writing to the file, and not closing it.
+    func isWritten(_ path: String, at now: DispatchTime) -> Bool { writers.contains(path, at: now) }
+
+    /// A file whose writing has begun is empty when it is made; another has come by a link.
+    mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
+        writers.heard(event, at: now, isEmpty: isEmpty)
+        switch event {
+        case .gone(let path): forget(FileSystem.Key(path))
+        case .folderGone(let folder):
+            candidates = candidates.filter { !FileSystem.lies($0.key.path, within: folder) }
+        default: break
+        }
+    }
+
+    /// A change begins the quiet time anew. Returns the time of the next look, or nil if nothing has changed.
+    mutating func settle(
+        _ path: FileSystem.Key, _ file: FileStatus, at now: DispatchTime, cancelled: Bool = false
+    ) -> DispatchTime? {
+        if isPolled, isUnchanged(path, file) { return nil }
+        return wait(path, file.size, file.modified, until: now + quietTime.dispatch, cancelled)
+    }
+
+    /// The file can't be read now, and is looked at again after PollInterval. Returns the time.
+    mutating func postpone(
+        _ path: FileSystem.Key, _ file: FileStatus?, at now: DispatchTime, cancelled: Bool
+    ) -> DispatchTime {
+        let known = candidates[path]
+        return wait(
+            path, file?.size ?? known?.size ?? -1, file?.modified ?? known?.modified ?? 0,
+            until: now + settings.pollInterval.dispatch, cancelled)
+    }
+
+    /// The file is quiet, and waits for `release`.
+    mutating func hold(_ path: FileSystem.Key, _ file: FileStatus, cancelled: Bool) {
+        wait(path, file.size, file.modified, until: .distantFuture, cancelled)
+    }
+
+    /// All that is held is due now.
+    mutating func release(at now: DispatchTime) {
+        for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
+    }
+
+    @discardableResult
+    private mutating func wait(
+        _ path: FileSystem.Key, _ size: Int64, _ modified: Int64, until deadline: DispatchTime, _ cancelled: Bool
+    ) -> DispatchTime {
+        candidates[path] = Candidate(
+            size: size, modified: modified, deadline: deadline, isCancelled: cancelled || isCancelled(path))
+        return deadline
+    }
+
+    /// The file is as it was at the last look.
+    func isUnchanged(_ path: FileSystem.Key, _ file: FileStatus) -> Bool {
+        guard let known = candidates[path] else { return false }
+        return (known.size, known.modified) == (file.size, file.modified)
+    }
+
+    /// The files to take now, in their order. The files of a copied folder become quiet in the order of the copying:
+    /// they wait for each other, for at most eight times the quiet time, and are taken in the order of their names.
+    func due(at now: DispatchTime) -> [FileSystem.Key] {
+        var settling: Set<Substring> = []
+        var came: [Substring: DispatchTime] = [:]
+        var ripe: [(key: FileSystem.Key, deadline: DispatchTime, folder: Substring?)] = []
+        for (key, candidate) in candidates where candidate.deadline != .distantFuture {
+            let folder = top(of: key.path)
+            if candidate.deadline <= now {
+                ripe.append((key, candidate.deadline, folder))
+                if let folder { came[folder] = min(came[folder] ?? .distantFuture, candidate.deadline) }
+            } else if let folder {
+                settling.insert(folder)
+            }
+        }
+        let patience = (quietTime * 8).dispatch
+        ripe.removeAll { file in
+            file.folder.map(settling.contains) == true && now < file.deadline + patience
+        }
+        let order = ripe.map { (key: $0.key, came: $0.folder.flatMap { came[$0] } ?? $0.deadline) }
+        return order.sorted { ($0.came, $0.key.path) < ($1.came, $1.key.path) }.map(\.key)
+    }
+
+    /// The time of the first look that comes after this one.
+    func next(after now: DispatchTime) -> DispatchTime? {
+        candidates.values.map(\.deadline).filter { $0 > now && $0 != .distantFuture }.min()
+    }
+
+    /// The top-level folder of the inbox that holds the file, or nil.
+    private func top(of path: String) -> Substring? {
+        let parts = path.dropFirst(folder.count + 1).split(separator: "/", maxSplits: 1)
+        return parts.count > 1 ? parts[0] : nil
+    }
+
+    // MARK: - Ends
+
+    /// The file settles no more. A mark of `cancel-all` stays.
+    mutating func drop(_ path: FileSystem.Key) { candidates[path] = nil }
+
+    /// The file is gone, or taken.
+    mutating func forget(_ path: FileSystem.Key) {
+        drop(path)
+        marked.remove(path)
+    }
+
+    /// All that settles becomes jobs that are cancelled.
+    mutating func cancelAll() { for key in candidates.keys { candidates[key]?.isCancelled = true } }
+
+    /// Everything is to be looked at anew.
+    mutating func dropAll() {
+        marked = marks
+        candidates = [:]
+    }
+
+    /// The files that are to become cancelled jobs: a successor goes on with them.
+    var marks: Set<FileSystem.Key> {
+        get { marked.union(candidates.filter(\.value.isCancelled).keys) }
+        set { marked = newValue }
+    }
+}

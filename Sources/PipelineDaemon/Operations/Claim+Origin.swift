@@ -1,0 +1,6 @@
+import InboxWatching
+import JobLedger
+
+extension Claim {
+    var origin: JobRecord.Origin { isKept ? .kept : .claimed }
+}

@@ -1,0 +1,29 @@
+import Glibc
+
+/// What an error says of the file that a call was about. Any other meaning is spelled out where it is needed.
+extension SystemError {
+    /// The name is there already.
+    public var isTaken: Bool { code == EEXIST }
+    /// Nothing has this name. No other error means that.
+    public var isMissing: Bool { code == ENOENT }
+    /// The disk or the machine fails for the moment; nothing is wrong with the file.
+    public var isPassing: Bool { Self.isPassing(code) }
+    /// This process lacks the permission.
+    public var isRefusal: Bool { Self.isRefusal(code) }
+
+    public static func isRefusal(_ code: Int32) -> Bool { [EACCES, EPERM, EROFS].contains(code) }
+
+    public static func isPassing(_ code: Int32) -> Bool {
+        switch code {
+        // The machine is short of something that others give back.
+        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: true
+        // Network file systems, and disks on a cable, say these while they are away. A bad sector says EIO as well, and
+        // costs a few tries.
+        case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV, ENOMEDIUM, ENOLCK, ENOLINK, ECOMM: true
+        case ENOTCONN, ESHUTDOWN, ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET,
+            EHOSTDOWN, EHOSTUNREACH:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package import DaemonRuntime
+package import Dispatch
+import WorkerProtocol
+
+/// Has one fetch worker for all transfers, started when the first transfer comes. If the worker is lost, its transfers
+/// are tried once more in a new one, each alone, so that the transfer that takes workers down is known.
+///
+/// A worker that has done its share, or whose resolver's files have been replaced, finishes its transfers while the next
+/// worker begins.
+@Coordination
+package final class FetchPool {
+    private static let startTimeout = Duration.seconds(15)
+    /// All transfers are lost with the process, so it gets longer to answer a cancel than a short CancelGrace.
+    private static let leastGrace = Duration.seconds(2)
+    /// Enough for libcurl, TLS, and the threads that look up names.
+    private static let memory: Int64 = 2 << 30
+
+    /// Creates the files to download into, one after the other, so that servers are asked in the order in which
+    /// downloads begin. All files lie on one disk.
+    package nonisolated let opening = DispatchQueue(label: "pipelined.fetch.files")
+    private let program: String
+    private let starter = WorkerStarter<FetchWorkerProcess>("the fetch worker")
+    private var waiting: [FetchTask] = []
+    private var nextID = 1
+    private var transfersPerWorker = 500
+    private var maxSize = Int64.max
+    private var grace = Duration.seconds(2)
+    /// A worker may be silent about a transfer for so much longer than `FetchLimits` allow: the machine may be slow.
+    private let patience: Duration
+    private var listens = false
+
+    package init(program: String, patience: Duration = .seconds(30)) {
+        self.program = program
+        self.patience = patience
+        starter.again = { [weak self] in self?.balance() }
+    }
+
+    private var workers: [FetchWorkerProcess] { starter.workers }
+
+    /// Sets how many transfers a worker carries before it is replaced, the most that it may write to a file, how long it
+    /// may take to stop a transfer, and whether a worker that is not confined in every way gets any.
+    package nonisolated func set(transfersPerWorker: Int, maxSize: Int64, grace: Duration, confined: Bool) {
+        Coordination.async { [self] in
+            self.transfersPerWorker = transfersPerWorker
+            self.maxSize = maxSize
+            self.grace = grace
+            starter.mustBeConfined = confined
+            for worker in workers { worker.limitFiles(to: maxSize) }
+        }
+    }
+
+    /// Replies with the reason why the worker does not start, if there is one.
+    package nonisolated func report(_ reply: @escaping @Sendable (_ problem: String?) -> Void) {
+        Coordination.async { [self] in reply(starter.problem) }
+    }
+
+    package nonisolated func run(_ task: FetchTask) {
+        Coordination.async { [self] in
+            if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
+            waiting.append(task)
+            balance()
+        }
+    }
+
+    /// Asks for the transfer to stop, and ends the worker if it does not answer; its other transfers begin again.
+    package nonisolated func cancel(_ task: FetchTask) {
+        Coordination.async { [self] in
+            task.cancelled = true
+            if let index = waiting.firstIndex(where: { $0 === task }) {
+                waiting.remove(at: index)
+                return task.done(.failure(.cancelled))
+            }
+            guard let (worker, id) = place(of: task) else { return }
+            worker.send(FetchOrder.cancel(id))
+            Coordination.after(max(grace, Self.leastGrace)) {
+                guard worker.tasks[id] === task else { return }
+                Log.failure("the fetch worker does not answer, and is replaced")
+                worker.terminate()
+            }
+        }
+    }
+
+    /// Ends all transfers; calls `done` when the last worker is gone.
+    package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
+            for task in waiting { task.done(.failure(.cancelled)) }
+            waiting = []
+            for worker in workers { worker.leave() }
+            starter.stop(done)
+        }
+    }
+
+    // MARK: - In work
+
+    private func place(of task: FetchTask) -> (FetchWorkerProcess, Int)? {
+        for worker in workers {
+            if let id = worker.tasks.first(where: { $0.value === task })?.key { return (worker, id) }
+        }
+        return nil
+    }
+
+    /// Gives waiting transfers to the worker, and starts one if there is none.
+    private func balance() {
+        guard !starter.isStopped, !waiting.isEmpty, !starter.isPausing else { return }
+        dismissOutdated()
+        guard let worker = workers.first(where: { !$0.isLeaving }) else { return start() }
+        guard worker.isReady else { return }
+        while let task = waiting.first, mayBegin(task), !worker.isLeaving {
+            begin(waiting.removeFirst(), on: worker)
+        }
+        if worker.isLeaving { balance() }
+    }
+
+    /// A transfer whose worker was lost is carried alone.
+    private func mayBegin(_ task: FetchTask) -> Bool {
+        workers.allSatisfy { $0.tasks.values.allSatisfy { task.losses == 0 && $0.losses == 0 } }
+    }
+
+    private func dismissOutdated() {
+        for worker in workers where !worker.isLeaving && worker.isOutdated { dismiss(worker) }
+    }
+
+    private func dismiss(_ worker: FetchWorkerProcess) {
+        worker.isLeaving = true
+        if worker.tasks.isEmpty { worker.leave() }
+    }
+
+    private func begin(_ task: FetchTask, on worker: FetchWorkerProcess) {
+        let id = nextID
+        nextID += 1
+        worker.tasks[id] = task
+        worker.begun += 1
+        (task.heard, task.isSilent) = (.now(), false)
+        listen()
+        worker.send(
+            FetchOrder.fetch(FetchRequest(id: id, url: task.url, resume: task.resume, limits: task.limits)),
+            descriptors: [task.target])
+        if worker.begun >= transfersPerWorker { dismiss(worker) }
+    }
+
+    /// While transfers run, looks for workers that have fallen silent about one.
+    private func listen() {
+        let next = workers.flatMap { $0.tasks.values.map(silent) }.min()
+        guard !listens, let next else { return }
+        listens = true
+        Coordination.at(max(next, .now() + .milliseconds(100))) { [self] in
+            listens = false
+            for worker in workers where !worker.killed { endIfSilent(worker) }
+            listen()
+        }
+    }
+
+    /// When the silence about a transfer becomes too long.
+    private func silent(_ task: FetchTask) -> DispatchTime {
+        task.heard + (task.limits.longestSilence + patience).dispatch
+    }
+
+    private func endIfSilent(_ worker: FetchWorkerProcess) {
+        let now = DispatchTime.now()
+        let mute = worker.tasks.values.filter { !$0.cancelled && silent($0) <= now }
+        guard !mute.isEmpty else { return }
+        for task in mute {
+            task.losses += 1
+            task.isSilent = true
+        }
+        Log.failure("the fetch worker says nothing of \(mute.count) downloads under way, and is replaced")
+        worker.terminate()
+    }
+
+    private func start() {
+        let worker = starter.start(within: Self.startTimeout) { try FetchWorkerProcess(program: program, pool: self) }
+        worker?.limitFiles(to: maxSize)
+        worker?.limitMemory(to: Self.memory)
+    }
+
+    // MARK: - The worker's messages
+
+    func received(_ message: FetchMessage, from worker: FetchWorkerProcess) {
+        switch message {
+        case .hello(_, let missing):
+            guard starter.admits(worker, missing: missing) else { return }
+            worker.isReady = true
+            balance()
+        case .progress(let id, let received, let total):
+            worker.tasks[id]?.heard = .now()
+            worker.tasks[id]?.progress(received, total)
+        case .done(let id, let file): finish(id, of: worker, .success(file))
+        case .failed(let id, let failure): finish(id, of: worker, .failure(.transfer(failure)))
+        case .cancelled(let id): finish(id, of: worker, .failure(.cancelled))
+        }
+    }
+
+    private func finish(_ id: Int, of worker: FetchWorkerProcess, _ result: Result<FetchedFile, FetchTask.Failure>) {
+        guard let task = worker.tasks.removeValue(forKey: id) else { return }
+        starter.succeeded()
+        task.done(task.cancelled ? .failure(.cancelled) : result)
+        if worker.isLeaving, worker.tasks.isEmpty { worker.leave() }
+        balance()
+    }
+
+    func ended(_ worker: FetchWorkerProcess, _ end: WorkerEnd) {
+        let lost = worker.tasks.sorted { $0.key < $1.key }.map(\.value)
+        worker.tasks = [:]
+        if !worker.isReady, !worker.isLeaving {
+            starter.failed("\(end) before it said hello")
+        } else if !worker.killed, !lost.isEmpty, !starter.isStopped {
+            Log.failure("the fetch worker \(end) with \(lost.count) downloads under way, which begin again")
+        }
+        let again = lost.filter { task in
+            if task.cancelled || starter.isStopped {
+                task.done(.failure(.cancelled))
+                return false
+            }
+            // A silent transfer has been counted already; the other transfers of a worker that was killed for it are
+            // not to blame.
+            if !worker.killed { task.losses += 1 }
+            // A server that took one worker over by this transfer alone would get another.
+            let isCaught = end.isByConfinement && lost.count == 1
+            guard task.losses > 1 || isCaught else { return true }
+            let silence = FetchTask.Failure.silent(task.limits.longestSilence + patience)
+            task.done(.failure(end.isByConfinement ? .confined : task.isSilent ? silence : .workerLost(end)))
+            return false
+        }
+        waiting = again + waiting
+        starter.forget(worker)
+        balance()
+    }
+}

@@ -1,0 +1,110 @@
+import DaemonRuntime
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The plugins of one generation of workers, in a folder of private copies. Overwriting a file that a process has mapped
+/// ends that process, and a worker that starts later must load the same files as the first of its generation.
+struct PluginStock: Sendable {
+    /// The folder of the copies, which workers are given.
+    let folder: String
+    /// The original of each copy, by the name of the copy.
+    private var origins: [String: String] = [:]
+    /// The files that are left out, with the reasons.
+    private var skipped: [SkippedPlugin] = []
+    /// Copies of the generation before, whose present files are left out.
+    private var kept: Set<String> = []
+    /// The generation before, if its copies are still there.
+    private let before: String?
+
+    /// Copies the plugins that may be loaded. The names of the copies tell workers which folder comes first.
+    init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
+        self.folder = folder
+        self.before = before
+        try FileSystem.makeFolders(folder, mode: 0o700)
+        for (index, source) in folders.enumerated() where FileSystem.mayExist(source) {
+            let names: [String]
+            do {
+                names = try FileSystem.names(in: source).compactMap(\.self).filter { $0.hasSuffix(".so") }.sorted()
+            } catch {
+                skipped.append(SkippedPlugin(file: source, reason: "the folder can't be read: \(error.reason)"))
+                continue
+            }
+            for name in names {
+                let origin = FileSystem.join(source, name)
+                // A build puts other libraries beside its plugins.
+                if source == InstalledProgram.folder, !Self.isPlugin(origin) { continue }
+                do throws(SystemError) {
+                    if let refusal = try add(origin, as: "\(index).\(name)") {
+                        skipped.append(SkippedPlugin(file: origin, reason: refusal))
+                    }
+                } catch {
+                    skipped.append(SkippedPlugin(file: origin, reason: "it can't be copied to \(folder): \(error)"))
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ origin: String, as name: String) throws(SystemError) -> String? {
+        let way = try Trust.way(to: origin)
+        if let refusal = way.refusal { return refusal }
+        let file = try way.open(O_RDONLY | O_NONBLOCK)
+        let status = FileStatus(try file.status())
+        guard status.kind == .file else { return "it is a \(status.kind.rawValue)" }
+        origins[name] = origin
+        guard try !link(name, to: file) else { return nil }
+        let copy = try Descriptor.open(FileSystem.join(folder, name), O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+        // A copy that a power cut has damaged differs from the file, and is made anew at the next start.
+        try FileSystem.copy(file, to: copy, called: origin, durably: false)
+        return nil
+    }
+
+    /// Links to the copy of the generation before if that is equal.
+    private func link(_ name: String, to file: Descriptor) throws(SystemError) -> Bool {
+        guard let before = before.map({ FileSystem.join($0, name) }), let old = try? Descriptor.open(before, O_RDONLY)
+        else { return false }
+        return try FileSystem.isEqual(file, old) && Glibc.link(before, FileSystem.join(folder, name)) == 0
+    }
+
+    private static func isPlugin(_ file: String) -> Bool {
+        let bytes = try? Data(contentsOf: URL(fileURLWithPath: file), options: .alwaysMapped)
+        return bytes?.range(of: Data("pipeline_filter\0".utf8)) != nil
+    }
+
+    // MARK: - The answer of a worker
+
+    /// Removes a copy that can't be used. True when the copy of the generation before takes its place, and is to be tried.
+    mutating func refuse(_ copy: String, because reason: String) -> Bool {
+        let name = FileSystem.name(of: copy)
+        guard let origin = origins[name] else { return false }
+        let here = FileSystem.join(folder, name)
+        let old = before.map { FileSystem.join($0, name) }
+        let isNew = old.map { (try? FileSystem.isSame($0, here)) == false && FileSystem.mayExist($0) } ?? false
+        unlink(here)
+        let stays = isNew && kept.insert(name).inserted && Glibc.link(old ?? "", here) == 0
+        if !stays { origins[name] = nil }
+        skipped.removeAll { $0.file == origin }
+        skipped.append(
+            SkippedPlugin(
+                file: origin, reason: named(reason) + (stays ? "; what it was before stays in use" : "")))
+        return stays
+    }
+
+    /// Names the original files in place of the copies.
+    func named(_ hello: Hello) -> Hello {
+        var hello = hello
+        for index in hello.filters.indices {
+            hello.filters[index].file = hello.filters[index].file.map { origins[FileSystem.name(of: $0)] ?? $0 }
+        }
+        hello.skipped = skipped
+        return hello
+    }
+
+    private func named(_ reason: String) -> String {
+        origins.reduce(reason) {
+            $0.replacingOccurrences(of: FileSystem.join(folder, $1.key), with: $1.value)
+        }
+    }
+}

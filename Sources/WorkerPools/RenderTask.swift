@@ -1,0 +1,116 @@
+package import DaemonRuntime
+import Dispatch
+package import PipelineModel
+import Synchronization
+package import SystemCalls
+package import WorkerProtocol
+
+/// One picture for a worker: the outputs to make, the open files, and the handlers of the answers. They are called on the
+/// coordination queue.
+@Coordination
+package final class RenderTask {
+    package enum Failure: Error, Sendable {
+        /// The worker reports that the picture has failed.
+        case picture(WorkerFailure)
+        /// The worker ended in the middle.
+        case workerLost(WorkerEnd, Suspicion)
+        /// The kernel ended the worker, which tried a call that is refused.
+        case confined(Suspicion)
+        case timedOut(Suspicion)
+        /// It needs more memory than may ever be used; the text says how much.
+        case tooHeavy(String)
+        case cancelled
+    }
+
+    package struct Limits: Sendable {
+        var maxPixels: Int64
+        /// Bytes.
+        var maxResult: Int64
+        var onTruncated: TruncatedPolicy
+        var filterLines: Int
+        var timeout: Duration
+        var cancelGrace: Duration
+
+        package init(_ settings: Settings, onTruncated: TruncatedPolicy) {
+            maxPixels = settings.maxPixels
+            maxResult = settings.maxResult
+            self.onTruncated = onTruncated
+            filterLines = settings.plugins.lines
+            timeout = settings.jobTimeout
+            cancelGrace = settings.cancelGrace
+        }
+    }
+
+    let name: String
+    let subject: LogSubject
+    let outputs: [RenderOutput]
+    let limits: Limits
+    /// It is under suspicion: nothing else is in work beside it.
+    let alone: Bool
+    /// Called with the reason when it waits in the middle, and with nil when it goes on.
+    let held: @Sendable (String?) -> Void
+    /// Called with the process that works on it.
+    let begun: @Sendable (Int32) -> Void
+    let opened: @Sendable (PictureHeader) -> Void
+    /// Called with the number of pixels that have been read, and of all pixels.
+    let progress: @Sendable (_ done: Int64, _ total: Int64) -> Void
+    let done: @Sendable (Result<[RenderedOutput], Failure>) -> Void
+
+    /// The file to read and, if that was handed over a barrier, the original. Let go as soon as the worker has them.
+    var sources: [Descriptor]
+    /// The files of the results, let go in the same way.
+    var targets: [Descriptor]
+    /// It ends once the header is read.
+    let looksOnly: Bool
+    var cancelled = false
+    var isHeld = false
+    /// The number of lines that its filters have logged.
+    var lines = 0
+    /// The time when it has taken too long. Nil while it waits for memory, which does not count.
+    var deadline: DispatchTime?
+
+    package nonisolated init(
+        name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
+        targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
+        opened: @escaping @Sendable (PictureHeader) -> Void,
+        progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
+        done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    ) {
+        self.name = name
+        self.subject = subject
+        self.outputs = outputs
+        self.limits = limits
+        self.alone = alone
+        self.held = held
+        self.begun = begun
+        self.sources = sources
+        self.targets = targets
+        self.opened = opened
+        self.progress = progress
+        self.done = done
+        looksOnly = false
+    }
+
+    /// Looks at a picture's header, and at how it would be read.
+    package nonisolated init(
+        lookingAt source: Descriptor, name: String, outputs: [RenderOutput], limits: Limits,
+        done: @escaping @Sendable (Result<PictureHeader, Failure>) -> Void
+    ) {
+        let header = Mutex<PictureHeader?>(nil)
+        self.name = name
+        self.outputs = outputs
+        self.limits = limits
+        subject = LogSubject()
+        alone = false
+        held = { _ in }
+        begun = { _ in }
+        sources = [source]
+        targets = []
+        opened = { seen in header.withLock { $0 = seen } }
+        progress = { _, _ in }
+        self.done = { result in
+            done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
+        }
+        looksOnly = true
+    }
+}

@@ -1,0 +1,82 @@
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// A render worker's process, seen from the supervisor.
+final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
+    enum State {
+        /// It has not said hello.
+        case starting
+        case idle
+        case busy(RenderTask)
+        /// The header of its picture asks for so much memory, for which there is no room yet.
+        case held(RenderTask, Int64)
+        /// It was told to go; its exit is awaited.
+        case leaving
+    }
+
+    let generation: Int
+    var state = State.starting
+    var jobs = 0
+    /// The files of its filters, by their names.
+    var files: [String: String] = [:]
+    /// It comes with `hello`.
+    private var trail: FilterTrail?
+    /// The outputs that it was asked for last, and knows.
+    var outputs: [RenderOutput] = []
+    /// Its last message, if it crashed.
+    var crash: CrashNote?
+    private let message: (RenderWorkerProcess, WorkerMessage) -> Void
+    private let end: (RenderWorkerProcess, WorkerEnd) -> Void
+
+    /// Starts the process. `message` is called with each message, and after the last one `ended`, once, with how it
+    /// ended.
+    init(
+        program: String, arguments: [String], generation: Int,
+        message: @escaping (RenderWorkerProcess, WorkerMessage) -> Void,
+        ended: @escaping (RenderWorkerProcess, WorkerEnd) -> Void
+    ) throws {
+        self.generation = generation
+        self.message = message
+        end = ended
+        try super.init(program: program, arguments: arguments)
+    }
+
+    var isReady: Bool { if case .starting = state { false } else { true } }
+    var isIdle: Bool { if case .idle = state { true } else { false } }
+    var isLeaving: Bool { if case .leaving = state { true } else { false } }
+    var task: RenderTask? {
+        switch state {
+        case .busy(let task), .held(let task, _): task
+        default: nil
+        }
+    }
+
+    /// What is known of whose code it runs, or ran when it ended.
+    var suspicion: Suspicion {
+        let known = crash?.filter.map { [$0] } ?? trail?.read().running ?? []
+        let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []
+        var filters: [Suspicion.Filter] = []
+        for name in known.isEmpty ? chains : known {
+            guard let file = files[name], !filters.contains(where: { $0.name == name }) else { continue }
+            filters.append(Suspicion.Filter(name: name, file: file))
+        }
+        return Suspicion(
+            filters: filters, isCertain: !known.isEmpty && !filters.isEmpty,
+            isOutOfMemory: crash?.isOutOfMemory ?? false)
+    }
+
+    override func received(_ message: WorkerMessage, _ descriptors: [Descriptor]) {
+        if case .hello = message { trail = descriptors.first.map(FilterTrail.init(reading:)) }
+        self.message(self, message)
+    }
+
+    override func ended(_ end: WorkerEnd) { self.end(self, end) }
+
+    func allow(memory: Int64) { limitMemory(to: PictureHeader.memoryLimit(memory)) }
+
+    override func leave() {
+        state = .leaving
+        super.leave()
+    }
+}

@@ -1,0 +1,13 @@
+import Glibc
+import WorkerProtocol
+
+/// The environment of workers, which has nothing of the daemon's but the place of libraries.
+enum WorkerEnvironment {
+    static var variables: [String] {
+        let memory = WorkerMemory.environment.map { "\($0)=\($1)" }
+        // Swift's own backtrace of a crash would start a program from inside the confinement.
+        let own = memory + ["LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no"]
+        guard let libraries = getenv("LD_LIBRARY_PATH") else { return own }
+        return own + ["LD_LIBRARY_PATH=\(String(cString: libraries))"]
+    }
+}

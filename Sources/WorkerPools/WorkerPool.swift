@@ -1,0 +1,422 @@
+package import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Has as many render workers as may run at once, each with one picture at a time. A task waits here only while its
+/// worker starts.
+///
+/// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
+/// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
+@Coordination
+package final class WorkerPool {
+    /// The plugins that the workers of a generation load.
+    struct Plugins: Sendable {
+        /// The folder of their copies.
+        var folder: String
+        /// The original file of each filter, by its name.
+        var files: [String: String]
+    }
+
+    private let program: String
+    /// Folders in which filters have folders of their own.
+    private let resources: [String]
+    /// The plugins of this generation.
+    private var plugins: Plugins?
+    /// A plugin may hang while it is loaded.
+    private var startTimeout = PluginSettings().timeout
+    private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
+    private var waiting: [RenderTask] = []
+    /// Until it is set, it counts the worker on trial, which stays when its plugins are accepted.
+    private var capacity = 1
+    private var jobsPerWorker = 500
+    private var generation = 0
+    private var trials: [Int32: Trial] = [:]
+    private var room = MemoryRoom(budget: .max)
+    /// Workers whose picture waits for room, first come first.
+    private var held: [RenderWorkerProcess] = []
+    /// The time of the next look for tasks that have taken too long.
+    private var nextLook: DispatchTime?
+
+    /// The trial of a worker, and the plugin that it is loading.
+    private struct Trial {
+        var done: (Result<Hello, WorkerStartError>) -> Void
+        var loading: String?
+    }
+
+    package init(program: String, resources: [String]) {
+        self.program = program
+        self.resources = resources
+        starter.again = { [weak self] in self?.balance() }
+    }
+
+    private var workers: [RenderWorkerProcess] { starter.workers }
+
+    /// Starts one worker of a new generation with the plugins in this folder, which have so long to load, and hands over
+    /// its hello. `accept` makes its generation, with the plugins that it is given, the current one; without plugins the
+    /// worker leaves.
+    nonisolated func trial(
+        _ plugins: String, within timeout: Duration,
+        _ done:
+            @escaping @Sendable (Result<(hello: Hello, accept: @Sendable (Plugins?) -> Void), WorkerStartError>) -> Void
+    ) {
+        Coordination.async { [self] in
+            startTimeout = timeout
+            let next = generation + 1
+            guard let worker = start(generation: next, Plugins(folder: plugins, files: [:])) else {
+                return done(.failure(WorkerStartError(program: program, how: "can't be started")))
+            }
+            let process = worker.process
+            trials[process] = Trial { [self] result in
+                done(
+                    result.map { hello in
+                        (hello, { plugins in Coordination.async { self.judge(process, next, plugins) } })
+                    })
+            }
+        }
+    }
+
+    private func judge(_ process: Int32, _ next: Int, _ accepted: Plugins?) {
+        let worker = workers.first { $0.process == process }
+        guard let accepted else {
+            worker?.leave()
+            return
+        }
+        plugins = accepted
+        worker?.files = accepted.files
+        generation = max(generation, next)
+        for old in workers where old.generation < generation && (old.isIdle || isStarting(old)) { old.leave() }
+        balance()
+    }
+
+    /// Sets how many pictures may be worked on at once, how much memory they may need together, how many a worker does
+    /// before it is replaced, and whether a worker that is not confined in every way gets any.
+    package nonisolated func set(capacity: Int, memory: Int64, jobsPerWorker: Int, confined: Bool) {
+        Coordination.async { [self] in
+            self.capacity = capacity
+            self.jobsPerWorker = jobsPerWorker
+            starter.mustBeConfined = confined
+            room.budget = memory
+            admit()
+            balance()
+        }
+    }
+
+    /// Replies with the number of workers, and the reason why they don't start, if there is one.
+    package nonisolated func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
+        Coordination.async { [self] in reply(workers.count { !$0.isLeaving }, starter.problem) }
+    }
+
+    package nonisolated func run(_ task: RenderTask) {
+        Coordination.async { [self] in
+            if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
+            waiting.append(task)
+            balance()
+        }
+    }
+
+    /// Asks for the task to stop, and ends its worker if it does not stop within the grace.
+    package nonisolated func cancel(_ task: RenderTask) {
+        Coordination.async { [self] in
+            task.cancelled = true
+            if let index = waiting.firstIndex(where: { $0 === task }) {
+                waiting.remove(at: index)
+                return task.done(.failure(.cancelled))
+            }
+            guard let worker = workers.first(where: { $0.task === task }) else { return }
+            if case .held = worker.state {
+                finish(worker, .failure(.cancelled))
+                return release(worker, replace: false)
+            }
+            worker.send(SupervisorMessage.cancel)
+            Coordination.after(task.limits.cancelGrace) {
+                if worker.task === task { worker.terminate() }
+            }
+        }
+    }
+
+    /// Ends all workers; calls `done` when the last is gone.
+    package nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
+        Coordination.async { [self] in
+            for task in waiting { task.done(.failure(.cancelled)) }
+            waiting = []
+            for worker in workers { worker.task == nil ? worker.leave() : worker.terminate() }
+            starter.stop(done)
+        }
+    }
+
+    // MARK: - In work
+
+    private func isStarting(_ worker: RenderWorkerProcess) -> Bool {
+        !worker.isReady && trials[worker.process] == nil
+    }
+
+    /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
+    private func balance() {
+        guard !starter.isStopped else { return }
+        while let task = waiting.first, mayBegin(task),
+            let worker = workers.first(where: { $0.isIdle && $0.generation == generation })
+        {
+            begin(waiting.removeFirst(), on: worker)
+        }
+        for task in waiting where !task.isHeld && !mayBegin(task) {
+            task.isHeld = true
+            task.held(
+                task.alone
+                    ? "the others in work: it runs alone, because its worker, or the daemon, was lost with it"
+                    : "a job that runs alone, because its worker, or the daemon, was lost with it")
+        }
+        let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
+        // A task that is waiting is worked on even when the limit has just been lowered below it.
+        let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
+        if present.count > wanted {
+            for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
+        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
+        {
+            // Starting a process takes a while: others on this queue get a turn before the next start.
+            Coordination.async { [self] in balance() }
+        }
+    }
+
+    /// A task that is to run alone waits for the others to end, and the tasks behind it wait for its own end.
+    private func mayBegin(_ task: RenderTask) -> Bool {
+        workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
+    }
+
+    private func start(generation: Int, _ plugins: Plugins) -> RenderWorkerProcess? {
+        let worker = starter.start(within: startTimeout) {
+            try RenderWorkerProcess(
+                program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
+                generation: generation,
+                // The worker keeps the pool: a daemon that can't start lets go of it earlier.
+                message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
+        }
+        worker?.files = plugins.files
+        return worker
+    }
+
+    private func begin(_ task: RenderTask, on worker: RenderWorkerProcess) {
+        guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
+        worker.state = .busy(task)
+        worker.jobs += 1
+        task.begun(worker.process)
+        goOn(task)
+        worker.limitFiles(to: task.limits.maxResult)
+        let grant = grant(task)
+        if let grant { worker.allow(memory: grant) }
+        worker.send(
+            SupervisorMessage.open(
+                OpenRequest(
+                    name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
+                    maxPixels: task.limits.maxPixels,
+                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines, grant: grant)),
+            descriptors: task.sources + (grant == nil ? [] : task.targets))
+        worker.outputs = task.outputs
+        task.sources = []
+        if grant != nil { task.targets = [] }
+        restartTimer(task)
+    }
+
+    /// Jobs that wait for room go first. Suspects get no early grant.
+    private func grant(_ task: RenderTask) -> Int64? {
+        guard held.isEmpty, !task.alone, !task.looksOnly,
+            task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
+        else { return nil }
+        return room.grant(task)
+    }
+
+    // MARK: - Time
+
+    private func restartTimer(_ task: RenderTask) {
+        let deadline = DispatchTime.now() + task.limits.timeout.dispatch
+        task.deadline = deadline
+        look(at: deadline)
+    }
+
+    /// There is one timer for all tasks, because a cancelled `asyncAfter` lingers.
+    private func look(at time: DispatchTime) {
+        if let nextLook, nextLook <= time { return }
+        nextLook = time
+        Coordination.at(time) { [self] in
+            guard nextLook == time else { return }
+            nextLook = nil
+            endOverdue()
+        }
+    }
+
+    private func endOverdue() {
+        let now = DispatchTime.now()
+        for worker in workers where worker.task?.deadline.map({ $0 <= now }) == true {
+            finish(worker, .failure(.timedOut(worker.suspicion)))
+            worker.terminate()
+        }
+        if let next = workers.compactMap({ $0.task?.deadline }).min() { look(at: next) }
+    }
+
+    // MARK: - Memory
+
+    /// The picture needs no more than its grant, and is being rendered.
+    private func settle(_ header: PictureHeader, _ task: RenderTask) {
+        task.opened(header)
+        room.settle(task, needing: header.memory)
+        restartTimer(task)
+        admit()
+    }
+
+    /// The header is known: the picture goes on, waits for room, or fails because it will never have any.
+    private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
+        task.opened(header)
+        room.leave(task)
+        guard !task.looksOnly else {
+            finish(worker, task.cancelled ? .failure(.cancelled) : .success([]))
+            return release(worker, replace: false)
+        }
+        guard !room.canNeverHold(header.memory) else {
+            finish(
+                worker,
+                .failure(
+                    .tooHeavy(
+                        "it needs about \(header.memory.memoryText) of memory, and MemoryBudget allows "
+                            + room.budget.memoryText)))
+            return release(worker, replace: false)
+        }
+        task.deadline = nil
+        worker.state = .held(task, header.memory)
+        held.append(worker)
+        admit()
+        guard case .held = worker.state else { return }
+        task.isHeld = true
+        task.held(
+            "memory: it needs about \(header.memory.memoryText), which others use (MemoryBudget allows "
+                + "\(room.budget.memoryText))")
+    }
+
+    private func goOn(_ task: RenderTask) {
+        guard task.isHeld else { return }
+        task.isHeld = false
+        task.held(nil)
+    }
+
+    private func admit() {
+        while let worker = held.first, case .held(let task, let need) = worker.state,
+            room.enter(task, needing: need)
+        {
+            held.removeFirst()
+            worker.state = .busy(task)
+            goOn(task)
+            worker.allow(memory: need)
+            worker.send(SupervisorMessage.render, descriptors: task.targets)
+            task.targets = []
+            restartTimer(task)
+        }
+    }
+
+    // MARK: - The workers' messages
+
+    private func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
+        switch (message, worker.state) {
+        case (.loading(let plugin), .starting):
+            trials[worker.process]?.loading = plugin
+        case (.hello(let hello), .starting):
+            worker.state = .idle
+            // The configuration that it is tried with decides whether it is good enough.
+            if let trial = trials.removeValue(forKey: worker.process) { return trial.done(.success(hello)) }
+            if starter.admits(worker, missing: hello.missing) { balance() }
+        case (.progress(let done, let total), .busy(let task)):
+            task.progress(done, total)
+        case (.opened(let header), .busy(let task)):
+            weigh(header, task, on: worker)
+        case (.rendering(let header), .busy(let task)):
+            settle(header, task)
+        case (.made(let header, let outputs), .busy(let task)):
+            task.opened(header)
+            received(.rendered(outputs), from: worker)
+        case (.rendered(let outputs), .busy(let task)):
+            finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
+            release(worker, replace: task.cancelled)
+        case (.failed(let failure), .busy(let task)):
+            finish(worker, .failure(task.cancelled ? .cancelled : .picture(failure.naming(worker.files))))
+            // A failed save leaves things behind in some encoders; a worker that was refused a call is not trusted again.
+            release(
+                worker, replace: task.cancelled || failure.stage == "save" || failure.stage == WorkerFailure.confinement
+            )
+        case (.said(let line), .busy(let task)):
+            // The worker counts its lines itself, and reports how many were left out.
+            guard task.lines <= task.limits.filterLines else { break }
+            task.lines += 1
+            log(line, of: task, worker)
+        case (.crashed(let note), _):
+            worker.crash = note
+        case (.cancelled, .busy):
+            finish(worker, .failure(.cancelled))
+            release(worker, replace: true)
+        default:
+            break
+        }
+    }
+
+    private func log(_ line: FilterLine, of task: RenderTask, _ worker: RenderWorkerProcess) {
+        let file = line.filter.flatMap { worker.files[$0] }.map { " (\($0))" } ?? ""
+        let text = "\(task.name): \(line.filter.map { "the filter '\($0)' says: " } ?? "")\(line.text)\(file)"
+        var subject = task.subject
+        subject.filter = line.filter
+        line.isWarning ? Log.failure(text, of: subject) : Log.notice(text, of: subject)
+    }
+
+    private func finish(_ worker: RenderWorkerProcess, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        guard let task = worker.task else { return }
+        starter.succeeded()
+        worker.state = .leaving
+        held.removeAll { $0 === worker }
+        room.leave(task)
+        task.sources = []
+        task.targets = []
+        task.done(result)
+        admit()
+    }
+
+    private func release(_ worker: RenderWorkerProcess, replace: Bool) {
+        if replace || worker.jobs >= jobsPerWorker || worker.generation != generation || starter.isStopped {
+            worker.leave()
+        } else {
+            worker.state = .idle
+        }
+        balance()
+    }
+
+    private func ended(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
+        switch worker.state {
+        case .starting:
+            if let trial = trials.removeValue(forKey: worker.process) {
+                let how =
+                    worker.killed ? "did not come up within PluginTimeout=\(startTimeout.text)" : end.description
+                trial.done(.failure(WorkerStartError(program: program, how: how, loading: trial.loading)))
+                break
+            }
+            starter.failed("\(end) before it said hello")
+        case .busy(let task), .held(let task, _):
+            if !worker.killed { Log.failure("the render worker of \(task.name) \(end)", of: task.subject) }
+            let failure: RenderTask.Failure =
+                end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)
+            finish(worker, .failure(task.cancelled ? .cancelled : failure))
+        case .idle:
+            if !starter.isStopped { Log.failure("an idle render worker \(end); another takes its place") }
+            if worker.jobs == 0 { starter.failed() }
+        case .leaving:
+            break
+        }
+        starter.forget(worker)
+        balance()
+    }
+}
+
+/// A render worker that does not come up.
+package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
+    package let program: String
+    package let how: String
+    /// The plugin that it was loading.
+    var loading: String?
+
+    package var description: String { "the render worker \(program) \(how)" }
+}

@@ -1,0 +1,61 @@
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+@testable import InboxWatching
+
+/// Takes what an inbox hands over, as the supervisor does. Its ledger can't be read the first `failures` times.
+final class InboxSink: IntakeSink {
+    private struct Unreadable: Error {}
+
+    private let kept: KeptFiles
+    private let failures: Int
+    private let state = Mutex<(asked: Int, taken: [String])>((0, []))
+    /// Yields whenever the inbox has been looked through, and nothing in it settles.
+    let isWatched = AsyncStream<Void>.makeStream()
+
+    init(kept: KeptFiles = KeptFiles(), failures: Int = 0) {
+        self.kept = kept
+        self.failures = failures
+    }
+
+    var asked: Int { state.withLock { $0.asked } }
+    var taken: [String] { state.withLock { $0.taken } }
+
+    /// An inbox that takes a file at once, and looks again after ten milliseconds.
+    func inbox(_ folder: String, original: OriginalPolicy = .archive) -> Inbox {
+        var intake = InboxSettings()
+        intake.settle = .zero
+        intake.pollInterval = .milliseconds(10)
+        let recipe = Recipe(name: "r", inbox: "", outbox: "", original: original, intake: intake, outputs: [])
+        return Inbox(
+            folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: self)
+    }
+
+    func accept(
+        _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
+        done: @escaping @Sendable () -> Void
+    ) {
+        state.withLock { $0.taken += claims.map(\.path) }
+        counted()
+        done()
+    }
+
+    func knows(source: String) throws -> Bool { false }
+
+    func needsClaims(in folder: String) throws -> Bool { false }
+
+    func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool { false }
+
+    func kept(in folder: String) throws -> KeptFiles {
+        try state.withLock { state in
+            state.asked += 1
+            if state.asked <= failures { throw Unreadable() }
+            return kept
+        }
+    }
+
+    func changed(_ inbox: Inbox) {
+        if inbox.report.scanned, inbox.report.settling == 0 { isWatched.continuation.yield() }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Glibc
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import InboxWatching
+
+@Suite("An inbox")
+struct InboxTests {
+    /// Runs `body` on an inbox that has been looked through.
+    private func withInbox(_ body: (_ inbox: Inbox, _ folder: String) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream { break }
+            try await body(inbox, folder)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
+    private func catchUp(_ inbox: Inbox, wanted: Bool) async {
+        await withCheckedContinuation { continuation in
+            inbox.catchUp(cancelling: false, wanted: { wanted }) { continuation.resume() }
+        }
+    }
+
+    @Test("answers a call to catch up that nobody waits for any more")
+    func late() async throws {
+        try await withInbox { inbox, _ in await catchUp(inbox, wanted: false) }
+    }
+
+    @Test("opens nothing when mounts change before its predecessor has ended")
+    func mountsBefore() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            inbox.mountsChanged()
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(sink.asked == 0)
+        }
+    }
+
+    @Test("lets its successor wait when it is stopped before its own predecessor has ended, and hands on what that left")
+    func stoppedBefore() async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let inbox = sink.inbox(folder)
+            let marks = Mutex<Set<FileSystem.Key>?>(nil)
+            inbox.stop { remains in marks.withLock { $0 = remains.marked } }
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(marks.withLock { $0 } == nil)
+            var remains = Inbox.Remains()
+            remains.marked = [FileSystem.Key("\(folder)/a.png")]
+            inbox.begin(adopting: false, with: remains)
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+            #expect(marks.withLock { $0 } == remains.marked)
+            #expect(sink.asked == 0)
+        }
+    }
+
+    @Test("tells the latest reason why a file is ignored")
+    func reason() async throws {
+        try await withInbox { inbox, folder in
+            let file = "\(folder)/a.png"
+            #expect(symlink("/nowhere", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let former = inbox.report.ignoredFiles.map(\.reason)
+            #expect(mkfifo(file + ".new", 0o600) == 0 && rename(file + ".new", file) == 0)
+            await catchUp(inbox, wanted: true)
+            let ignored = inbox.report.ignoredFiles.filter { $0.path == file }
+            #expect(former.count == 1 && ignored.count == 1 && ignored.map(\.reason) != former)
+        }
+    }
+
+    @Test("forgets what it has logged about a file once the file is gone")
+    func told() async throws {
+        try await withInbox { inbox, folder in
+            let file = URL(fileURLWithPath: folder).appendingPathComponent(".part")
+            try Data().write(to: file)
+            await inbox.tell("\(file.path): it can't be read", of: file.path)
+            await catchUp(inbox, wanted: true)
+            #expect(await inbox.told.count == 1)
+            try FileManager.default.removeItem(at: file)
+            await catchUp(inbox, wanted: true)
+            #expect(await inbox.told.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Dispatch
+import Glibc
+import PipelineModel
+import SystemCalls
+import Testing
+
+@testable import InboxWatching
+
+@Suite("Settling")
+struct SettlingTests {
+    private static let begun = DispatchTime(uptimeNanoseconds: 1_000_000_000)
+
+    private func settling(polled: Bool = false) -> Settling {
+        var settings = InboxSettings()
+        (settings.settle, settings.settlePolled) = (.seconds(1), .seconds(5))
+        settings.pollInterval = .seconds(3)
+        var settling = Settling(in: "/in", settings)
+        settling.isPolled = polled
+        return settling
+    }
+
+    private func key(_ name: String) -> FileSystem.Key { FileSystem.Key("/in/\(name)") }
+
+    private func file(size: Int = 1, modified: Int = 0, changed: Int = 0) -> FileStatus {
+        var raw = stat()
+        raw.st_mode = S_IFREG
+        raw.st_size = size
+        (raw.st_mtim.tv_sec, raw.st_ctim.tv_sec) = (modified, changed)
+        return FileStatus(raw)
+    }
+
+    private func after(_ seconds: Double) -> DispatchTime { Self.begun + seconds }
+
+    /// Begins with these files, each so many seconds after the beginning.
+    private func settle(_ files: KeyValuePairs<String, Double>, in settling: inout Settling) {
+        for (name, seconds) in files { _ = settling.settle(key(name), file(), at: after(seconds)) }
+    }
+
+    private func due(_ settling: Settling, after seconds: Double) -> [String] {
+        settling.due(at: after(seconds)).map { FileSystem.relative($0.path, to: "/in") }
+    }
+
+    @Test("a file is due when it has been quiet for Settle=, and any change begins that anew")
+    func quiet() {
+        var settling = settling()
+        #expect(settling.settle(key("a"), file(), at: after(0)) == after(1))
+        #expect(settling.settle(key("a"), file(), at: after(0.5)) == after(1.5))
+        #expect(due(settling, after: 1.4) == [])
+        #expect(settling.next(after: after(1.4)) == after(1.5))
+        #expect(due(settling, after: 1.5) == ["a"])
+        #expect(settling.next(after: after(1.5)) == nil)
+    }
+
+    @Test("in a polled inbox a file has SettlePolled=, which only another size or time begins anew")
+    func polled() {
+        var settling = settling(polled: true)
+        #expect(settling.settle(key("a"), file(), at: after(0)) == after(5))
+        #expect(settling.settle(key("a"), file(), at: after(3)) == nil)
+        #expect(settling.settle(key("a"), file(size: 2), at: after(3)) == after(8))
+        #expect(settling.settle(key("a"), file(size: 2, modified: 1), at: after(4)) == after(9))
+        #expect(due(settling, after: 9) == ["a"])
+        #expect(settling.isUnchanged(key("a"), file(size: 2, modified: 1)))
+        #expect(!settling.isUnchanged(key("a"), file(size: 3, modified: 1)))
+        #expect(!settling.isUnchanged(key("b"), file()))
+    }
+
+    @Test("a file that is found is quiet if neither content nor mode has changed for Settle=; a poll trusts no times")
+    func found() {
+        let settling = settling()
+        #expect(settling.isQuiet(file(modified: 99, changed: 99), at: 100))
+        #expect(!settling.isQuiet(file(modified: 0, changed: 100), at: 100))
+        #expect(!settling.isQuiet(file(modified: 100, changed: 0), at: 100))
+        #expect(!self.settling(polled: true).isQuiet(file(), at: 100))
+    }
+
+    @Test("the files of a folder wait for each other, and are taken by their names, in the folder's turn")
+    func folder() {
+        var settling = settling()
+        settle(["album/b": 0, "single": 0.5, "album/deep/c": 1, "album/a": 2], in: &settling)
+        #expect(due(settling, after: 1.5) == ["single"])
+        #expect(due(settling, after: 2.9) == ["single"])
+        #expect(due(settling, after: 3) == ["album/a", "album/b", "album/deep/c", "single"])
+    }
+
+    @Test("they wait for eight times the quiet time at most")
+    func patience() {
+        var settling = settling()
+        settle(["album/a": 0, "album/b": 8.5], in: &settling)
+        #expect(due(settling, after: 8.9) == [])
+        #expect(due(settling, after: 9) == ["album/a"])
+    }
+
+    @Test("a file that can't be read is looked at again after PollInterval=")
+    func postponed() {
+        var settling = settling()
+        #expect(settling.postpone(key("a"), nil, at: after(0), cancelled: false) == after(3))
+        #expect(due(settling, after: 2.9) == [])
+        #expect(due(settling, after: 3) == ["a"])
+        #expect(!settling.isUnchanged(key("a"), file()))
+    }
+
+    @Test("files are held while nothing may be taken, and then all due")
+    func held() {
+        var settling = settling()
+        settling.hold(key("a"), file(), cancelled: false)
+        #expect(due(settling, after: 1000) == [])
+        #expect(settling.next(after: after(0)) == nil)
+        settling.release(at: after(1000))
+        #expect(due(settling, after: 1000) == ["a"])
+        #expect(settling.isUnchanged(key("a"), file()))
+    }
+
+    @Test("a file whose folder is gone settles no more")
+    func gone() {
+        var settling = settling()
+        settle(["a": 0, "album/b": 0, "c": 0], in: &settling)
+        for event in [Inotify.Event.gone("/in/a"), .folderGone("/in/album")] {
+            settling.heard(event, at: after(0), isEmpty: { _ in false })
+        }
+        #expect(settling.count == 1 && settling.contains(key("c")))
+    }
+
+    @Test("a file that was made empty is being written, until it is closed")
+    func written() {
+        var settling = settling()
+        settling.heard(.made("/in/a"), at: after(0), isEmpty: { _ in true })
+        settling.heard(.made("/in/link"), at: after(0), isEmpty: { _ in false })
+        #expect(settling.isWritten("/in/a", at: after(1)))
+        #expect(!settling.isWritten("/in/link", at: after(1)))
+        settling.heard(.closed("/in/a"), at: after(1), isEmpty: { _ in false })
+        #expect(!settling.isWritten("/in/a", at: after(1)))
+    }
+
+    @Test("cancel-all marks what settles, through changes and a look at everything anew, until it is taken or gone")
+    func cancelled() {
+        var settling = settling()
+        settle(["a": 0, "b": 0], in: &settling)
+        settling.cancelAll()
+        settle(["a": 1, "c": 1], in: &settling)
+        #expect(settling.isCancelled(key("a")) && settling.isCancelled(key("b")))
+        #expect(!settling.isCancelled(key("c")))
+        #expect(settling.marks == [key("a"), key("b")])
+        settling.dropAll()
+        #expect(settling.count == 0)
+        settle(["a": 2, "c": 2], in: &settling)
+        #expect(settling.isCancelled(key("a")) && !settling.isCancelled(key("c")))
+        settling.forget(key("a"))
+        settling.heard(.gone("/in/b"), at: after(2), isEmpty: { _ in false })
+        #expect(settling.marks == [])
+    }
+}

@@ -1,0 +1,49 @@
+import DaemonRuntime
+import Glibc
+import Synchronization
+import SystemCalls
+import Testing
+import WorkerProtocol
+
+@testable import WorkerPools
+
+@Suite("A worker's process")
+struct WorkerProcessTests {
+    /// Keeps the IDs of the transfers that have failed.
+    private final class Listening: WorkerProcess<FetchMessage> {
+        nonisolated let failed = Mutex<[Int]>([])
+        var heard: @Sendable (Int) -> Void = { _ in }
+
+        override func received(_ message: FetchMessage, _: [Descriptor]) {
+            guard case .failed(let id, _) = message else { return }
+            heard(
+                failed.withLock { failed in
+                    failed.append(id)
+                    return failed.count
+                })
+        }
+    }
+
+    @Test("what it is told while it does not read arrives later, whole and in order")
+    func slowReader() async throws {
+        let worker = try Coordination.sync {
+            try Listening(program: InstalledProgram.folder + "/pipelined-fetch", arguments: [])
+        }
+        defer { Coordination.sync { worker.terminate() } }
+        let count = 3000
+        await withCheckedContinuation { continuation in
+            // Each transfer fails at once. All requests together are more than a socket holds.
+            kill(worker.process, SIGSTOP)
+            let target = try? Descriptor.open("/dev/null", O_WRONLY)
+            Coordination.sync {
+                worker.heard = { if $0 == count { continuation.resume() } }
+                for id in 1...count {
+                    let request = FetchRequest(id: id, url: "gopher://\(id)", resume: nil, limits: FetchLimits())
+                    worker.send(FetchOrder.fetch(request), descriptors: target.map { [$0] } ?? [])
+                }
+            }
+            kill(worker.process, SIGCONT)
+        }
+        #expect(worker.failed.withLock { $0 } == Array(1...count))
+    }
+}
