@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// The effect on other jobs of jobs that have ended, or of a change in their order.
+/// How other jobs have changed because jobs ended, or because their order was changed.
 package struct Consequences: Sendable {
     /// How many more, or fewer, there are of a state.
     package var counts: [JobState: Int] = [:]

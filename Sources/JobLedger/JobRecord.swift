@@ -32,9 +32,7 @@ package struct JobRecord: Sendable {
         package var result: RenderedOutput
 
         package init(index: Int, path: String, result: RenderedOutput) {
-            self.index = index
-            self.path = path
-            self.result = result
+            (self.index, self.path, self.result) = (index, path, result)
         }
     }
 

@@ -19,7 +19,7 @@ package struct JobStory: Codable, Sendable, Hashable {
         package var failure: FailureClass?
     }
 
-    /// The process that did the work of an operation, and how many bytes it was.
+    /// The process that did the work of an operation, and the bytes that it read and wrote.
     package struct Account: Codable, Sendable, Hashable {
         package var worker: Int?
         package var read: Int?

@@ -15,9 +15,7 @@ package struct BatchRecord: Sendable {
     /// The jobs that wait for something other than the batch, and have passed no barrier.
     package var held = 0
 
-    package init(id: Int, name: String? = nil, isOpen: Bool) {
-        (self.id, self.name, self.isOpen) = (id, name, isOpen)
-    }
+    package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }
 
     private func count(_ isCounted: (JobState) -> Bool) -> Int {
         jobs.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
@@ -27,7 +25,7 @@ package struct BatchRecord: Sendable {
     package var unended: Int { count { !$0.isFinal } }
 }
 
-/// A turn that a batch as a whole has taken.
+/// News of a batch as a whole.
 package enum BatchNews: String, Sendable {
     /// Every job of it has arrived at a barrier, or ended.
     case arrived
@@ -94,7 +92,7 @@ extension Ledger {
         return settled
     }
 
-    /// The news of the batches that `condition` speaks of, of which no job is on the way.
+    /// The news of the batches that `condition` speaks of and that have no job on the way.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """

@@ -27,9 +27,7 @@ package struct HostLane: Hashable, Sendable {
     package var host: String
     package var priority: Priority
 
-    package init(host: String, priority: Priority) {
-        (self.host, self.priority) = (host, priority)
-    }
+    package init(host: String, priority: Priority) { (self.host, self.priority) = (host, priority) }
 }
 
 extension JobRecord {

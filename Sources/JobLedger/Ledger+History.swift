@@ -27,10 +27,8 @@ extension Ledger {
     }
 
     package nonisolated func counts() throws -> [JobState: Int] {
-        let counts = try rows("SELECT state, COUNT(*) FROM jobs GROUP BY state") {
-            (JobState(rawValue: $0.text(0)), $0.integer(1))
-        }
-        return counts.reduce(into: [:]) { counts, one in if let state = one.0 { counts[state] = one.1 } }
+        try rows("SELECT state, COUNT(*) FROM jobs GROUP BY state") { (JobState(rawValue: $0.text(0)), $0.integer(1)) }
+            .reduce(into: [:]) { counts, one in if let state = one.0 { counts[state] = one.1 } }
     }
 
     /// How many have failed since then, and are still so.
@@ -92,23 +90,17 @@ package struct JobFilter: Sendable {
         (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
     }
 
-    var condition: String {
-        var parts: [String] = []
-        if !states.isEmpty { parts.append("j.state IN (\(states.map { "'\($0.rawValue)'" }.joined(separator: ",")))") }
-        if recipe != nil {
-            parts.append("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)")
-        }
-        if batch != nil { parts.append("j.batch = ?") }
-        if since != nil { parts.append("COALESCE(j.finished, j.created) >= ?") }
-        if until != nil { parts.append("COALESCE(j.finished, j.created) < ?") }
-        return parts.map { "AND \($0)" }.joined(separator: " ")
+    private var parts: [(sql: String, value: Database.Value?)] {
+        let states = states.map { "'\($0.rawValue)'" }.joined(separator: ",")
+        return [
+            states.isEmpty ? nil : ("j.state IN (\(states))", nil),
+            recipe.map { ("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
+            batch.map { ("j.batch = ?", .integer($0)) },
+            since.map { ("COALESCE(j.finished, j.created) >= ?", .real($0)) },
+            until.map { ("COALESCE(j.finished, j.created) < ?", .real($0)) },
+        ].compactMap(\.self)
     }
 
-    var values: [Database.Value] {
-        var values: [Database.Value] = []
-        if let recipe { values.append(.text(recipe)) }
-        if let batch { values.append(.integer(batch)) }
-        for time in [since, until].compactMap(\.self) { values.append(.real(time)) }
-        return values
-    }
+    var condition: String { parts.map { "AND \($0.sql)" }.joined(separator: " ") }
+    var values: [Database.Value] { parts.compactMap(\.value) }
 }

@@ -5,9 +5,7 @@ extension Ledger {
         package var cursor: Int
         package var failures: Int
 
-        package init(cursor: Int, failures: Int = 0) {
-            (self.cursor, self.failures) = (cursor, failures)
-        }
+        package init(cursor: Int, failures: Int = 0) { (self.cursor, self.failures) = (cursor, failures) }
     }
 
     package nonisolated func hooks() throws -> [String: HookRecord] {

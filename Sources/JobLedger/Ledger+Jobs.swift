@@ -1,4 +1,5 @@
-import PipelineModel
+import DaemonRuntime
+package import PipelineModel
 import SystemCalls
 
 /// Jobs, written.
@@ -146,6 +147,30 @@ extension Ledger {
         } done: {
             done($0.queued, $0.waiting)
         }
+    }
+
+    /// Gives the chosen jobs that are queued or wait another priority, with an event for each that had a different one; hands over how many
+    /// jobs are queued or wait.
+    package nonisolated func prioritise(
+        _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
+    ) {
+        write(
+            refused: 0,
+            { ledger in
+                let values = [.integer(priority.rank)] + (try choice.values)
+                let event = [.real(Timestamp.now()), .text(priority.rawValue)] + [Database.Value]()
+                try ledger.writer.run(
+                    """
+                    INSERT INTO events (kind, job, state, time, text) SELECT 'priority', id, state, ?7, ?8 FROM jobs
+                    WHERE priority <> ?1 AND state IN ('queued', 'waiting') AND \(JobChoice.condition(from: 2))
+                    ORDER BY position
+                    """, values + event)
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET priority = ?1 WHERE state IN ('queued', 'waiting') AND \(JobChoice.condition(from: 2))
+                    """, values)
+                return ledger.writer.changes
+            }, done: done)
     }
 
     /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue; or lets it wait for the jobs that

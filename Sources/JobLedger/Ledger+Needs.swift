@@ -260,10 +260,7 @@ extension Ledger {
     private func problem(_ job: Int, after others: [Int], anyway: Bool) throws -> NeedsAnswer? {
         if others.contains(job) { return .circle([job, job]) }
         let ids = Database.Value.list(others)
-        let unknown = try writer.first(
-            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [ids]
-        ) { $0.integer(0) }
-        if let unknown { return .unknown(unknown) }
+        if let unknown = try Self.unknown(of: ids, writer) { return .unknown(unknown) }
         if !anyway {
             let over = try writer.first(
                 """
@@ -306,8 +303,6 @@ extension Ledger {
         }
         return path.reversed()
     }
-
-    // MARK: - Reading
 
     /// The first of these jobs that would fail at once if it were brought back: with the job that it comes after, and that one's state unless
     /// it is forgotten. A job that is brought back with it, by its ID or its state, is no hindrance.

@@ -19,9 +19,7 @@ extension Ledger {
         }
     }
 
-    package nonisolated func job(_ id: Int) throws -> JobRecord? {
-        try jobs("WHERE j.id = ?", [.integer(id)]).first
-    }
+    package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
 
     /// The jobs of these IDs that there are.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
@@ -30,7 +28,11 @@ extension Ledger {
 
     /// Finds an ID that no job has, or nil.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
-        try first("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [.list(ids)]) {
+        try read { try Self.unknown(of: .list(ids), $0) }
+    }
+
+    static func unknown(of ids: Database.Value, _ database: Database) throws -> Int? {
+        try database.first("SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM jobs) LIMIT 1", [ids]) {
             $0.integer(0)
         }
     }
@@ -175,5 +177,12 @@ extension Ledger {
             SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
             UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
             """, [.text(source)])
+    }
+
+    /// Whether there are jobs of a recipe that need not be there any more.
+    package nonisolated func knows(recipe: String) throws -> Bool {
+        try isAny(
+            "SELECT 1 FROM jobs WHERE work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?) LIMIT 1",
+            [.text(recipe)])
     }
 }

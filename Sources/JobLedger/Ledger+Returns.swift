@@ -11,9 +11,7 @@ extension Ledger {
         /// Where its original will lie.
         var place: String
 
-        package init(job: Int, place: String) {
-            (self.job, self.place) = (job, place)
-        }
+        package init(job: Int, place: String) { (self.job, self.place) = (job, place) }
     }
 
     /// Records where originals will be moved, before they are, and that nothing of the jobs is published. Returns the jobs

@@ -22,7 +22,7 @@ package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
 }
 
 extension WorkOrder {
-    /// All jobs of it do.
+    /// Every job of the order needs it.
     package func needs(_ resource: Resource) -> Bool {
         switch resource {
         case .place(let path): path == inbox || path == outbox

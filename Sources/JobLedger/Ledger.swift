@@ -12,7 +12,7 @@ import Synchronization
 /// Any thread may give writes, and read. Everything else happens on the ledger's queue.
 package actor Ledger: QueueActor {
     /// When a change is to be durable.
-    enum Wanted: Comparable {
+    enum Wanted {
         /// Nobody waits for it.
         case sometime
         /// A job waits for it, one of many in a burst.
@@ -23,9 +23,11 @@ package actor Ledger: QueueActor {
 
     private typealias Completion = @Sendable () -> Void
 
+    /// Runs within the transaction of its group, once for each attempt at that. The completion is called when the group is durable.
+    private typealias Change = @Sendable (isolated Ledger) throws -> Completion?
+
     private struct Write: Sendable {
-        /// Runs within the transaction of its group, once for each attempt at that. The completion is called when the group is durable.
-        let change: @Sendable (isolated Ledger) throws -> Completion?
+        let change: Change
         let refused: Completion?
     }
 
@@ -111,8 +113,6 @@ package actor Ledger: QueueActor {
     /// Called when a read has failed, on the reader's thread; once, until `readAgain`.
     package nonisolated func readFailed(_ call: @escaping @Sendable () -> Void) { reading.failed(call) }
 
-    // MARK: - Answers for any thread
-
     package nonisolated func keep(events: Int) { state.withLock { $0.keptEvents = events } }
     package nonisolated var keptEvents: Int { state.withLock { $0.keptEvents } }
     /// The latest event that is durable.
@@ -159,12 +159,10 @@ package actor Ledger: QueueActor {
         wanted: Wanted = .sometime, _ change: @escaping @Sendable (isolated Ledger) throws -> Void,
         done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
     ) {
-        give(
-            Write(
-                change: { ledger in
-                    try change(ledger)
-                    return done
-                }, refused: refused ?? done), wanted)
+        give(wanted, refused: refused ?? done) { ledger in
+            try change(ledger)
+            return done
+        }
     }
 
     /// The same with an answer; `refused` is the answer when SQLite refuses the change. Somebody waits for it.
@@ -172,17 +170,15 @@ package actor Ledger: QueueActor {
         refused: Answer, _ change: @escaping @Sendable (isolated Ledger) throws -> Answer,
         done: @escaping @Sendable (Answer) -> Void
     ) {
-        give(
-            Write(
-                change: { ledger in
-                    let answer = try change(ledger)
-                    return { done(answer) }
-                }, refused: { done(refused) }), .now)
+        give(.now, refused: { done(refused) }) { ledger in
+            let answer = try change(ledger)
+            return { done(answer) }
+        }
     }
 
-    private nonisolated func give(_ write: Write, _ wanted: Wanted) {
+    private nonisolated func give(_ wanted: Wanted, refused: Completion?, _ change: @escaping Change) {
         let schedule = state.withLock { state in
-            state.pending.append(write)
+            state.pending.append(Write(change: change, refused: refused))
             if wanted == .now { state.isWanted = true }
             if state.scheduled || (wanted == .sometime && state.lingering) { return false }
             if wanted == .sometime { state.lingering = true } else { state.scheduled = true }

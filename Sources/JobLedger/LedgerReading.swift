@@ -4,7 +4,7 @@ import Synchronization
 /// The ledger's reading side: a connection for each concurrent reader, so that a long list holds up nobody.
 final class LedgerReading: Sendable {
     private final class Reader: Sendable {
-        /// Nobody waits for the lock, because a reader is taken out of `State`.
+        /// The lock is always free: a reader that is in use is not in `State`.
         let database: Mutex<Database>
 
         init(path: String) throws { database = Mutex(try Database(path: path)) }

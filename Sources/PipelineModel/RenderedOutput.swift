@@ -9,11 +9,7 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var lost: [String]?
 
     public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {
-        self.lost = lost
-        self.format = format
-        self.width = width
-        self.height = height
-        self.bands = bands
-        self.bytes = bytes
+        (self.format, self.width, self.height) = (format, width, height)
+        (self.bands, self.bytes, self.lost) = (bands, bytes, lost)
     }
 }

@@ -7,10 +7,7 @@ extension FileStatus {
         public var modified: Int
 
         public init(device: Int, inode: Int, size: Int, modified: Int) {
-            self.device = device
-            self.inode = inode
-            self.size = size
-            self.modified = modified
+            (self.device, self.inode, self.size, self.modified) = (device, inode, size, modified)
         }
 
         /// Stands for a file that is not there.

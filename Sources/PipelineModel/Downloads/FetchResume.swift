@@ -4,8 +4,5 @@ public struct FetchResume: Codable, Sendable, Hashable {
     /// A strong entity tag, or a date of change.
     public var validator: String
 
-    public init(offset: Int64, validator: String) {
-        self.offset = offset
-        self.validator = validator
-    }
+    public init(offset: Int64, validator: String) { (self.offset, self.validator) = (offset, validator) }
 }
