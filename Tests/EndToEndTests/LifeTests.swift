@@ -200,6 +200,7 @@ struct LifeTests {
             while try await daemon.ledger("SELECT COUNT(*) FROM orders") != ["0"] {}
             try daemon.drop(as: "new.png")
             try await daemon.job("new.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/new.jpg", "noir/old.jpg"])
         }
     }
 

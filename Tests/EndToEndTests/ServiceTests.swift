@@ -45,6 +45,7 @@ struct ServiceTests {
             try await daemon.says("inbox/far does not answer")
             try daemon.drop(as: "sunset.png")
             try await daemon.job("sunset.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/sunset.jpg"])
         }
     }
 
@@ -58,6 +59,7 @@ struct ServiceTests {
             _ = try daemon.call(Call.Resume())
             try daemon.drop(Data("no picture".utf8), as: "broken.png")
             try await manager.until("STATUS=nothing to do, 1 failed today")
+            #expect(try daemon.list().map(\.state) == ["done", "failed"])
         }
     }
 
@@ -136,6 +138,7 @@ struct ServiceTests {
             _ = try daemon.call(Call.Pause())
             let before = manager.messages.count
             try await manager.until { $0.dropFirst(before).count { $0 == "WATCHDOG=1" } >= 5 }
+            #expect(try daemon.status().queues["render"]?.paused == true)
         }
     }
 

@@ -88,6 +88,7 @@ struct AsyncOperationTests {
             await head.beginning()
             head.finish(.finished)
             await head.end()
+            #expect(head.state == .finished)
         }
     }
 
@@ -103,6 +104,7 @@ struct AsyncOperationTests {
             late.follow(head)
             queue.add(late)
             await late.end()
+            #expect([head.executed, late.executed] == [1, 1])
             (first, last) = (head, late)
         }
         // The thread that told of the end may hold it a moment longer.
@@ -174,6 +176,10 @@ struct AsyncOperationTests {
             queue.set(4)
         }
         for operation in all { await operation.end() }
+        #expect(all.allSatisfy { $0.executed + $0.spared == 1 })
+        for (number, chain) in stride(from: 0, to: all.count, by: 3).map({ all[$0..<$0 + 3] }).enumerated() {
+            #expect(number % 3 == 0 || chain.allSatisfy { $0.state == .finished })
+        }
         // No place is lost: the last one of each queue gets one more in.
         for queue in queues {
             queue.set(1)
