@@ -67,6 +67,10 @@ int clinux_code(const void *address, const void **start, size_t *size) {
     return 0;
 }
 
+const void *(*clinux_entry(void *library, const char *name))(void) {
+    return (const void *(*)(void))dlsym(library, name);
+}
+
 const char *clinux_file(const void *address) {
     Dl_info object;
     return dladdr(address, &object) ? object.dli_fname : NULL;

@@ -1,6 +1,7 @@
 public import CPipelinePlugin
 import CVips
 import Glibc
+import Synchronization
 
 /// What the one symbol of a plugin returns.
 public typealias ExportedFilter = UnsafePointer<PipelineFilter>
@@ -9,7 +10,7 @@ public typealias ExportedFilter = UnsafePointer<PipelineFilter>
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
-    Exports.make = { Exported() }
+    Exports.make.withLock { $0 = { Exported() } }
     let parameters = Exported().parameters.map { $1.description.exported(as: $0) }
     let filter = UnsafeMutablePointer<PipelineFilter>.allocate(capacity: 1)
     filter.initialize(
@@ -24,10 +25,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
 }
 
 /// A shared object has one filter.
-///
-/// `nonisolated(unsafe)`: set once, while the file is loaded, before any picture; then only read, on the thread that renders.
 private enum Exports {
-    nonisolated(unsafe) static var make: (() -> any Filter)?
+    static let make = Mutex<(@Sendable () -> any Filter)?>(nil)
 
     static func apply(
         _ host: UnsafePointer<PipelineHost>, _ values: UnsafePointer<PipelineValue>,
@@ -37,7 +36,7 @@ private enum Exports {
         Host.current = host
         defer { Host.current = nil }
         do {
-            guard let filter = make?() else { throw FilterError("it was not exported") }
+            guard let filter = make.withLock({ $0 })?() else { throw FilterError("it was not exported") }
             for (index, (_, parameter)) in filter.parameters.enumerated() {
                 let value = values[index]
                 try parameter.take(Argument(number: value.number, text: value.text.map { String(cString: $0) }))

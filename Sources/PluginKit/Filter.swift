@@ -17,7 +17,7 @@ import CPipelinePlugin
 ///
 /// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy picture and
 /// returns; pixels flow later. What it may do, and what a picture is, `pipeline_plugin.h` says.
-public protocol Filter: Sendable {
+public protocol Filter: Sendable, SendableMetatype {
     init()
 
     /// The stage's name in a chain. The type's own, `TiltShift` as `tilt-shift`, if nothing else is said.

@@ -1,4 +1,5 @@
 import CPipelinePlugin
+import Synchronization
 
 /// What the host offers to a filter while `apply` runs.
 public enum Host {
@@ -24,6 +25,11 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// One picture is rendered at a time, on one thread.
-    nonisolated(unsafe) static var current: UnsafePointer<PipelineHost>?
+    /// The host of the one picture that is rendered at a time.
+    static var current: UnsafePointer<PipelineHost>? {
+        get { UnsafePointer(bitPattern: address.load(ordering: .relaxed)) }
+        set { address.store(UInt(bitPattern: newValue), ordering: .relaxed) }
+    }
+
+    private static let address = Atomic<UInt>(0)
 }

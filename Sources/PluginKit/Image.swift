@@ -5,9 +5,9 @@ import CVips
 public struct Image: Sendable {
     let reference: Reference
 
-    /// Holds one reference of libvips' counting.
+    /// Owns one reference of libvips' counting.
     ///
-    /// `@unchecked`: an image does not change once it is made, and its count is atomic.
+    /// `@unchecked`: the image does not change once it is made, and its count is atomic.
     final class Reference: @unchecked Sendable {
         let image: UnsafeMutablePointer<VipsImage>
 

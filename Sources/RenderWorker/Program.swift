@@ -47,7 +47,7 @@ enum Program {
         let trail = try? FilterTrail()
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render(readable: filters.readable))
-        Worker(channel: channel, filters: filters, missing: missing, trail: trail).run()
+        Worker(channel: channel, missing: missing, trail: trail).run(filters)
     }
 
     private static func startVips() throws {

@@ -121,6 +121,9 @@ int clinux_add_crash_note(
 /* dl_iterate_phdr(3): where the code of a loaded object lies, by an address in it. */
 int clinux_code(const void *address, const void **start, size_t *size);
 
+/* dlsym(3): a function of a loaded library that takes nothing and returns an address, or NULL. */
+const void *(*clinux_entry(void *library, const char *name))(void);
+
 /* dladdr(3): the file of a loaded object, by an address in it, or NULL. */
 const char *clinux_file(const void *address);
 

@@ -22,7 +22,7 @@ struct Filter {
     }
 
     /// An address in its code.
-    var code: UnsafeRawPointer { unsafeBitCast(filter.apply, to: UnsafeRawPointer.self) }
+    var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
     func apply(_ stage: Stage, to picture: Picture, maxPixels: Int64 = .max) throws -> Picture {
         let input = description.traits.contains(.lumaOnly) ? try picture.luma() : picture

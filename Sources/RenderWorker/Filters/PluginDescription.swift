@@ -29,7 +29,7 @@ struct PluginDescription {
             }
             parameters.append(parameter)
         }
-        guard unsafeBitCast(filter.apply, to: UInt.self) != 0 else { throw PluginError("it has no function 'apply'") }
+        guard PluginLayout.code(of: filter) != nil else { throw PluginError("it has no function 'apply'") }
         return StageDescription(
             name: name, summary: try Self.text(filter.summary, "summary"),
             version: try Self.text(filter.version, "version"),

@@ -5,9 +5,14 @@ struct PluginLayout {
     let filter: PipelineFilter
     let parameters: [PipelineParameter]
 
+    /// The address of the function `apply`, which a plugin may have left out, whatever the contract says.
+    static func code(of filter: PipelineFilter) -> UnsafeRawPointer? {
+        withUnsafeBytes(of: filter) { $0.load(fromByteOffset: apply, as: UnsafeRawPointer?.self) }
+    }
+
+    private static let apply = MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0
     /// What every version has.
-    private static let leastFilter =
-        (MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+    private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
     /// No struct of any version is longer.
     private static let most = 4096
