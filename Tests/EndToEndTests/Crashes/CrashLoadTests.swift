@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Killed under load")
@@ -41,12 +42,12 @@ struct CrashLoadTests {
     private static let calls = ["renameat2", "fsync", "fdatasync", "pwrite64", "mkdir", "mkdirat"]
 
     @Test(
-        "at 30 random moments, with three ways of the original and two outputs a job: nothing is lost, twice, or in part"
-    )
-    func load() async throws {
+        "at 30 random moments, with three ways of the original and two outputs a job: nothing is lost, twice, or in part",
+        arguments: Sweep.of(20_261_121...20_261_121, all: 20_261_121...20_261_130))
+    func load(seed: Int) async throws {
         try await DaemonFixture.with(Self.files) { daemon in
             await daemon.stop()
-            var random = Seeded(state: 20_261_121)
+            var random = Seeded(state: UInt64(seed))
             var names: [String] = []
             var kills = 0
             var rounds = 0

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Killed at each system call of claiming, publishing and disposal")
@@ -15,7 +16,7 @@ struct CrashSweepTests {
 
     private func interruptEverywhere(_ crash: CrashCase) async throws {
         let reference = try await record(crash)
-        let points = CrashPoint.all(in: reference.calls, withLedger: crash.sweepsLedger)
+        let points = CrashPoint.all(in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true))
         #expect(points.count > 8)
         // A start has pauses in which another has room.
         let lanes = 2

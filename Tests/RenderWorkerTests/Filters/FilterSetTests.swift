@@ -1,5 +1,6 @@
 import Foundation
 import PipelineModel
+import TestTools
 import Testing
 import WorkerProtocol
 
@@ -46,7 +47,9 @@ struct FilterSetTests {
     ]
 
     /// Width and height: nothing to look around in, odd ones, and one larger than what libvips reads at a time.
-    private static let sizes = [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)]
+    private static let sizes = Sweep.of(
+        [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)],
+        all: [1, 2, 3, 7, 16, 33, 530].flatMap { width in [1, 2, 5, 17, 64].map { (width, $0) } })
 
     @Test("Of every kind and size it makes what it says", arguments: cases)
     func kinds(example: Case) throws {
