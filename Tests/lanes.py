@@ -41,7 +41,7 @@ class Suite:
         for test in chosen:
             words += ["--filter", "^" + re.escape(test)]
         with open(self.output, "wb") as output:
-            # What it starts is of its session, and ends with it.
+            # Its children are in its session, and end with it.
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
             status, usage = self.wait()

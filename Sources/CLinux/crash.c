@@ -115,7 +115,7 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* What unwinding needs is loaded now: a crash may be for want of memory. */
+    /* Loads the parts that unwinding needs now: a crash may be for want of memory. */
     noted_frame();
     /* For a stack that has overflown; of the calling thread. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};

@@ -3,7 +3,7 @@ import CVips
 import Glibc
 import Synchronization
 
-/// What the one symbol of a plugin returns.
+/// The return value of the one function that a plugin exports.
 public typealias ExportedFilter = UnsafePointer<PipelineFilter>
 
 /// Describes a filter to the host: the body of the one function that a plugin exports.
@@ -60,10 +60,10 @@ extension ParameterDescription {
     }
 }
 
-/// Valid for the life of the process, as the contract asks.
+/// The contract asks for text that is valid for the life of the process.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
 
-/// The words, ended by a null pointer. Nil without words.
+/// The words, ended by a null pointer; nil without words.
 private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
     words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
 }

@@ -1,12 +1,12 @@
 import CPipelinePlugin
 import Synchronization
 
-/// What the host offers to a filter while `apply` runs.
+/// The host's services for a filter while `apply` runs.
 public enum Host {
     public enum Level: Sendable {
         /// The picture is made, but somebody should know.
         case warning
-        /// Worth reading, now and then.
+        /// Somebody may want to read it now and then.
         case notice
     }
 
@@ -16,7 +16,7 @@ public enum Host {
         host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
     }
 
-    /// Once the job is cancelled: what takes long in `apply` asks now and then, and throws.
+    /// Whether the job is cancelled. A filter whose `apply` takes long asks now and then, and throws.
     public static var isCancelled: Bool {
         guard let host = current else { return false }
         return host.pointee.cancelled(host) != 0

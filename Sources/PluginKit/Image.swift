@@ -1,7 +1,7 @@
 import CVips
 
-/// A lazy picture of libvips. Its operations add to it and return; pixels flow when the result is saved. They are named as libvips names
-/// them (`extractBand` is `extract_band`), and libvips' documentation is theirs: https://www.libvips.org/API/8.14/
+/// A lazy picture of libvips. An operation adds to it and returns; pixels flow when the result is saved. The methods
+/// bear libvips' names (`extractBand` is `extract_band`), and libvips documents them: https://www.libvips.org/API/8.14/
 public struct Image: Sendable {
     let reference: Reference
 

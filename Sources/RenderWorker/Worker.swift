@@ -10,7 +10,7 @@ import WorkerProtocol
 /// reads the messages, so that a `cancel` is heard meanwhile, and the process ends at once when its socket closes.
 final class Worker: Sendable {
     private let channel: WorkerChannel
-    /// What is missing of its confinement.
+    /// The parts of its confinement that the kernel lacks.
     private let missing: [String]
     private let cancellation: Cancellation
     private let trail: FilterTrail?
@@ -23,13 +23,13 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
-    /// What one message leaves to the next.
+    /// State that one message leaves to the next.
     private struct State {
         let filters: FilterLibrary
         var picture: OpenPicture?
-        /// Where its results go, if that is known.
+        /// The results' files, if they are known.
         var targets: [Descriptor] = []
-        /// Those of the last request that named any.
+        /// The outputs of the last request that named any.
         var outputs: [RenderOutput] = []
     }
 
@@ -62,10 +62,10 @@ final class Worker: Sendable {
                 arrived.wait()
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
-            // All that the picture needed is let go before anybody hears of it.
+            // Everything that the picture needed is released before anybody hears of its end.
             VipsError.forget()
             if state.picture == nil { FilterHost.end() }
-            // What was found out is told before a failure, too.
+            // The header is told before a failure, too.
             if let header = news.take() { send(.rendering(header)) }
             if let answer { send(answer) }
             if state.picture == nil { Heap.giveBackMost() }
@@ -168,7 +168,7 @@ final class Worker: Sendable {
         return try results.get()
     }
 
-    /// On the reading thread.
+    /// Runs on the reading thread.
     private func read() -> Never {
         while let (message, descriptors) = received() {
             switch message {
@@ -183,7 +183,7 @@ final class Worker: Sendable {
             messages.withLock { $0.append(Message(message: message, descriptors: descriptors)) }
             arrived.signal()
         }
-        // Nobody waits for what is being made.
+        // The supervisor is gone, so nobody waits for the result.
         _exit(0)
     }
 
@@ -197,7 +197,7 @@ final class Worker: Sendable {
     }
 
     private func send(_ message: WorkerMessage, with descriptors: [Descriptor] = []) {
-        // A supervisor that is gone has closed the socket, which ends this process.
+        // When the supervisor is gone it has closed the socket, which ends this process.
         try? channel.send(message, descriptors: descriptors)
     }
 }

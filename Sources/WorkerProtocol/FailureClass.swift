@@ -1,32 +1,31 @@
 import Glibc
 
-/// What kind of failure it is. That decides what becomes of the job.
+/// The kind of a failure, which decides what becomes of the job.
 public enum FailureClass: String, Codable, Sendable, CaseIterable {
-    /// The picture, or what the chain asks of it: it would fail again.
+    /// The picture or its chain is at fault: another try would fail, too.
     case input
-    /// What may pass: the network, a disk's error, a machine that is short of something, a worker that was ended from outside.
+    /// The cause may pass: the network, a disk's error, a machine that is short of something, a worker ended from
+    /// outside.
     case transient
-    /// No space in the outbox, or for the download.
+    /// The outbox or the spool has no space.
     case room
     /// Its worker ended by itself.
     case crash
-    /// It took too long.
     case timeout
-    /// Something that the recipe needs is not there, or not permitted: a filter, an outbox.
+    /// The recipe needs something that is missing or not permitted: a filter, an outbox.
     case configuration
-    /// What it comes after has failed, or was cancelled.
+    /// A job that it depends on has failed, or was cancelled.
     case dependency
 
     public enum Remedy: Sendable {
-        /// The job fails.
         case none
-        /// Another try after a while, and not for ever.
+        /// The job is tried again after a while, a few times.
         case later
-        /// It waits, and all work with the same outbox, until there is room.
+        /// The job waits for room, with all work for the same outbox.
         case room
-        /// Another try at once, with nothing else beside it; then it fails.
+        /// The job is tried again at once, with nothing else beside it; then it fails.
         case alone
-        /// It waits, and all work that needs the same, until that is right again.
+        /// The job waits until the cause is mended, with all work that needs the same.
         case mended
     }
 
@@ -40,19 +39,19 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
         }
     }
 
-    /// Of a system call on the outbox, or on the original.
+    /// Classifies the error of a system call on the outbox, or on the original.
     public init(code: Int32, ofOriginal: Bool = false) {
         self =
             switch code {
             case ENOSPC, EDQUOT: .room
-            // The file may have been cleared away, or moved by a call whose answer from the server got lost.
+            // Somebody may have cleared the file away, or a call has moved it whose answer from the server got lost.
             case ENOENT: ofOriginal ? .input : .transient
-            // An original's own mode is a matter of that file alone.
+            // An original's mode concerns that file alone.
             case EACCES, EPERM, EROFS: ofOriginal ? .input : .configuration
-            // The machine is short of something that others give back.
+            // The machine is short of something that other processes give back.
             case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: .transient
-            // Network file systems, and disks on a cable, say these while they are away. A bad sector says EIO as well, and costs a few
-            // tries.
+            // Network file systems, and disks on a cable, answer so while they are away. A bad sector says EIO as well,
+            // and costs a few tries.
             case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV, ENOMEDIUM, ENOLCK, ENOLINK, ECOMM: .transient
             case ENOTCONN, ESHUTDOWN, ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET,
                 EHOSTDOWN, EHOSTUNREACH:
@@ -61,7 +60,7 @@ public enum FailureClass: String, Codable, Sendable, CaseIterable {
             }
     }
 
-    /// The codes that are of no class but `input`, for whoever has only the words that belong to them.
+    /// The codes of all classes but `input`, for a caller that has only the message of an error.
     public static let telling: [Int32] = [
         ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
     ]

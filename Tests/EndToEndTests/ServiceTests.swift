@@ -2,7 +2,7 @@ import Foundation
 import PipelineControl
 import Testing
 
-@Suite("What the service manager is told")
+@Suite("News for the service manager")
 struct ServiceTests {
     private static func with(
         _ files: [String: String] = [:], _ variables: [String: String] = [:],
@@ -142,7 +142,9 @@ struct ServiceTests {
         }
     }
 
-    @Test("who does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody")
+    @Test(
+        "a manager that does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody"
+    )
     func unasked() async throws {
         try await Self.with { daemon, manager in
             try await manager.until("READY=1")

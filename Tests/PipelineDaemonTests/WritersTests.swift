@@ -4,13 +4,15 @@ import Testing
 
 @testable import PipelineDaemon
 
-@Suite("Who still writes to a file")
+@Suite("Files that somebody still writes")
 struct WritersTests {
     private let begun = DispatchTime(uptimeNanoseconds: 1_000_000_000)
     private let end = DispatchTime(uptimeNanoseconds: 3_000_000_000)
     private let almost = DispatchTime(uptimeNanoseconds: 2_999_999_999)
 
-    @Test("one who is not seen to close it is waited for until WriterTimeout after the last change, and no longer")
+    @Test(
+        "a writer that is not seen to close it is waited for until WriterTimeout after the last change, and no longer"
+    )
     func patience() {
         var writers = Writers(patience: .seconds(2))
         writers.heard(.written("/in/a.png"), at: DispatchTime(uptimeNanoseconds: 1))
@@ -27,7 +29,7 @@ struct WritersTests {
         #expect(!writers.contains("/in/a.png", at: begun))
     }
 
-    @Test("one who closes it, moves it or takes its folder away is waited for no more")
+    @Test("a writer that closes it, moves it or takes its folder away is waited for no more")
     func over() {
         let file = "/in/album/a.png"
         for event in [Inotify.Event.closed(file), .gone(file), .movedIn(file), .folderGone("/in/album"), .overflow] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PluginKit
 
-/// One of each kind of parameter, and what it was called with as the picture's samples.
+/// A filter with a parameter of each kind, which writes its arguments into the picture's samples.
 private struct EveryKind: Filter {
     enum Corner: String, CaseIterable, Sendable { case topLeft = "top-left", bottom }
 
@@ -147,7 +147,7 @@ private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePoin
     complaint.withLock { $0 = text }
 }
 
-/// A filter as the host calls it.
+/// Calls a filter as the host does.
 private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws -> Image {
     complaint.withLock { $0 = "" }
     let folder = strdup("/nowhere")

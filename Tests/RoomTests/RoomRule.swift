@@ -1,9 +1,9 @@
 import Testing
 
-/// What a room may not do, as a sentence and as a check.
+/// A prohibition for a room, as a sentence and as a check.
 struct RoomRule: CustomTestStringConvertible {
     let testDescription: String
-    /// What in this file breaks the rule.
+    /// The parts of a file that break the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
     /// Only these folders import the module, or include its library's headers.

@@ -28,7 +28,7 @@ struct RoomTests {
     }
 
     @Test(
-        "What breaks a rule is found, however it is written",
+        "An offence is found, however it is written",
         arguments: [
             ("OperationGraph/Gate.swift", "package import PipelineModel"),
             ("PipelineModel/Chain.swift", "import Dispatch"),
@@ -66,7 +66,7 @@ struct RoomTests {
     }
 
     @Test(
-        "What keeps the rules is left in peace",
+        "Innocent code is left in peace",
         arguments: [
             ("PipelineDaemon/Ledger/Database.swift", "import CSQLite"),
             ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far the tests go that could go on for ever: `./run test` looks at a selection, `./run test --all` at much more.
+/// Chooses how far an endless kind of test goes: `./run test` looks at a selection, `./run test --all` at much more.
 public enum Sweep {
     private static let isWhole = ProcessInfo.processInfo.environment["PIPELINED_SWEEP"] == "all"
 

@@ -1,4 +1,4 @@
-/* What Swift cannot spell: control messages, flags behind macros, calls that glibc's module leaves out.
+/* Calls that Swift can't spell: control messages, flags behind macros, functions that glibc's module leaves out.
  * Each function wraps one call and decides nothing; -1 with errno on failure, as the call itself. */
 #ifndef PIPELINED_CLINUX_H
 #define PIPELINED_CLINUX_H

@@ -1,4 +1,4 @@
-/// What downloads may take, of time, room and the network.
+/// Limits of downloads in time, room and connections.
 public struct DownloadSettings: Sendable, Hashable {
     public var connectTimeout = Duration.seconds(10)
     public var stallTimeout = Duration.seconds(30)
@@ -41,7 +41,7 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// Between spaces. Each assignment appends.
+    /// Hosts are written between spaces. Each assignment appends.
     static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })

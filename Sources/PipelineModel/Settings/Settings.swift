@@ -1,4 +1,4 @@
-/// What holds for the whole daemon. A setting is one property here and one row in `table`.
+/// The settings of the whole daemon. A setting is one property here and one row in `table`.
 public struct Settings: Sendable, Hashable {
     public var defaultRecipe = "noir"
     public var drainTimeout = Duration.seconds(30)
@@ -27,10 +27,9 @@ public struct Settings: Sendable, Hashable {
     public var retry = RetrySettings()
     public var plugins = PluginSettings()
 
-    /// Where each setting that is not at its default comes from, by section and key.
+    /// The source of each setting that is not at its default, by section and key.
     private var sources: [String: String] = [:]
 
-    /// Everything at its default.
     public init() {}
 
     static let table: [Setting<Settings>] =
@@ -97,7 +96,7 @@ public struct Settings: Sendable, Hashable {
         ] + InboxSettings.table.map { $0.within(\.intake) } + DownloadSettings.table.map { $0.within(\.downloads) }
         + ControlSettings.table.map { $0.within(\.control) }
 
-    /// Sets what is written `key` in `section`, as a file would; an empty text sets it back to its default.
+    /// Sets `key` in `section`, as a file would; an empty text sets it back to its default.
     public mutating func set(
         _ key: String, in section: String, to text: String, source: String
     ) throws(Problem) {

@@ -1,7 +1,6 @@
 import PipelineModel
 import SystemCalls
 
-/// One list shows the whole suite.
 extension Conformance {
     static let checks = [
         Check(name: "one pixel") { try $0.sizes([(1, 1)]) },
@@ -93,7 +92,7 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// What a worker may keep of so many pictures: about half of one of them each.
+    /// The most that a worker may grow over so many pictures: about half of one of them each.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
@@ -105,7 +104,7 @@ extension Conformance {
             guard try bytes(source, in: process) == first else {
                 throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
             }
-            // By then it has what it needs.
+            // The worker has all its buffers by then.
             if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
         }
         let growth = process.memory.now - memory
@@ -121,7 +120,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // Its own, whose peak is this picture's.
+        // The peak of a worker of its own is this picture's.
         let process = try FilterProcess(plugin, arguments)
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])

@@ -2,8 +2,8 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// Several filters, or one, as one table: they run over a picture that holds every value once, and what comes out is looked up for each
-/// pixel. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
+/// One or several filters as one table: they run over a picture that holds every value once, and each pixel's result is
+/// looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
@@ -13,7 +13,7 @@ struct FilterTable {
         var table = try Picture.everyValue(like: colours)
         for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
         try cancellation.check()
-        // Now, and not while the picture flows: what goes wrong here is the filters' own.
+        // The table is made now, and not while the picture flows: a failure here is the filters' own.
         table = try table.inMemory()
         guard !(picture.hasAlpha && table.hasAlpha) else {
             throw WorkerFailure(
@@ -27,7 +27,7 @@ struct FilterTable {
 }
 
 extension Picture {
-    /// 256 or 65536 pixels, each value once, in each of its bands.
+    /// A picture of 256 or 65536 pixels, which has each value once in each of its bands.
     fileprivate static func everyValue(like picture: Picture) throws -> Picture {
         let isWide: gboolean = picture.format == VIPS_FORMAT_USHORT ? 1 : 0
         let interpretation = picture.interpretation

@@ -72,7 +72,7 @@ struct CrashLoadTests {
         }
     }
 
-    /// The original has not gone before its results are there.
+    /// Checks that no original has gone before its results are there.
     private func checkMidway(_ name: String, _ daemon: DaemonFixture) {
         for recipe in Self.recipes {
             let inInbox = daemon.exists("inbox/\(recipe)/\(name).png")
@@ -97,7 +97,7 @@ struct CrashLoadTests {
         let expected = Self.recipes.flatMap { recipe in results.map { "\(recipe)/\($0)" } }.sorted()
         #expect(daemon.files(in: "outbox") == expected)
         #expect(daemon.files(in: "failed") + daemon.files(in: "cancelled") == [])
-        // The pictures are all the same, and so must be what became of them.
+        // The pictures are all the same, and so must be their results.
         for recipe in Self.recipes {
             for suffix in ["jpg", "small.png"] {
                 let made = Set(try names.map { try daemon.data("outbox/\(recipe)/\($0).\(suffix)") })
@@ -108,7 +108,7 @@ struct CrashLoadTests {
     }
 }
 
-/// The same numbers in every run (SplitMix64).
+/// A generator of the same numbers in every run (SplitMix64).
 private struct Seeded: RandomNumberGenerator {
     var state: UInt64
 

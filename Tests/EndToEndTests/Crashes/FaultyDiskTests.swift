@@ -39,7 +39,7 @@ private struct Fault: Sendable {
     }
 }
 
-/// What kind of file system the folders lie on.
+/// The kind of the folders' file system.
 enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
     /// Originals are copied to the archive.
@@ -53,7 +53,7 @@ enum DiskKind: String, CaseIterable, Sendable {
 @Suite("Disks that answer errors", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
 struct FaultyDiskTests {
     @Test(
-        "whatever call EIO and ESTALE meet, once or for a while: each picture is done once, and is told nothing of rights or damage"
+        "EIO and ESTALE meet every call, once or for a while: each picture is done once, and is told nothing of rights or damage"
     )
     func sweep() async throws {
         // They run at once, because each waits for retries most of the time.

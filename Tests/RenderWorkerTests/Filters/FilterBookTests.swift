@@ -4,8 +4,8 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// The manual of the filters is what they say of themselves. `./run docs` writes it by this test: `PIPELINED_DOCS` names a folder of the
-/// project's sample pictures then.
+/// docs/filters.md repeats the filters' own descriptions. `./run docs` writes it by this test: `PIPELINED_DOCS` names a
+/// folder of the project's sample pictures then.
 @Suite("docs/filters.md")
 struct FilterBookTests {
     private static let docs = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../docs").standardized
@@ -59,7 +59,7 @@ struct FilterBookTests {
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
         let sample = try sample(samples)
-        // The same for all of them, before any of the filters.
+        // All filters begin with the same resize.
         let start = "resize width=360 kernel=lanczos3"
         let save = "save format=webp quality=80 metadata=strip"
         func draw(_ picture: String, _ stages: String?...) throws {
