@@ -225,6 +225,7 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDWR | O_APPEND)
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
+            while try file.status().st_size == 20_000_000 { sched_yield() }
             let reply = try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#, [file])
             isOver.set()
             #expect(reply.error == "Refused")

@@ -131,7 +131,10 @@ struct FullDiskTests {
                 for number in 1...4 { try daemon.write(Picture.small, to: "album/\(number).png") }
                 try FileManager.default.moveItem(atPath: daemon.path("album"), toPath: daemon.path("inbox/album"))
                 var held = try daemon.status()
-                while held.jobs.waiting != 4 || daemon.exists("inbox/album/4.png") {
+                // An inbox tells a moment later that nothing settles in it any more.
+                while held.jobs.waiting != 4 || held.inboxes.first?.settling != 0
+                    || daemon.exists("inbox/album/4.png")
+                {
                     await Task.yield()
                     held = try daemon.status()
                 }
