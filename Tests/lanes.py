@@ -1,10 +1,10 @@
 """Runs the tests in lanes: python3 Tests/lanes.py PROGRAM FOLDER [--lanes N] [--filter PATTERN]… [--skip PATTERN]…
 
 PROGRAM is the tests' bundle. A suite is a process of its own, in which its tests run one after the other, so that no suite meets the
-state of another; so many suites run at once as there are lanes. FOLDER keeps what each suite said, and how long it took: the suites
-that took longest begin first the next time.
+state of another; so many suites run at once as there are lanes. FOLDER keeps each suite's output and time: the suites that took longest
+begin first the next time.
 
-A suite that tells of nothing for QUIET seconds hangs, and is ended; however busy a machine is, it gets further in that time.
+A suite that is silent for QUIET seconds hangs, and is ended; on the busiest machine a suite gets further in that time.
 """
 
 import argparse

@@ -14,7 +14,7 @@ struct VerifyTests {
         _ = try worker.open(Pixels.colourful(40, 30).file(.png), "save format=\(format)")
         let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
         guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
-        #expect(failure.stage == "save" && failure.message.contains("not what was made"), "\(failure)")
+        #expect(failure.stage == "save" && failure.message.contains("not the picture that was made"), "\(failure)")
         #expect(failure.advice?.contains("pipectl retry") == true)
     }
 

@@ -21,7 +21,7 @@ public struct DownloadSettings: Sendable, Hashable {
             "a server that sends less than 1 KB within this time is given up"),
         Setting(
             "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
-            "a larger download fails; what comes compressed counts as what it unpacks to"),
+            "a larger download fails; a compressed one counts by its unpacked size"),
         Setting(
             "Download", "PerHost", \.perHost, .count(1...1024),
             "downloads from one server, and connections to it, at once; servers take turns"),

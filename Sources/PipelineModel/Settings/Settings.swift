@@ -39,7 +39,7 @@ public struct Settings: Sendable, Hashable {
                 "the recipe that inbox/ itself belongs to"),
             Setting(
                 "Daemon", "DrainTimeout", \.drainTimeout, .duration(.zero ... .seconds(3600)),
-                "how long what runs may go on after a stop was asked for"),
+                "how long running operations may go on after a stop was asked for"),
             Setting(
                 "Daemon", "CancelGrace", \.cancelGrace, .duration(.zero ... .seconds(60)),
                 "how long a cancelled job may take to stop before its worker is killed"),
@@ -66,7 +66,7 @@ public struct Settings: Sendable, Hashable {
                 "a result that grows larger fails its job"),
             Setting(
                 "Daemon", "MemoryBudget", \.memoryBudget, .memory,
-                "what the pictures in work may need together, of the memory that the service may use; others wait"),
+                "how much of the service's memory the pictures in work may need together; others wait"),
             Setting(
                 "Daemon", "CrashTries", \.crashTries, .count(1...100),
                 "a picture that was in work at so many crashes of the daemon itself fails"),
@@ -79,7 +79,7 @@ public struct Settings: Sendable, Hashable {
                 "a worker is replaced after so many jobs"),
             Setting(
                 "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
-                "what must be free in an outbox that was full before its work goes on"),
+                "how much must be free in an outbox that was full before its work goes on"),
             Setting(
                 "Daemon", "History", \.history, .duration(.seconds(1) ... .seconds(3650 * 86400)),
                 "how long ended jobs are remembered"),

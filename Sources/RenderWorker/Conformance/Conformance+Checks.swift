@@ -56,8 +56,8 @@ extension Conformance {
         guard wide.is16Bit else { throw FilterTrouble("the result has 8 bits a sample") }
         guard abs(wide.mean - narrow.mean) <= 3 else {
             throw FilterTrouble(
-                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: what counts in "
-                    + "samples must count in 65535ths, too")
+                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: "
+                    + "lengths and limits in samples must be in 65535ths")
         }
         return "as with 8"
     }
@@ -139,7 +139,7 @@ extension Conformance {
                 try hugePicture.get(), try chain.stages(format: "jpeg"), into: Descriptor.memory([]), when: moment)
             guard time < Self.grace else {
                 throw FilterTrouble(
-                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in what takes long")
+                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in long work")
             }
             times.append(Int(time / .milliseconds(1)))
         }

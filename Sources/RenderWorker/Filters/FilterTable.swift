@@ -18,7 +18,7 @@ struct FilterTable {
         guard !(picture.hasAlpha && table.hasAlpha) else {
             throw WorkerFailure(
                 stage: stages.map(\.stage.name).joined(separator: " + "),
-                message: "an alpha band was added to what has one, by a filter that says it leaves alpha as it is",
+                message: "a filter that says it leaves alpha as it is added an alpha band to a picture that has one",
                 advice: "leave the filter out of the chain, or mend it")
         }
         let result = try colours.then { cvips_maplut($0, $1, table.image) }.interpreted(table.interpretation)

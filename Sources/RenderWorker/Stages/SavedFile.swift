@@ -30,7 +30,7 @@ enum SavedFile {
 
     private static func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
-            stage: SaveStage.name, message: "the result that was written is not what was made: \(message)",
+            stage: SaveStage.name, message: "the written result is not the picture that was made: \(message)",
             advice: "look at the disk of the outbox, then pipectl retry; another format may do, too")
     }
 }
