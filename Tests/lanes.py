@@ -1,10 +1,10 @@
 """Runs the tests in lanes: python3 Tests/lanes.py PROGRAM FOLDER [--lanes N] [--filter PATTERN]… [--skip PATTERN]…
 
 PROGRAM is the tests' bundle. A suite is a process of its own, in which its tests run one after the other, so that no suite meets the
-state of another; so many suites run at once as there are lanes. FOLDER keeps what each suite said, and how long it took: the suites
-that took longest begin first the next time.
+state of another; so many suites run at once as there are lanes. FOLDER keeps each suite's output and time: the suites that took longest
+begin first the next time.
 
-A suite that tells of nothing for QUIET seconds hangs, and is ended; however busy a machine is, it gets further in that time.
+A suite that is silent for QUIET seconds hangs, and is ended; on the busiest machine a suite gets further in that time.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class Suite:
         for test in chosen:
             words += ["--filter", "^" + re.escape(test)]
         with open(self.output, "wb") as output:
-            # What it starts is of its session, and ends with it.
+            # Its children are in its session, and end with it.
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
             status, usage = self.wait()

@@ -45,10 +45,10 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
-put 644 share/doc/pipelined "$source"/{README.md,CHANGELOG.md,SECURITY.md,LICENSE} "$source"/docs/*.md
-put 644 share/doc/pipelined/design "$source"/docs/design/*.md
-put 644 share/doc/pipelined/decisions "$source"/docs/decisions/*.md
-put 644 share/doc/pipelined/pictures "$source"/docs/pictures/*
+# The pages keep their places, so that their links hold.
+put 644 share/doc/pipelined "$source"/{README,CHANGELOG,CONTRIBUTING,SECURITY}.md "$source/LICENSE"
+for folder in docs docs/design docs/decisions; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done
+put 644 share/doc/pipelined/docs/pictures "$source"/docs/pictures/*
 
 # The units say where the programs are.
 units=$source/packaging/systemd

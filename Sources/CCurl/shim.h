@@ -35,7 +35,7 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
-/* What is known of it. */
+/* Facts about a transfer. */
 
 static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
@@ -55,7 +55,7 @@ static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option,
     return curl_multi_setopt(multi, option, value);
 }
 
-/* Of a message that says how a transfer has ended. */
+/* The result in a message about the end of a transfer. */
 static inline CURLcode ccurl_result(const CURLMsg *message) {
     return message->data.result;
 }

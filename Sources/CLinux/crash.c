@@ -67,6 +67,10 @@ int clinux_code(const void *address, const void **start, size_t *size) {
     return 0;
 }
 
+const void *(*clinux_entry(void *library, const char *name))(void) {
+    return (const void *(*)(void))dlsym(library, name);
+}
+
 const char *clinux_file(const void *address) {
     Dl_info object;
     return dladdr(address, &object) ? object.dli_fname : NULL;
@@ -111,7 +115,7 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* What unwinding needs is loaded now: a crash may be for want of memory. */
+    /* Loads the parts that unwinding needs now: a crash may be for want of memory. */
     noted_frame();
     /* For a stack that has overflown; of the calling thread. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};

@@ -4,8 +4,8 @@
  *
  *     const PipelineFilter *pipeline_filter(void);
  *
- * What it returns, valid for the life of the process, describes the filter and names the function that extends a picture by it. Help, checking of
- * chains and completion all read this description; nothing is said twice. This is a whole one:
+ * Its return value, valid for the life of the process, describes the filter and names the function that extends a picture by it. Help,
+ * checking of chains and completion all read this description; nothing is said twice. This is a whole one:
  *
  *     #include <vips/vips.h>
  *     #include <pipeline_plugin.h>
@@ -31,11 +31,11 @@
  * Put it into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ of `pipelined --root`), and `pipectl reload`.
  *
  * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters at its start, before it reads anything
- * foreign, and then confines itself. A filter is never unloaded; a newer version of its file is loaded by new processes. One that can't be
- * loaded, crashes or blocks while it is, or describes itself wrongly is left out, with a warning that names file and reason.
+ * foreign, and then confines itself. A filter is never unloaded; new processes load a newer version of its file. A filter that can't be
+ * loaded, crashes or blocks meanwhile, or describes itself wrongly is left out, with a warning that names file and reason.
  *
  * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while the result is saved,
- * in several threads. What `apply` sets up must not change once it has returned.
+ * in several threads. The operations that `apply` sets up must not change once it has returned.
  *
  *   - It is sRGB or grey, gamma-encoded, with 8 or 16 bits a sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT): 1 or 3 bands, and perhaps an
  *     alpha band as the last, not premultiplied (vips_image_hasalpha tells). It may be as small as 1 × 1.
@@ -88,7 +88,7 @@ extern "C" {
 /* libvips' picture. Include <vips/vips.h> to work with it. */
 struct _VipsImage;
 
-/* What the values of a parameter may be. */
+/* The type of a parameter's values. */
 typedef enum PipelineParameterType {
     PIPELINE_NUMBER = 0,  /* a decimal number: value.number */
     PIPELINE_INTEGER = 1, /* a whole number:   value.number */
@@ -98,7 +98,7 @@ typedef enum PipelineParameterType {
     PIPELINE_TEXT = 5     /* any text:         value.text */
 } PipelineParameterType;
 
-/* What may be written after the filter's name in a chain: `noir contrast=1.2`. */
+/* A parameter is written after the filter's name in a chain: `noir contrast=1.2`. */
 typedef struct PipelineParameter {
     const char *name;
     PipelineParameterType type;
@@ -117,7 +117,7 @@ typedef struct PipelineValue {
     const char *PIPELINE_NULLABLE text;
 } PipelineValue;
 
-/* Traits: promises that let the host choose a faster way to the same result, and what a filter asks for. */
+/* Traits: promises that let the host choose a faster way to the same result, and requests of a filter. */
 typedef enum PipelineTrait {
     /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host hands over that luma, a picture of one colour band:
      * where a JPEG or a WebP is read, its own, without ever decoding a colour. */
@@ -129,7 +129,7 @@ typedef enum PipelineTrait {
     PIPELINE_CHANGES_SIZE = 1 << 2,
     /* A pointwise filter in which each colour band of the result depends on the same band of the input alone (or on luma, together with
      * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host takes alpha off, runs the filter over a picture of 256 × 1 or 65536 × 1
-     * pixels that holds every value once, uses what comes out as that table, and puts alpha back; several filters in a row become one table.
+     * pixels that holds every value once, uses the result as that table, and puts alpha back; several filters in a row become one table.
      * A filter need not know: a picture like that is a picture. Only together with PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
@@ -145,16 +145,16 @@ typedef enum PipelineLogLevel {
     PIPELINE_LOG_NOTICE = 1   /* worth reading, now and then */
 } PipelineLogLevel;
 
-/* What the host offers to a filter while `apply` runs, and not later. */
+/* The host's services for a filter, valid while `apply` runs, and not later. */
 typedef struct PipelineHost {
     size_t size; /* sizeof(PipelineHost), as the host was compiled */
-    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied: one line, for whoever dropped the picture. */
+    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied: one line, for the person who dropped the picture. */
     void (*fail)(const struct PipelineHost *host, const char *message);
-    /* Writes a line to the service's log, with the names of filter and picture. The text is copied. Of one picture the first lines are
-     * written, as many as FilterLines= in [Daemon] allows, and how many more there were. */
+    /* Writes a line to the service's log, with the names of filter and picture. The text is copied. The first lines about
+     * a picture are written, as many as FilterLines= in [Daemon] allows, and the number of further ones. */
     void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
-    /* Nonzero once the job is cancelled: what takes long in `apply` asks now and then, and returns nonzero. What libvips does later is stopped by
-     * the host. */
+    /* Nonzero once the job is cancelled: an `apply` that takes long asks now and then, and returns nonzero. The host stops libvips'
+     * later work. */
     int (*cancelled)(const struct PipelineHost *host);
     /* The path of the filter's own folder, which it may read: the folder of its name in the first plugin folder that has one
      * (`watermark/` for watermark), as it was when the filter was loaded. NULL if there is none. */
@@ -164,7 +164,7 @@ typedef struct PipelineHost {
 } PipelineHost;
 
 typedef struct PipelineFilter {
-    /* PIPELINE_FILTER_LAYOUT: what this filter was compiled with. */
+    /* PIPELINE_FILTER_LAYOUT: the layout with which this filter was compiled. */
     uint32_t abi;
     uint32_t filter_size;
     uint32_t parameter_size;
@@ -180,7 +180,7 @@ typedef struct PipelineFilter {
     int (*apply)(
         const PipelineHost *host, const PipelineValue *values, struct _VipsImage *input,
         struct _VipsImage *PIPELINE_NULLABLE *PIPELINE_NULLABLE output);
-    /* What comes from here on may be left out. */
+    /* The fields from here on may be left out. */
     const char *PIPELINE_NULLABLE author;
     /* Names of parameters, ended by NULL. The host refuses a chain that gives none of them. A parameter counts as
      * given when its value differs from the default. */

@@ -8,8 +8,8 @@
  *             || pipeline_join(toned, input, output);
  *     }
  *
- * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does. What `apply` gets is
- * taken apart into its colours (1 or 3 bands) and alpha; `pipeline_join` puts both together again.
+ * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does. The input of `apply`
+ * is taken apart into its colours (1 or 3 bands) and alpha; `pipeline_join` puts both together again.
  */
 #ifndef PIPELINE_VIPS_H
 #define PIPELINE_VIPS_H
@@ -28,8 +28,8 @@ static inline void pipeline_release(VipsImage **picture) {
         g_object_unref(*picture);
 }
 
-/* Before the declaration of pictures that are of no more use at the end of the block: `PIPELINE_OWNED VipsImage *a = NULL, *b = NULL;`.
- * What libvips has made of them keeps what it needs. */
+/* Releases the declared pictures at the end of the block: `PIPELINE_OWNED VipsImage *a = NULL, *b = NULL;`.
+ * Pictures that libvips has made of them keep the parts that they need. */
 #define PIPELINE_OWNED __attribute__((cleanup(pipeline_release)))
 
 /* ---- The picture as it came ---- */
@@ -121,7 +121,7 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
 
 /* ---- Tones ---- */
 
-/* What becomes of a sample: from 0 to 1, in and out, for each of the result's bands. */
+/* Turns a sample into one of the result's bands; both go from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
 /* Colours through a table that `tone` fills: of one band, into `bands`; of three, each through its own. */
@@ -168,7 +168,7 @@ static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsI
 
 /* ---- Neighbourhoods ---- */
 
-/* A picture in which the colours of what is transparent have no weight, so that a blur does not spread them. Without alpha it is the same. */
+/* Takes the weight off the colours of transparent pixels, so that a blur does not spread them. Without alpha it is the same picture. */
 static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
 }

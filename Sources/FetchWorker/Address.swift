@@ -41,7 +41,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         return inet_ntop(AF_INET6, bytes, &text, socklen_t(text.count)).map { String(cString: $0) } ?? "?"
     }
 
-    /// Anybody's, on the open network. What is not known to be is not.
+    /// Anybody on the open network can reach it. An unknown range counts as private.
     var isPublic: Bool { bytes.count == 4 ? isPublicFour : isPublicSix }
 
     private struct Block {
@@ -62,7 +62,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Of the registries of special-purpose addresses (IANA, RFC 6890 and after), all that are not reachable by everybody.
+    /// The special-purpose ranges in IANA's registries (RFC 6890 and after) that not everybody can reach.
     private static let specialFour = [
         Block("0.0.0.0", 8),  // this network
         Block("10.0.0.0", 8),  // private
@@ -87,16 +87,16 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     private static let translated = Block("64:ff9b::", 96)
     private static let sixToFour = Block("2002::", 16)
     private static let global = Block("2000::", 3)
-    /// Of the global ones, and not reachable by everybody.
+    /// Global ranges that not everybody can reach.
     private static let specialSix = [
         Block("2001::", 23),  // protocols, Teredo
         Block("2001:db8::", 32),  // documentation
         Block("3fff::", 20),  // documentation
     ]
 
-    /// Loopback, unspecified, link-local, site-local, unique local and multicast ones are not global ones.
+    /// Loopback, unspecified, link-local, site-local, unique local and multicast addresses are not global.
     private var isPublicSix: Bool {
-        // Three ways to write an IPv4 address; it is that which is reached.
+        // An IPv4 address can be written in three ways; the connection goes to that address.
         if Self.mapped.holds(self) || Self.translated.holds(self) { return Address(bytes[12...]).isPublic }
         if Self.sixToFour.holds(self) { return Address(bytes[2..<6]).isPublic }
         return Self.global.holds(self) && !Self.specialSix.contains { $0.holds(self) }

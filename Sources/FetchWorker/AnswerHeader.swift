@@ -1,17 +1,17 @@
-/// What the header of a server's answer says, as far as anybody here asks. Every answer begins a new one, also those in between.
+/// The fields of an answer's header that the worker needs. Every answer begins a new one, interim answers too.
 struct AnswerHeader {
     private(set) var status = 0
-    /// Its last line has come.
+    /// The header's last line has come.
     private(set) var isWhole = false
     private(set) var name: String?
     private var strongTag: String?
     private var changed: String?
     private(set) var refusesRanges = false
     private(set) var isEncoded = false
-    /// Of the part that a partial answer brings.
+    /// Where the body of a partial answer begins in the whole.
     private(set) var rangeStart: Int64?
 
-    /// What tells that the server still has the same, when the rest is asked for.
+    /// A strong tag or a date, by which a later request finds out that the server still has the same file.
     var validator: String? { strongTag ?? changed }
 
     /// Takes a line, with its end.
@@ -56,6 +56,6 @@ extension StringProtocol {
         return String(self[first...last])
     }
 
-    /// It may be sent back in a header.
+    /// The text may be sent back in a header.
     fileprivate var isSafe: Bool { utf8.count <= 1000 && utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 }

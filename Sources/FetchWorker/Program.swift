@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// What happens from the start of the process to the first message.
+/// The worker's life from the start of the process to the first message.
 enum Program {
     static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
@@ -19,13 +19,13 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        // A server that hangs up is told by the call that writes to it.
+        // The call that writes to a server reports that the server has hung up.
         signal(SIGPIPE, SIG_IGN)
         guard Curl.start(), let worker = Worker(channel: channel) else {
             FileHandle.standardError.write(Data("pipelined-fetch: libcurl does not start\n".utf8))
             return EX_SOFTWARE
         }
-        // A thread for each name that is being looked up; the default is 8 MB for each.
+        // libcurl starts a thread for each name that it looks up; the default stack is 8 MB.
         _ = clinux_thread_stacks(512 << 10)
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         worker.run(missing: Confinement.begin(.fetch))

@@ -27,29 +27,29 @@ final class Transfer {
     private var mayBePrivate = false
     private var header = AnswerHeader()
     private var headerBytes = 0
-    /// The body is the one that is wanted; nil before it has begun.
+    /// Whether the body is the wanted picture; nil before the body has begun.
     private var isWanted: Bool?
     private var dropped = 0
     /// How far the staging file goes.
     private(set) var received: Int64
     private(set) var total: Int64?
     private var refused: Address?
-    /// Why this end has broken it off.
+    /// Why the worker has broken the transfer off.
     private var verdict: FetchFailure?
-    /// Since when so much must come, and what had come by then; nil while there is no connection.
+    /// The start of the present stall window, and the bytes that had come by then; nil while there is no connection.
     private var window: (start: ContinuousClock.Instant, bytes: Int)?
     /// Bytes received by all its requests, headers included.
     private(set) var arrived = 0
     /// No address is known yet: the name is being looked up, or the transfer waits for a free connection.
     private(set) var isWaiting = true
 
-    /// In bytes. A header is no place to hide a body in.
+    /// In bytes. The limit keeps a body from hiding in a header.
     private static let longestHeader = 256 << 10
     /// In bytes: the longest header line that libcurl takes. Beyond it, libcurl reports that memory ran out.
     private static let longestLine = 100 << 10
-    /// In bytes, of an answer that says that there is no picture. Beyond that the connection is not worth keeping.
+    /// In bytes. The connection is not worth keeping when an error page is longer.
     private static let longestApology = 64 << 10
-    /// What must come within StallTimeout, in bytes: one at a time, now and then, would hold a place for ever.
+    /// In bytes, within StallTimeout: a server that sends one byte now and then would hold a slot for ever.
     private static let leastProgress = 1024
 
     init?(_ request: FetchRequest, into target: Descriptor) {
@@ -76,7 +76,7 @@ final class Transfer {
         let me = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, words)
-        // Whatever the environment or a file at home says: no proxy, no password, nothing but HTTP.
+        // The environment and files at home are ignored: no proxy, no password, nothing but HTTP.
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
@@ -88,11 +88,12 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
-        // Asks for the bytes as they are; what comes encoded all the same is decoded, and counted as that.
+        // The request asks for unencoded bytes. A body that comes encoded all the same is decoded, and its decoded size
+        // counts.
         ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
         ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, request.limits.connectMilliseconds)
-        // A name that is still being looked up holds up nobody.
+        // A pending name lookup does not delay the end of the process.
         ccurl_set_number(handle, CURLOPT_QUICK_EXIT, 1)
         if let resume = request.resume {
             headers = curl_slist_append(headers, "Range: bytes=\(resume.offset)-")
@@ -118,7 +119,7 @@ final class Transfer {
         return Unmanaged<Transfer>.fromOpaque(me).takeUnretainedValue()
     }
 
-    /// Makes ready for the request to `url`; throws when that may not be asked.
+    /// Prepares the request to `url`; throws when that URL may not be asked.
     func prepare() throws(FetchFailure) {
         let scheme = Curl.part(CURLUPART_SCHEME, of: url)
         guard let scheme, let host = Curl.part(CURLUPART_HOST, of: url), !host.isEmpty else {
@@ -139,12 +140,12 @@ final class Transfer {
         ccurl_set_text(handle, CURLOPT_URL, url)
     }
 
-    /// "it", or "it redirects to a place that".
+    /// The subject of a message: "it", or what it redirects to.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
 
     // MARK: - Where to
 
-    /// Here, and nowhere else, an address is about to be connected to: the name has been looked up, and is not looked up again.
+    /// Every connection begins here, with the address that will be used: the name is not looked up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
         isWaiting = false
         guard let to else { return CURL_SOCKET_BAD }
@@ -159,7 +160,7 @@ final class Transfer {
         return false
     }
 
-    /// A connection may be one that another transfer has made, under other rules.
+    /// libcurl may hand over a connection that another transfer made under other rules.
     private func mayAsk(_ address: UnsafeMutablePointer<CChar>?) -> Int32 {
         isWaiting = false
         window = (.now, arrived)
@@ -179,12 +180,12 @@ final class Transfer {
             return -1
         }
         header.read(line)
-        // Some think long, and then are quick.
+        // Some servers take long to begin, and then are quick.
         if header.isWhole, isWanted == nil { window = (.now, arrived) }
         return line.count
     }
 
-    /// Another number than it was given makes libcurl break off.
+    /// A return value other than the number of bytes makes libcurl break off.
     private func readBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         arrived += bytes.count
         do throws(FetchFailure) {
@@ -201,7 +202,7 @@ final class Transfer {
         }
     }
 
-    /// Whether the body is the one that is wanted; before its first byte.
+    /// Returns whether the body is the wanted picture. It is called before the body's first byte.
     private func begin() throws(FetchFailure) -> Bool {
         if let isWanted { return isWanted }
         switch header.status {
@@ -239,7 +240,7 @@ final class Transfer {
     }
 
     private func unwritable(_ code: Int32) -> FetchFailure {
-        // The supervisor's own limit, should this process have lost count.
+        // The supervisor has set this limit on the file, in case this process loses count.
         if code == EFBIG { return tooLarge }
         let isOfRoom = code == ENOSPC || code == EDQUOT
         return FetchFailure(
@@ -249,7 +250,7 @@ final class Transfer {
 
     // MARK: - Time
 
-    /// Too little has come for too long.
+    /// Whether fewer than `leastProgress` bytes have come within a whole window.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let window, now - window.start >= .milliseconds(request.limits.stallMilliseconds) else { return false }
         guard arrived - window.bytes >= Self.leastProgress else { return true }
@@ -297,7 +298,6 @@ final class Transfer {
         return String(cString: next)
     }
 
-    /// An answer that is no picture.
     private var unwelcome: FetchFailure {
         let status = header.status
         let passes = [408, 425, 429, 500, 502, 503, 504].contains(status)
@@ -347,13 +347,14 @@ final class Transfer {
         }
     }
 
-    /// How the rest can be had later: of what has come now, or of what there was and nobody has touched.
+    /// How a later try can get the rest: of the bytes that have come now, or of an earlier try's, if they are
+    /// untouched.
     var kept: FetchResume? {
         if isWanted == true { return resume }
         return [206, 416].contains(header.status) ? nil : request.resume
     }
 
-    /// How the rest can be had, if at all.
+    /// How a later try can get the rest, if at all.
     private var resume: FetchResume? {
         guard isWanted == true, received > 0, !header.isEncoded, !header.refusesRanges,
             let validator = header.validator ?? (header.status == 206 ? request.resume?.validator : nil)

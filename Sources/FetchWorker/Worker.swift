@@ -14,7 +14,7 @@ final class Worker {
     private var reportedAt = ContinuousClock.now
     private var beats = 0
 
-    /// How often progress is told, and stalling looked for.
+    /// How often the worker tells progress and looks for stalled transfers.
     private static let beat = Duration.milliseconds(200)
     /// Beats between reports of a transfer that still waits for a connection.
     private static let waiting = 25
@@ -46,7 +46,7 @@ final class Worker {
 
     private func receive() {
         do {
-            // Nobody waits for what is being fetched.
+            // The supervisor is gone, so nobody waits for the transfers.
             guard let (order, descriptors) = try channel.receive(FetchOrder.self) else { _exit(0) }
             switch order {
             case .fetch(let request): begin(request, into: descriptors.first)
@@ -84,7 +84,7 @@ final class Worker {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
                 let transfer = byHandle[handle]
             else { continue }
-            // The message is gone with the handle.
+            // libcurl frees the message with the handle.
             let result = ccurl_result(message)
             curl_multi_remove_handle(all, handle)
             let id = transfer.request.id
@@ -119,7 +119,7 @@ final class Worker {
         }
     }
 
-    /// Its connection is closed, unless another transfer can use it. False when there is no such transfer.
+    /// Closes its connection, unless another transfer can use it. Returns false when there is no such transfer.
     @discardableResult
     private func end(_ id: Int) -> Bool {
         guard let transfer = transfers.removeValue(forKey: id) else { return false }
@@ -129,7 +129,7 @@ final class Worker {
         return true
     }
 
-    /// Whoever has cancelled all there was wants no connection left, neither those that were kept for the next transfer.
+    /// Closes the connections that were kept for later transfers: `cancel-all` leaves no connection open.
     private func hangUp() {
         guard let fresh = Self.bundle() else { return }
         curl_multi_cleanup(all)
@@ -142,7 +142,7 @@ final class Worker {
         } catch let error as WorkerChannelError {
             say("\(error)")
         } catch {
-            // A supervisor that is gone has closed the socket, which ends this process.
+            // When the supervisor is gone it has closed the socket, which ends this process.
         }
     }
 

@@ -3,7 +3,7 @@ extension ManualPage {
     public func roff(version: String, date: String) -> String {
         let head = [
             ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"pipelined \(version)\" pipelined",
-            // Words stay whole, and lines as long as they come out: options are read, and copied.
+            // Readers copy options, so words stay whole, and lines as long as they come out.
             ".nh", ".ad l", ".SH NAME",
         ]
         let body = parts.enumerated().flatMap { index, part in
@@ -26,7 +26,7 @@ extension ManualPage {
         }
     }
 
-    /// With what stands between backquotes in bold, over lines of a length that one can read.
+    /// Sets text between backquotes in bold, and breaks lines at a length that one can read.
     private static func filled(_ text: String) -> [String] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
         let marked = parts.map { $0.offset % 2 == 1 ? bold(String($0.element)) : escaped(String($0.element)) }.joined()
@@ -49,7 +49,7 @@ extension ManualPage {
         roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
     }
 
-    /// Every character as itself: roff makes typography of some, and knows others by their numbers alone.
+    /// Every character stands for itself: roff makes typography of some, and knows others by their numbers alone.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { roff, scalar in
             switch scalar {

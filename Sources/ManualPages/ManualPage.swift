@@ -1,20 +1,19 @@
-/// A page of the manual: what a program knows of itself, in the parts that such a page has. In texts, words between backquotes stand out.
+/// A page of the manual: a program's knowledge of itself, in the usual parts. Words between backquotes stand out.
 public struct ManualPage: Sendable {
     public enum Part: Sendable {
         case section(String)
-        /// A heading within a section.
         case heading(String)
         case paragraph(String)
-        /// A term as one writes it, what it wants behind it, and below it what there is to say.
+        /// A term as one writes it, its value, and its explanation below.
         case entry(String, value: String, String)
-        /// Lines that stay as they are.
+        /// Lines that are not filled.
         case lines([String])
     }
 
     public var name: String
     /// The section of the manual that it belongs to: 1 for programs, 5 for files, 8 for the administrator's programs.
     public var section: Int
-    /// What `apropos` shows.
+    /// The line that `apropos` shows.
     public var summary: String
     public var parts: [Part]
 
@@ -25,7 +24,7 @@ public struct ManualPage: Sendable {
         self.parts = parts
     }
 
-    /// The last section of a page: which others there are, by name and section.
+    /// The last section of a page, which names other pages with their sections.
     public static func others(_ pages: (name: String, section: Int)...) -> [Part] {
         [.section("SEE ALSO"), .paragraph(pages.map { "`\($0.name)`(\($0.section))" }.joined(separator: ", "))]
     }

@@ -1,12 +1,12 @@
 import Glibc
 public import SystemCalls
 
-/// A client's connection to the control socket: calls in turn, each answered before the next.
+/// A client's connection to the control socket. Each call is answered before the next.
 public final class ControlClient {
     /// No answer of a sane daemon is so long.
     private static let longestAnswer = 64 * 1024 * 1024
 
-    /// To poll together with other descriptors; `receive` reads what has come.
+    /// The socket, to be polled together with other descriptors; `receive` reads from it.
     public let socket: Descriptor
     private var frames = FrameBuffer()
 
@@ -35,7 +35,7 @@ public final class ControlClient {
         try send(call, more: true, descriptors: [])
     }
 
-    /// Waits until something comes, and returns the replies that are whole by then: several, one, or none yet; and whether the last
+    /// Waits until something comes, and returns the replies that are whole by then, possibly none, and whether the last
     /// of all is among them.
     public func receive<Request: ControlCall>(_: Request.Type) throws -> (replies: [Request.Reply], isOver: Bool) {
         try fill()
@@ -55,7 +55,7 @@ public final class ControlClient {
             while sent < frame.count { sent += try Socket.send(frame[sent...], to: socket) }
         } catch {
             guard Self.isGone(error) else { throw error }
-            // It may have said why before it closed; whoever reads on finds that, or the end.
+            // The daemon may have said why before it closed: the next read finds that, or the end.
         }
     }
 
@@ -84,7 +84,7 @@ public final class ControlClient {
         guard frames.count <= Self.longestAnswer || frames.hasFrame() else { throw EndlessAnswer() }
     }
 
-    /// A daemon that died shows itself in either direction, by these two codes or by the end of the stream.
+    /// A dead daemon shows itself in either direction by these two codes, or by the end of the stream.
     private static func isGone(_ error: any Error) -> Bool {
         guard let code = (error as? SystemError)?.code else { return false }
         return code == EPIPE || code == ECONNRESET
@@ -98,7 +98,7 @@ public struct ConnectionClosed: Error, CustomStringConvertible {
     public var description: String { "the daemon closed the connection" }
 }
 
-/// What answers is no daemon of ours.
+/// The answer is so long that no daemon of ours can have sent it.
 public struct EndlessAnswer: Error, CustomStringConvertible {
     public var description: String { "an answer that does not end" }
 }

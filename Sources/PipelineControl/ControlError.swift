@@ -1,4 +1,4 @@
-/// What an error says is for people; its name is for programs.
+/// An error's message is for people; its name is for programs.
 extension ControlError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -1,6 +1,6 @@
 /// An interface of the control socket: its name, and its description in Varlink's own language.
 ///
-/// What travels is said in this module's `.varlink` files alone. `./run generate` makes `Varlink.swift` of them: `Control`
+/// This module's `.varlink` files alone describe the messages. `./run generate` makes `Varlink.swift` of them: `Control`
 /// (the types), `Call`, `ControlError`, and the constants of this type.
 public struct ControlInterface: Sendable {
     public let name: String

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Bytes as they come from a stream, given out frame by frame. No byte is searched or moved more than once or twice, however the
-/// stream cuts its frames.
+/// Splits a stream's bytes into frames. No byte is searched or moved more than once or twice, however the stream cuts
+/// its frames.
 public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -11,7 +11,7 @@ public struct FrameBuffer: Sendable {
 
     public init() {}
 
-    /// Bytes that have not been given out.
+    /// The bytes that have not been given out.
     public var count: Int { bytes.count - start }
 
     public mutating func append(_ more: [UInt8]) {

@@ -1,5 +1,5 @@
-/// An optional or a list that may be left out, as by an older daemon: it is read as nil, or empty. It is always written, nil as
-/// `null`, where Swift's own coding would leave the key out: a reader of the JSON finds every name it expects.
+/// An optional or a list that may be left out, as by an older daemon: it is read as nil, or empty. It is always
+/// written, nil as `null`, so that a reader of the JSON finds every name; Swift's own coding would leave the key out.
 @propertyWrapper
 public struct Omissible<Value: HasNone & Sendable>: Codable, Sendable, Hashable {
     public var wrappedValue: Value
@@ -28,7 +28,7 @@ extension Array: HasNone where Element: Codable & Hashable {
     public static var none: [Element] { [] }
 }
 
-/// Chosen by the compiler for `@Omissible` properties.
+/// The compiler chooses these for `@Omissible` properties.
 extension KeyedDecodingContainer {
     public func decode<Value>(_: Omissible<Value>.Type, forKey key: Key) throws -> Omissible<Value> {
         Omissible(wrappedValue: try decodeIfPresent(Value.self, forKey: key) ?? Value.none)

@@ -38,8 +38,8 @@ extension ControlInterface {
         
         # `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
         # `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
-        # class of what it met last: input, transient, room, crash, timeout, configuration. `setbacks` counts what was transient, and
-        # `due` is when it is tried again.
+        # class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
+        # `due` is the time of the next try.
         type Job (
           id: int, batch: ?int, recipe: string, input: string, url: ?string, state: string, reason: ?string,
           outputs: []string, error: ?string, created: string, finished: ?string,
@@ -54,12 +54,12 @@ extension ControlInterface {
           attempt: int, worker: ?int, read: ?int, written: ?int, failure: ?string, progress: ?Progress
         )
         
-        # How far something is: of a download in bytes, of a render in pixels of the picture, once for each result, of a batch in jobs,
-        # of which those that failed or were cancelled count as done. `total` is null while it is not known. `rate` is units a second,
-        # of late, and `remaining` seconds: null as long as they can't be told, as while it is paused.
+        # The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in jobs, where
+        # failed and cancelled ones count as done. `total` is null while it is not known. `rate` is the recent number of units a second,
+        # and `remaining` is in seconds: both are null as long as they can't be told, as during a pause.
         type Progress (unit: string, done: int, total: ?int, fraction: ?float, rate: ?float, remaining: ?float)
         
-        # `fraction` is that of all operations of the job; `operation` is the one that works, and `progress` how far that is.
+        # `fraction` covers all operations of the job; `operation` is the one that works, and `progress` is its own.
         type JobProgress (job: Job, fraction: float, operation: ?string, progress: ?Progress)
         
         type BatchProgress (batch: Batch, progress: Progress)
@@ -71,8 +71,7 @@ extension ControlInterface {
           priority: string, after: Neighbours, followers: Neighbours
         )
         
-        # Jobs that another one comes after, or that come after it: the first hundred, and how many there are. One that is forgotten has no
-        # state.
+        # The jobs before another one, or behind it: the first hundred, and the number of all. A forgotten job has no state.
         type Neighbours (jobs: []Neighbour, count: int)
         type Neighbour (id: int, state: ?string)
         
@@ -95,7 +94,7 @@ extension ControlInterface {
         # How the pixels of an output would be read, and why so.
         type Decoding (output: ?string, path: string)
         
-        # `picture` is what the header of an opened picture says; `problem`, why it can't be read.
+        # `picture` is from the header of an opened picture; `problem` says why it can't be read.
         type Explanation (
           recipe: ?string, why: string, chains: [string]string, operations: []PlannedOperation, job: ?Job,
           picture: ?string, decode: []Decoding, problem: ?string
@@ -143,37 +142,37 @@ extension ControlInterface {
         
         method Show(id: int) -> (story: Story)
         
-        # What would become of a file, or of a chain. If a descriptor of the file is passed beside the call, open for reading, a worker
-        # reads its header.
+        # Explains how a file or a chain would be treated. If a descriptor of the file is passed beside the call, open for reading, a
+        # worker reads its header.
         method Explain(file: ?string, chain: ?string) -> (explanation: Explanation)
         
         # The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
         # when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
         # closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-        # `after` and `anyway` are as in Depend, `priority` as in Prioritise; none is the recipe's.
+        # `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's.
         method Add(
           name: string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool, priority: ?string
         ) -> (job: Job)
-        # The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
-        # `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
+        # Adds URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs from `first` to
+        # `last` are entered together; without a `batch` they get a new one. A line that is no URL is a job that has failed.
         method AddList(
           name: ?string, recipe: ?string, chain: ?string, batch: ?int, after: ?[]int, anyway: ?bool, priority: ?string
         ) -> (batch: int, first: int, last: int)
         method NewBatch() -> (batch: int)
         method CloseBatch(batch: int) -> ()
         
-        # With `more`: each job as it is over, until none of them is left. No IDs: until nothing is left to do. A job is
-        # over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
-        # because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds
-        # them up.
+        # With `more`, sends each job as it is over, until none of them is left; without IDs, until nothing is left to do. A
+        # job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
+        # because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds them up.
         method Wait(ids: []int) -> (jobs: []Job, waitsFor: ?string)
         
-        # With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
+        # With `more`, sends the changes since the cursor, then new ones; without a cursor, only new ones.
         method Watch(cursor: ?int) -> (events: []Event)
         
-        # How far the work is: the batches that have not ended, the jobs that are in no batch together (`done` is how many have ended since
-        # there was none), and the jobs in work; of batches and jobs the first \(mostProgress), with `unfinished` and `running` for how many
-        # there are. With `batch`, of that alone. With `more`: each change, at most \(progressRate) times a second, until the batch has ended.
+        # Tells the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since there was such a
+        # job), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in `unfinished` and `running`.
+        # With `batch`, it tells of that one alone. With `more`, it sends each change, at most \(progressRate) times a second, until the batch
+        # has ended.
         method Progress(batch: ?int) -> (
           batches: []BatchProgress, others: Progress, jobs: []JobProgress, unfinished: int, running: int
         )
@@ -181,21 +180,22 @@ extension ControlInterface {
         method Cancel(ids: []int) -> (jobs: []Job)
         # Answers when none of them runs.
         method CancelAll() -> (cancelled: int)
-        # The same for the jobs of a batch, of a recipe, in one of these states: all that is given has to fit, and something is given.
+        # Cancels the jobs of a batch, of a recipe, or in one of these states: a job has to match every given condition, of which there is
+        # at least one.
         method CancelMatching(batch: ?int, recipe: ?string, states: []string) -> (cancelled: int)
         
-        # A job that has not begun is to come after others, or after some of them no more. When one of them fails or is cancelled, it
+        # Makes a job that has not begun wait for others, or for some of them no more. When one of them fails or is cancelled, the job
         # fails as well, unless `anyway`.
         method Depend(id: int, after: []int, remove: []int, anyway: bool) -> (job: Job)
         
-        # `priority` is low, normal or high: for jobs that have not begun, either those named or those of a batch.
+        # `priority` is low, normal or high. It applies to jobs that have not begun, either the named ones or those of a batch.
         method Prioritise(ids: []int, batch: ?int, priority: string) -> (changed: int)
         
-        # Brings back failed or cancelled jobs: those named, or all of the named states. Of the waiting ones, those that are to be tried
-        # again later are tried at once.
+        # Brings back failed or cancelled jobs: the named ones, or all in the named states. Waiting jobs whose next try is due later are
+        # tried at once.
         method Retry(ids: []int, states: []string) -> (retried: []int)
         
-        # No queue: download, render and publish. Answers when nothing new starts.
+        # Without a queue it pauses download, render and publish. It answers when nothing new starts.
         method Pause(queue: ?string, reason: ?string) -> (queues: [string]Queue)
         method Resume(queue: ?string) -> (queues: [string]Queue)
         
@@ -215,11 +215,11 @@ extension ControlInterface {
         error NoSuchRecipe (recipe: string, recipes: []string)
         error BadChain (message: string, column: int)
         error BadValue (message: string)
-        # It is understood, but can't be done now.
+        # The call is understood, but can't be done now.
         error Refused (message: string)
         """)
     public static let service = ControlInterface(name: "org.varlink.service", description: """
-        # What a Varlink service tells of itself.
+        # The description that every Varlink service gives of itself.
         interface org.varlink.service
         
         method GetInfo() -> (vendor: string, product: string, version: string, url: string, interfaces: []string)
@@ -346,8 +346,8 @@ public enum Control {
     }
     /// `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
     /// `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
-    /// class of what it met last: input, transient, room, crash, timeout, configuration. `setbacks` counts what was transient, and
-    /// `due` is when it is tried again.
+    /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
+    /// `due` is the time of the next try.
     public struct Job: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var batch: Int?
@@ -416,9 +416,9 @@ public enum Control {
             self.progress = progress
         }
     }
-    /// How far something is: of a download in bytes, of a render in pixels of the picture, once for each result, of a batch in jobs,
-    /// of which those that failed or were cancelled count as done. `total` is null while it is not known. `rate` is units a second,
-    /// of late, and `remaining` seconds: null as long as they can't be told, as while it is paused.
+    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in jobs, where
+    /// failed and cancelled ones count as done. `total` is null while it is not known. `rate` is the recent number of units a second,
+    /// and `remaining` is in seconds: both are null as long as they can't be told, as during a pause.
     public struct Progress: Codable, Sendable, Hashable {
         public var unit: String
         public var done: Int
@@ -435,7 +435,7 @@ public enum Control {
             self.remaining = remaining
         }
     }
-    /// `fraction` is that of all operations of the job; `operation` is the one that works, and `progress` how far that is.
+    /// `fraction` covers all operations of the job; `operation` is the one that works, and `progress` is its own.
     public struct JobProgress: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var fraction: Double
@@ -483,8 +483,7 @@ public enum Control {
             self.followers = followers
         }
     }
-    /// Jobs that another one comes after, or that come after it: the first hundred, and how many there are. One that is forgotten has no
-    /// state.
+    /// The jobs before another one, or behind it: the first hundred, and the number of all. A forgotten job has no state.
     public struct Neighbours: Codable, Sendable, Hashable {
         @Omissible public var jobs: [Control.Neighbour]
         public var count: Int
@@ -567,7 +566,7 @@ public enum Control {
             self.path = path
         }
     }
-    /// `picture` is what the header of an opened picture says; `problem`, why it can't be read.
+    /// `picture` is from the header of an opened picture; `problem` says why it can't be read.
     public struct Explanation: Codable, Sendable, Hashable {
         @Omissible public var recipe: String?
         public var why: String
@@ -789,8 +788,8 @@ public enum Call {
             }
         }
     }
-    /// What would become of a file, or of a chain. If a descriptor of the file is passed beside the call, open for reading, a worker
-    /// reads its header.
+    /// Explains how a file or a chain would be treated. If a descriptor of the file is passed beside the call, open for reading, a
+    /// worker reads its header.
     public struct Explain: ControlCall {
         public static let method = "org.pipelined.Control.Explain"
         @Omissible public var file: String?
@@ -809,7 +808,7 @@ public enum Call {
     /// The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
     /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
     /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; none is the recipe's.
+    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
         public var name: String
@@ -835,8 +834,8 @@ public enum Call {
             }
         }
     }
-    /// The same for URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs are those from
-    /// `first` to `last`, entered together; no `batch` makes one. A line that is no URL is a job that has failed.
+    /// Adds URLs: the file is a list of them, one a line, or a browser's shortcut if `name` ends in `.url`. The jobs from `first` to
+    /// `last` are entered together; without a `batch` they get a new one. A line that is no URL is a job that has failed.
     public struct AddList: ControlCall {
         public static let method = "org.pipelined.Control.AddList"
         @Omissible public var name: String?
@@ -888,10 +887,9 @@ public enum Call {
             }
         }
     }
-    /// With `more`: each job as it is over, until none of them is left. No IDs: until nothing is left to do. A job is
-    /// over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
-    /// because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds
-    /// them up.
+    /// With `more`, sends each job as it is over, until none of them is left; without IDs, until nothing is left to do. A
+    /// job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
+    /// because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds them up.
     public struct Wait: ControlCall {
         public static let method = "org.pipelined.Control.Wait"
         public var ids: [Int]
@@ -907,7 +905,7 @@ public enum Call {
             }
         }
     }
-    /// With `more`: what has changed since the cursor, then what changes. No cursor: from now on.
+    /// With `more`, sends the changes since the cursor, then new ones; without a cursor, only new ones.
     public struct Watch: ControlCall {
         public static let method = "org.pipelined.Control.Watch"
         @Omissible public var cursor: Int?
@@ -921,9 +919,10 @@ public enum Call {
             }
         }
     }
-    /// How far the work is: the batches that have not ended, the jobs that are in no batch together (`done` is how many have ended since
-    /// there was none), and the jobs in work; of batches and jobs the first \(mostProgress), with `unfinished` and `running` for how many
-    /// there are. With `batch`, of that alone. With `more`: each change, at most \(progressRate) times a second, until the batch has ended.
+    /// Tells the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since there was such a
+    /// job), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in `unfinished` and `running`.
+    /// With `batch`, it tells of that one alone. With `more`, it sends each change, at most \(progressRate) times a second, until the batch
+    /// has ended.
     public struct Progress: ControlCall {
         public static let method = "org.pipelined.Control.Progress"
         @Omissible public var batch: Int?
@@ -970,7 +969,8 @@ public enum Call {
             }
         }
     }
-    /// The same for the jobs of a batch, of a recipe, in one of these states: all that is given has to fit, and something is given.
+    /// Cancels the jobs of a batch, of a recipe, or in one of these states: a job has to match every given condition, of which there is
+    /// at least one.
     public struct CancelMatching: ControlCall {
         public static let method = "org.pipelined.Control.CancelMatching"
         @Omissible public var batch: Int?
@@ -988,7 +988,7 @@ public enum Call {
             }
         }
     }
-    /// A job that has not begun is to come after others, or after some of them no more. When one of them fails or is cancelled, it
+    /// Makes a job that has not begun wait for others, or for some of them no more. When one of them fails or is cancelled, the job
     /// fails as well, unless `anyway`.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
@@ -1009,7 +1009,7 @@ public enum Call {
             }
         }
     }
-    /// `priority` is low, normal or high: for jobs that have not begun, either those named or those of a batch.
+    /// `priority` is low, normal or high. It applies to jobs that have not begun, either the named ones or those of a batch.
     public struct Prioritise: ControlCall {
         public static let method = "org.pipelined.Control.Prioritise"
         public var ids: [Int]
@@ -1027,8 +1027,8 @@ public enum Call {
             }
         }
     }
-    /// Brings back failed or cancelled jobs: those named, or all of the named states. Of the waiting ones, those that are to be tried
-    /// again later are tried at once.
+    /// Brings back failed or cancelled jobs: the named ones, or all in the named states. Waiting jobs whose next try is due later are
+    /// tried at once.
     public struct Retry: ControlCall {
         public static let method = "org.pipelined.Control.Retry"
         public var ids: [Int]
@@ -1044,7 +1044,7 @@ public enum Call {
             }
         }
     }
-    /// No queue: download, render and publish. Answers when nothing new starts.
+    /// Without a queue it pauses download, render and publish. It answers when nothing new starts.
     public struct Pause: ControlCall {
         public static let method = "org.pipelined.Control.Pause"
         @Omissible public var queue: String?
@@ -1180,7 +1180,7 @@ public enum ControlError: Error, Sendable, Hashable {
     case noSuchRecipe(String, recipes: [String])
     case badChain(String, column: Int)
     case badValue(String)
-    /// It is understood, but can't be done now.
+    /// The call is understood, but can't be done now.
     case refused(String)
     case interfaceNotFound(String)
     case methodNotFound(String)

@@ -33,7 +33,7 @@ public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
     }
 }
 
-/// The part of a call that says who is to answer it.
+/// The part of a call that names the method.
 public struct WireCallHead: Codable, Sendable {
     public var method: String
     public var more: Bool?
@@ -61,7 +61,7 @@ public struct WireError: Codable, Sendable {
     }
 }
 
-/// What comes back for a call, read once: a reply, or else the error is thrown as a `ControlError`.
+/// The answer to a call: reading it gives the reply, or throws the error as a `ControlError`.
 struct WireAnswer<Parameters: Decodable>: Decodable {
     var parameters: Parameters
     var continues: Bool
@@ -73,7 +73,7 @@ struct WireAnswer<Parameters: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let name = try container.decodeIfPresent(String.self, forKey: .error) {
-            // Another interface's error may use the same names for other types; its own name still says what happened.
+            // Another interface's error may use the same names for other types; its own name still tells what happened.
             let parameters = try? container.decodeIfPresent(ErrorParameters.self, forKey: .parameters)
             throw ControlError(name: name, parameters: parameters ?? ErrorParameters())
         }

@@ -1,15 +1,15 @@
-/// All that the configuration files say.
+/// The contents of all configuration files.
 public struct Configuration: Sendable {
     public let settings: Settings
-    /// Sorted by name; always with the default recipe. A recipe with problems is left out; the default one stays, with the outputs
-    /// that are right.
+    /// All recipes, sorted by name. A recipe with problems is left out; the default one is always there, with the
+    /// outputs that are right.
     public let recipes: [Recipe]
-    /// The recipe that `inbox/` itself belongs to.
+    /// The recipe of `inbox/` itself.
     public let defaultRecipe: Recipe
     /// The place of Outbox= in its file, by recipe. Recipes without Outbox= are missing.
     public let outboxPlaces: [String: SettingPlace]
 
-    /// Reads the settings' files in order, the later ones winning, and the recipes; says all that is wrong at once.
+    /// Reads the settings' files in order, of which later ones win, and the recipes; reports all problems at once.
     public static func load(
         settings: [ConfigurationText], recipes: [ConfigurationText], catalog: StageCatalog
     ) -> (configuration: Configuration, problems: [Problem]) {

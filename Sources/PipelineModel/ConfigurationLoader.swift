@@ -1,4 +1,4 @@
-/// Puts a configuration together from its files, and finds what is wrong between them.
+/// Puts a configuration together from its files, and finds contradictions between them.
 struct ConfigurationLoader {
     private let catalog: StageCatalog
     private var settings = Settings()
@@ -32,7 +32,7 @@ struct ConfigurationLoader {
         }
     }
 
-    /// To be called when all settings are read: a recipe inherits from them.
+    /// Comes after all settings: a recipe inherits from them.
     mutating func readRecipe(_ file: ConfigurationText) {
         let name = RecipeFile.recipeName(file.name)
         guard !name.isEmpty, !name.hasPrefix(".") else {

@@ -1,30 +1,29 @@
-/// What kind of failure it is. That decides what becomes of the job.
+/// The kind of a failure, which decides what becomes of the job.
 public enum FailureClass: String, Codable, Sendable, CaseIterable {
-    /// The picture, or what the chain asks of it: it would fail again.
+    /// The picture or its chain is at fault: another try would fail, too.
     case input
-    /// What may pass: the network, a disk's error, a machine that is short of something, a worker that was ended from outside.
+    /// The cause may pass: the network, a disk's error, a machine that is short of something, a worker ended from
+    /// outside.
     case transient
-    /// No space in the outbox, or for the download.
+    /// The outbox or the spool has no space.
     case room
     /// Its worker ended by itself.
     case crash
-    /// It took too long.
     case timeout
-    /// Something that the recipe needs is not there, or not permitted: a filter, an outbox.
+    /// The recipe needs something that is missing or not permitted: a filter, an outbox.
     case configuration
-    /// What it comes after has failed, or was cancelled.
+    /// A job that it depends on has failed, or was cancelled.
     case dependency
 
     public enum Remedy: Sendable {
-        /// The job fails.
         case none
-        /// Another try after a while, and not for ever.
+        /// The job is tried again after a while, a few times.
         case later
-        /// It waits, and all work with the same outbox, until there is room.
+        /// The job waits for room, with all work for the same outbox.
         case room
-        /// Another try at once, with nothing else beside it; then it fails.
+        /// The job is tried again at once, with nothing else beside it; then it fails.
         case alone
-        /// It waits, and all work that needs the same, until that is right again.
+        /// The job waits until the cause is mended, with all work that needs the same.
         case mended
     }
 

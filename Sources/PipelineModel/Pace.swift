@@ -1,24 +1,23 @@
-/// How fast something goes of late, and so how long it will take; nothing as long as that can't be known. Pure: time is handed in,
-/// in seconds.
+/// The recent speed of some work, and its remaining time; nil as long as they can't be known. Time is handed in, in
+/// seconds.
 public struct Pace: Sendable, Hashable {
-    /// How it is measured.
     public struct Measure: Sendable, Hashable {
-        /// The rate is that of the last so many seconds,
+        /// The rate is measured over so many last seconds.
         var span: Double
-        /// in steps of so many,
+        /// Seconds between two marks.
         var step: Double
-        /// but at least of so many steps in which something was done, however long ago: what is slow has few.
+        /// The rate is measured over at least so many steps with progress, however long ago: slow work has few.
         var leastSteps: Int
-        /// Nothing is said before so much has been done,
+        /// Nothing is told before so much has been done.
         var leastDone: Int64
-        /// for so many seconds.
+        /// Nothing is told before so many seconds have passed.
         var leastTime: Double
 
-        /// They come as they come, and are told of several times a second.
+        /// Bytes come irregularly, and are told of several times a second.
         public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// They flow, and stand while an encoder works on what it has.
+        /// Pixels flow, and stand still while an encoder works.
         public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)
-        /// Jobs, of which many may end together, and then none for a while.
+        /// Many jobs may end together, and then none for a while.
         public static let jobs = Measure(span: 30, step: 1, leastSteps: 8, leastDone: 3, leastTime: 2)
     }
 
@@ -28,7 +27,7 @@ public struct Pace: Sendable, Hashable {
     }
 
     private let measure: Measure
-    /// The first is where the measuring begins.
+    /// The first mark is the beginning of the measurement.
     private var marks: [Mark] = []
     public private(set) var done: Int64 = 0
 
@@ -36,7 +35,7 @@ public struct Pace: Sendable, Hashable {
 
     public var hasBegun: Bool { !marks.isEmpty }
 
-    /// It begins, or goes on after a pause: what was before says nothing of what follows.
+    /// Begins, or goes on after a pause: the speed before a pause says nothing about the speed after it.
     public mutating func begin(at time: Double, done: Int64? = nil) {
         self.done = done ?? self.done
         marks = [Mark(time: time, done: self.done)]
@@ -51,17 +50,17 @@ public struct Pace: Sendable, Hashable {
             marks.append(Mark(time: time, done: done))
         }
         let first = firstThatCounts(at: time)
-        // The one that began it counts as long as it is the only one that old.
+        // The first mark counts as long as no other is older than the span.
         if first > 0 { marks.removeFirst(first) }
     }
 
-    /// The latest mark that is older than the span, unless that leaves too few.
+    /// The latest mark older than the span, unless that leaves too few.
     private func firstThatCounts(at time: Double) -> Int {
         let old = marks.lastIndex { time - $0.time >= measure.span } ?? 0
         return max(0, min(old, marks.count - 1 - measure.leastSteps))
     }
 
-    /// Units a second. It falls while nothing is done.
+    /// Units a second. The rate falls while nothing is done.
     public func rate(at time: Double) -> Double? {
         guard !marks.isEmpty else { return nil }
         let first = marks[firstThatCounts(at: time)]

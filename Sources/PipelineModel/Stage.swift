@@ -1,4 +1,4 @@
-/// One checked element of a chain: every parameter of its description that has a value, written or by default.
+/// A checked element of a chain, with a value for every parameter that has one, written or by default.
 public struct Stage: Codable, Sendable, Hashable {
     public var name: String
     public var arguments: [String: ArgumentValue]
@@ -8,7 +8,6 @@ public struct Stage: Codable, Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// The result that a `tee` makes.
     var teeName: String? { name == BuiltInStage.tee.description.name ? arguments["name"]?.text : nil }
     var isBarrier: Bool { name == BuiltInStage.barrier.description.name }
 }

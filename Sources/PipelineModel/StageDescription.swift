@@ -1,5 +1,5 @@
-/// What is known of a stage: enough to check a chain, to print help and to plan. Built-in stages declare theirs in code, filters in
-/// their plugin.
+/// The description of a stage, by which chains are checked, help is printed and work is planned. Built-in stages
+/// declare theirs in code, filters in their plugin.
 public struct StageDescription: Codable, Sendable, Hashable {
     public var name: String
     public var summary: String
@@ -31,7 +31,7 @@ public struct StageDescription: Codable, Sendable, Hashable {
     }
 }
 
-/// What a stage promises, or asks for, as in `pipeline_plugin.h`.
+/// A promise or a request of a stage, as in `pipeline_plugin.h`.
 public enum StageTrait: String, Codable, Sendable, CaseIterable {
     case lumaOnly = "luma only"
     case pointwise
@@ -45,13 +45,14 @@ public enum ParameterType: String, Codable, Sendable, CaseIterable {
     case number, integer, boolean, choice, colour, text
 }
 
-/// One parameter of a stage, written `name=value` in a chain.
+/// A parameter of a stage, written `name=value` in a chain.
 public struct ParameterDescription: Codable, Sendable, Hashable {
     public var name: String
     public var type: ParameterType
     public var minimum: Double?
     public var maximum: Double?
-    /// As it would be written. Without one, leaving it out is a mistake if it is required, or else means something of its own.
+    /// The value as one writes it. A required parameter has none; an optional one without it means something of its
+    /// own.
     public var defaultValue: String?
     public var isRequired: Bool
     public var choices: [String]

@@ -1,15 +1,16 @@
 public import CPipelinePlugin
 import CVips
 import Glibc
+import Synchronization
 
-/// What the one symbol of a plugin returns.
+/// The return value of the one function that a plugin exports.
 public typealias ExportedFilter = UnsafePointer<PipelineFilter>
 
 /// Describes a filter to the host: the body of the one function that a plugin exports.
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
-    Exports.make = { Exported() }
+    Exports.make.withLock { $0 = { Exported() } }
     let parameters = Exported().parameters.map { $1.description.exported(as: $0) }
     let filter = UnsafeMutablePointer<PipelineFilter>.allocate(capacity: 1)
     filter.initialize(
@@ -24,10 +25,8 @@ public func export<Exported: Filter>(_ type: Exported.Type) -> ExportedFilter {
 }
 
 /// A shared object has one filter.
-///
-/// `nonisolated(unsafe)`: set once, while the file is loaded, before any picture; then only read, on the thread that renders.
 private enum Exports {
-    nonisolated(unsafe) static var make: (() -> any Filter)?
+    static let make = Mutex<(@Sendable () -> any Filter)?>(nil)
 
     static func apply(
         _ host: UnsafePointer<PipelineHost>, _ values: UnsafePointer<PipelineValue>,
@@ -37,7 +36,7 @@ private enum Exports {
         Host.current = host
         defer { Host.current = nil }
         do {
-            guard let filter = make?() else { throw FilterError("it was not exported") }
+            guard let filter = make.withLock({ $0 })?() else { throw FilterError("it was not exported") }
             for (index, (_, parameter)) in filter.parameters.enumerated() {
                 let value = values[index]
                 try parameter.take(Argument(number: value.number, text: value.text.map { String(cString: $0) }))
@@ -61,10 +60,10 @@ extension ParameterDescription {
     }
 }
 
-/// Valid for the life of the process, as the contract asks.
+/// The contract asks for text that is valid for the life of the process.
 private func lasting(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(strdup(text)) }
 
-/// The words, ended by a null pointer. Nil without words.
+/// The words, ended by a null pointer; nil without words.
 private func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
     words.isEmpty ? nil : lasting(words.map { UnsafePointer(lasting($0)) } + [nil])
 }

@@ -17,20 +17,20 @@ import CPipelinePlugin
 ///
 /// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy picture and
 /// returns; pixels flow later. What it may do, and what a picture is, `pipeline_plugin.h` says.
-public protocol Filter: Sendable {
+public protocol Filter: Sendable, SendableMetatype {
     init()
 
-    /// The stage's name in a chain. The type's own, `TiltShift` as `tilt-shift`, if nothing else is said.
+    /// The stage's name in a chain. The default is the type's own name: `TiltShift` becomes `tilt-shift`.
     static var name: String { get }
     static var version: String { get }
-    /// One line: what it does to a picture.
+    /// One line that says what the filter does to a picture.
     static var summary: String { get }
     static var author: String? { get }
     static var traits: Traits { get }
     /// Names of parameters, as in a chain. The host refuses a chain that gives none of them. A parameter counts as
     /// given when its value differs from the default.
     static var atLeastOneOf: [String] { get }
-    /// Likewise. The host refuses a chain that gives more than one of them.
+    /// Names of parameters. The host refuses a chain that gives more than one of them.
     static var atMostOneOf: [String] { get }
 
     func apply(to image: Image) throws -> Image
@@ -45,14 +45,14 @@ extension Filter {
     public static var atMostOneOf: [String] { [] }
 }
 
-/// Promises that let the host choose a faster way to the same result, and what a filter asks for: `PipelineTrait`.
+/// Promises that let the host choose a faster way to the same result, and requests of a filter: `PipelineTrait`.
 public struct Traits: OptionSet, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ trait: PipelineTrait) { rawValue = trait.rawValue }
 
-    /// The result depends on luma alone, which is what comes in: one band of colour.
+    /// The result depends on luma alone. The filter gets it as one band.
     public static let lumaOnly = Traits(PIPELINE_LUMA_ONLY)
     /// Each pixel depends on the same pixel alone.
     public static let pointwise = Traits(PIPELINE_POINTWISE)
@@ -60,11 +60,11 @@ public struct Traits: OptionSet, Sendable {
     /// Each band depends on the same band alone: a table (`Image.curve`).
     public static let curve = Traits(PIPELINE_CURVE)
     public static let drawsText = Traits(PIPELINE_DRAWS_TEXT)
-    /// The input is read more than once, or not from top to bottom: it comes in memory.
+    /// The filter reads its input more than once, or not from top to bottom, and gets it in memory.
     public static let wholePicture = Traits(PIPELINE_WHOLE_PICTURE)
 }
 
-/// Why a filter can't do its work: one line, for whoever dropped the picture.
+/// The reason why a filter can't do its work: one line, for the person who dropped the picture.
 public struct FilterError: Error, CustomStringConvertible, Sendable {
     public let description: String
 

@@ -1,11 +1,12 @@
 import CPipelinePlugin
+import Synchronization
 
-/// What the host offers to a filter while `apply` runs.
+/// The host's services for a filter while `apply` runs.
 public enum Host {
     public enum Level: Sendable {
         /// The picture is made, but somebody should know.
         case warning
-        /// Worth reading, now and then.
+        /// Somebody may want to read it now and then.
         case notice
     }
 
@@ -15,7 +16,7 @@ public enum Host {
         host.pointee.log(host, level == .warning ? PIPELINE_LOG_WARNING : PIPELINE_LOG_NOTICE, message)
     }
 
-    /// Once the job is cancelled: what takes long in `apply` asks now and then, and throws.
+    /// Whether the job is cancelled. A filter whose `apply` takes long asks now and then, and throws.
     public static var isCancelled: Bool {
         guard let host = current else { return false }
         return host.pointee.cancelled(host) != 0
@@ -24,6 +25,11 @@ public enum Host {
     /// The path of the filter's own folder, which it may read; nil if there is none.
     public static var resources: String? { current?.pointee.resources.map { String(cString: $0) } }
 
-    /// One picture is rendered at a time, on one thread.
-    nonisolated(unsafe) static var current: UnsafePointer<PipelineHost>?
+    /// The host of the one picture that is rendered at a time.
+    static var current: UnsafePointer<PipelineHost>? {
+        get { UnsafePointer(bitPattern: address.load(ordering: .relaxed)) }
+        set { address.store(UInt(bitPattern: newValue), ordering: .relaxed) }
+    }
+
+    private static let address = Atomic<UInt>(0)
 }

@@ -1,6 +1,6 @@
 import CVips
 
-/// What an operation of libvips takes beside its images: a number, a word, a list.
+/// An argument of a libvips operation beside its images: a number, a word, a list.
 public enum OperationArgument: Sendable {
     case number(Double)
     /// A text, or an enumeration's value by libvips' name.
@@ -21,8 +21,8 @@ extension OperationArgument: ExpressibleByFloatLiteral, ExpressibleByIntegerLite
 }
 
 extension Image {
-    /// Any operation of libvips that makes a picture, by its name: `Image.call("gaussblur", ["in": .image(image), "sigma": 2])`. What
-    /// there is, and what each takes, `vips NAME` says on a command line.
+    /// Calls any operation of libvips that makes a picture, by its name: `Image.call("gaussblur", ["in": .image(image),
+    /// "sigma": 2])`. On a command line `vips -l` lists the operations, and `vips NAME` shows the arguments.
     public static func call(
         _ name: String, _ arguments: KeyValuePairs<String, OperationArgument>, result: String = "out"
     ) throws -> Image {
@@ -82,7 +82,7 @@ extension Image {
         }
     }
 
-    /// What libvips says, once: its buffer is one for all.
+    /// Takes libvips' message, and empties the buffer, which all calls share.
     private static func error(_ name: String) -> FilterError {
         let words = String(cString: vips_error_buffer())
         vips_error_clear()
@@ -92,7 +92,7 @@ extension Image {
 }
 
 extension UnsafeMutablePointer<VipsOperation> {
-    /// What every operation is in libvips.
+    /// libvips' operations are all objects of this type.
     fileprivate var object: UnsafeMutablePointer<VipsObject> {
         UnsafeMutableRawPointer(self).assumingMemoryBound(to: VipsObject.self)
     }

@@ -1,22 +1,23 @@
 import CVips
 
-/// What many filters begin or end with.
+/// Steps that many filters begin or end with.
 extension Image {
-    /// Applies `body` to the colours alone, and joins the alpha band as it was. What comes out has the samples' type of before.
+    /// Applies `body` to the colours alone, and joins the alpha band as it was. The result has the former type of
+    /// samples.
     public func keepingAlpha(_ body: (Image) throws -> Image) throws -> Image {
         guard hasAlpha else { return try body(self).rounded(to: format) }
         let made = try body(extractBand(0, count: colours)).rounded(to: format)
         return try made.bandjoin(extractBand(bands - 1)).copy(interpretation: made.interpretation)
     }
 
-    /// Samples of another type, rounded where they were not whole.
+    /// Casts the samples to another type; fractions are rounded.
     public func rounded(to format: String) throws -> Image {
         if self.format == format { return self }
         let isFloating = self.format == "float" || self.format == "double"
         return try (isFloating ? rint() : self).cast(format)
     }
 
-    /// Rec. 601 luma of the gamma-encoded values, one band, as grey: what `Traits.lumaOnly` speaks of. Alpha stays.
+    /// Rec. 601 luma of the gamma-encoded values as one grey band, which `Traits.lumaOnly` means. Alpha stays.
     public func luma() throws -> Image {
         let grey = is16Bit ? "grey16" : "b-w"
         return try keepingAlpha { image in
@@ -26,7 +27,7 @@ extension Image {
         }
     }
 
-    /// Each sample through `curve`, from 0 (black) to 1 (white), by a table. Alpha stays.
+    /// Sends each sample through `curve`, from 0 (black) to 1 (white), by a table. Alpha stays.
     public func curve(_ curve: (Double) -> Double) throws -> Image {
         try keepingAlpha { image in
             let most = image.white
@@ -47,7 +48,6 @@ extension Image {
         return Image(owning: image)
     }
 
-    /// One row of samples.
     private static func row(_ values: [Double]) throws -> Image {
         try matrix([values])
     }

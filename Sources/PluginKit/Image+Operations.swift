@@ -1,8 +1,9 @@
-/// Operations of libvips, those that filters are made of; `call` reaches all others.
+/// The operations of libvips that filters are usually made of; `call` reaches all others.
 extension Image {
     // MARK: - Samples
 
-    /// Each sample times `factor` plus `offset`, band by band; one value is for all of them. The result is float unless `uchar`.
+    /// Multiplies each sample by `factor` and adds `offset`, band by band; a single value is for all bands. The result
+    /// is float unless `uchar`.
     public func linear(_ factor: [Double], _ offset: [Double], uchar: Bool = false) throws -> Image {
         try Self.call(
             "linear",
@@ -40,7 +41,7 @@ extension Image {
         try Self.call("relational_const", ["in": .image(self), "relational": .text(relation), "c": .numbers(values)])
     }
 
-    /// Where this is not 0 `then`, `otherwise` elsewhere; in between, with `blend`, a mixture.
+    /// Takes `then` where this picture is not 0, and `otherwise` elsewhere; with `blend` it mixes them in between.
     public func ifthenelse(_ then: Image, _ otherwise: Image, blend: Bool = false) throws -> Image {
         try Self.call(
             "ifthenelse",
@@ -52,7 +53,7 @@ extension Image {
         try Self.call("cast", ["in": .image(self), "format": .text(format)])
     }
 
-    /// What each sample is in `table`, a picture of 256 × 1 or 65536 × 1.
+    /// Replaces each sample by its entry in `table`, a picture of 256 × 1 or 65536 × 1.
     public func maplut(_ table: Image) throws -> Image {
         try Self.call("maplut", ["in": .image(self), "lut": .image(table)])
     }
@@ -80,7 +81,7 @@ extension Image {
         try Self.call("colourspace", ["in": .image(self), "space": .text(space)])
     }
 
-    /// The same pixels, said to be something else.
+    /// Keeps the pixels and changes their interpretation.
     public func copy(interpretation: String) throws -> Image {
         try Self.call("copy", ["in": .image(self), "interpretation": .text(interpretation)])
     }
@@ -136,7 +137,8 @@ extension Image {
             ])
     }
 
-    /// In a larger picture; `extend` as libvips names it: `black`, `copy`, `repeat`, `mirror`, `white`, `background`.
+    /// Lays it into a larger picture. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
+    /// `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
     ) throws -> Image {
@@ -183,7 +185,7 @@ extension Image {
             ["width": .number(Double(width)), "height": .number(Double(height)), "bands": .number(Double(bands))])
     }
 
-    /// Two bands: each pixel's own x and y.
+    /// Two bands with each pixel's own x and y.
     public static func xyz(width: Int, height: Int) throws -> Image {
         try call("xyz", ["width": .number(Double(width)), "height": .number(Double(height))])
     }

@@ -1,13 +1,13 @@
 import CVips
 
-/// A lazy picture of libvips. Its operations add to it and return; pixels flow when the result is saved. They are named as libvips names
-/// them (`extractBand` is `extract_band`), and libvips' documentation is theirs: https://www.libvips.org/API/8.14/
+/// A lazy picture of libvips. An operation adds to it and returns; pixels flow when the result is saved. The methods
+/// bear libvips' names (`extractBand` is `extract_band`), and libvips documents them: https://www.libvips.org/API/8.14/
 public struct Image: Sendable {
     let reference: Reference
 
-    /// Holds one reference of libvips' counting.
+    /// Owns one reference of libvips' counting.
     ///
-    /// `@unchecked`: an image does not change once it is made, and its count is atomic.
+    /// `@unchecked`: the image does not change once it is made, and its count is atomic.
     final class Reference: @unchecked Sendable {
         let image: UnsafeMutablePointer<VipsImage>
 

@@ -1,6 +1,6 @@
 import CPipelinePlugin
 
-/// What may be written after the filter's name in a chain: `warm amount=0.5`. Its name there is the property's, `blurWidth` as
+/// A parameter is written after the filter's name in a chain: `warm amount=0.5`. Its name there is the property's, `blurWidth` as
 /// `blur-width`. Without a value of its own it must be given.
 @propertyWrapper
 public struct Parameter<Value: Sendable>: Sendable {
@@ -72,7 +72,7 @@ extension Parameter where Value == Colour {
     }
 }
 
-/// One of several words: an enum of strings.
+/// The value is one of several words: an enum of strings.
 extension Parameter where Value: RawRepresentable<String> & CaseIterable {
     public init(wrappedValue: Value, _ help: String) {
         self.init(.choice(Value.self, help, default: wrappedValue), wrappedValue) { $0.text.flatMap(Value.init) }

@@ -1,7 +1,7 @@
 import CPipelinePlugin
 import Synchronization
 
-/// What the host is told of a parameter.
+/// The description of a parameter for the host.
 struct ParameterDescription: Sendable {
     var type: PipelineParameterType.RawValue
     var minimum = 0.0

@@ -1,11 +1,10 @@
 import PipelineModel
 
-/// What the command line asks for.
 struct Arguments {
     enum Task { case work, `try`, conform, help, version }
 
     var task = Task.work
-    /// Plugins' files and folders; of `--try`, what is behind the filter, too.
+    /// Plugins' files and folders. For `--try` also the words behind the filter.
     var words: [String] = []
     /// Folders in which filters have folders of their own.
     var resources: [String] = []

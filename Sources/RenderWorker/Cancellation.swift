@@ -1,17 +1,17 @@
 import CVips
 import Synchronization
 
-/// The job under way was cancelled.
 struct Cancelled: Error {}
 
-/// Stops the job under way. Owned by the worker; the reading thread calls `begin` and `cancel`, the rendering one the rest.
+/// Stops the job under way. The worker owns it; the reading thread calls `begin` and `cancel`, the rendering one the
+/// rest.
 final class Cancellation: Sendable {
-    /// Sees the evaluations that a render is known to take.
+    /// Follows the evaluations of a render, whose number is known.
     let progress: RenderProgress
 
     private struct State {
         var cancelled = false
-        /// Held by address, because a pointer may not cross threads; alive as long as it is registered here.
+        /// An address, because a pointer may not cross threads. The picture lives as long as it is registered here.
         var evaluated: UInt = 0
     }
 
@@ -19,7 +19,7 @@ final class Cancellation: Sendable {
 
     init(progress: RenderProgress) { self.progress = progress }
 
-    /// A new picture comes: what was cancelled before is not it.
+    /// A new picture comes, which no former cancel concerns.
     func begin() {
         state.withLock { $0.cancelled = false }
     }
@@ -40,8 +40,8 @@ final class Cancellation: Sendable {
     }
 
     /// Runs `body`, which evaluates `picture`, so that `cancel` stops it. Encoders, and decoders of whole pictures,
-    /// return success even then: what was asked counts, not what they say. An evaluation that is one of
-    /// `OpenPicture.evaluations` says how much work its `encoding` is, and is followed.
+    /// return success even then: the request counts, not their answer. An evaluation that `OpenPicture.evaluations`
+    /// counts names the work of its `encoding`, and is followed.
     func guarding<Result>(
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {

@@ -4,25 +4,23 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The header of a picture that is rendered at once. It goes with the answer, unless that is long in coming: somebody may want to know what
-/// is in work.
+/// The header of a picture that is rendered at once. It goes with the answer, unless that takes long: somebody may want
+/// to know which picture is in work.
 final class HeaderNews: Sendable {
-    /// How long the answer may be in coming, at least.
+    /// How long an answer may take before the header goes ahead.
     private static let patience: UInt32 = 100_000  // microseconds
 
     private enum Stage {
         case none
         case awaited
-        /// To be told as soon as it is known.
+        /// The header is told as soon as it is known.
         case overdue
         case known(PictureHeader)
     }
 
     private struct State {
         var stage = Stage.none
-        /// Counts the pictures.
         var number = 0
-        /// The watching thread is awake.
         var isWatched = false
     }
 
@@ -33,7 +31,8 @@ final class HeaderNews: Sendable {
     /// `tell` is called under a lock, so that the answer comes behind it.
     init(tell: @escaping @Sendable (PictureHeader) -> Void) { self.tell = tell }
 
-    /// Looks after slow pictures, on a thread of its own: asleep while nothing is in work, and not woken for each picture.
+    /// Looks after slow pictures, on a thread of its own, which sleeps while nothing is in work, and is not woken for
+    /// each picture.
     func watch() {
         Thread.detachNewThread { [self] in
             while true {
@@ -43,7 +42,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// False when nothing is left to be watched.
+    /// Returns false when there is no picture left to watch.
     private func watchesOn() -> Bool {
         let number = state.withLock { $0.number }
         usleep(Self.patience)
@@ -80,7 +79,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// What has not been told, which goes with the answer.
+    /// The header that has not been told, which goes with the answer.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

@@ -1,18 +1,18 @@
 import CLinux
 import Foundation
 
-/// Memory that is free, but still the process's: the next picture needs it again, and taking it anew costs more than anything else that
-/// is done with it.
+/// Free memory that the process keeps: the next picture needs it again, and taking it anew costs more than any other
+/// step.
 enum Heap {
-    /// Nothing to do for so long is an end for now.
+    /// A worker that has been idle for so long gives memory back.
     static let patience = DispatchTimeInterval.milliseconds(100)
-    /// What a burst of pictures may leave lying between two of them.
+    /// Free memory that may stay between two pictures of a burst.
     private static let mostFree = 32 << 20
 
-    /// All of it, at an end.
+    /// Gives all free memory back, when there is no work.
     static func giveBack() { malloc_trim(0) }
 
-    /// All of it, if it is much.
+    /// Gives all free memory back, if it is much.
     static func giveBackMost() {
         if mallinfo2().fordblks > mostFree { giveBack() }
     }

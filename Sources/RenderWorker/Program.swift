@@ -4,7 +4,7 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// What happens from the start of the process to the first message.
+/// The worker's life from the start of the process to the first message.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
         let inJSON = words.contains("--json")
@@ -24,7 +24,7 @@ enum Program {
             return EX_OK
         } catch let error as UsageError {
             try? complain("Usage", error.description, inJSON)
-            // The same code as of pipectl, whose verbs run these tasks.
+            // pipectl, whose verbs run these tasks, has the same code.
             return 2
         } catch {
             try? complain("Failed", "\(error)", inJSON)
@@ -47,7 +47,7 @@ enum Program {
         let trail = try? FilterTrail()
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render(readable: filters.readable))
-        Worker(channel: channel, filters: filters, missing: missing, trail: trail).run()
+        Worker(channel: channel, missing: missing, trail: trail).run(filters)
     }
 
     private static func startVips() throws {

@@ -1,15 +1,15 @@
 import CVips
 import Synchronization
 
-/// How far the render under way is, by what libvips says while pixels flow: told now and then, and only of one that takes a while.
-/// One figure for all evaluations of a render, that never goes back. Some encoders begin when they have all pixels, and
-/// say nothing meanwhile. Their share is left open, and the supervisor estimates it.
+/// The progress of the render under way, from libvips' signals while pixels flow. It is told now and then, and only of
+/// a render that takes a while. One figure covers all evaluations of a render, and never goes back. Some encoders begin
+/// when they have all pixels, and say nothing meanwhile: their share is left open, and the supervisor estimates it.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0
         /// The work of all evaluations. The pixels of one count as 1.
         var work = 1.0
-        /// The work of the evaluations that are over.
+        /// The work of the finished evaluations.
         var over = 0.0
         /// The work that follows the pixels of the current evaluation.
         var encoding = 0.0

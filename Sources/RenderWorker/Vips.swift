@@ -4,30 +4,30 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// libvips as a worker needs it: one thread a pipeline, no cache, no untrusted loader, nothing on disk, silent.
+/// Starts libvips as a worker needs it: one thread a pipeline, no cache, no untrusted loader, nothing on disk, silent.
 enum Vips {
     static func start() -> Bool {
         // Above its threshold libvips spills to temporary files; memory is budgeted before a picture is admitted.
         setenv("VIPS_DISC_THRESHOLD", "1000g", 1)
         g_log_set_default_handler(
             { _, level, text, _ in
-                // It comes with every level, mere information too.
+                // The handler gets every level, mere information too.
                 if level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0 { VipsWarning.note(text) }
             }, nil)
-        // When it starts it loads each module that it has, looking for them below VIPSHOME: ImageMagick, poppler, OpenSlide and JPEG XL
-        // take longer than all the rest, and no picture may use them here.
+        // At its start libvips loads each module below VIPSHOME: ImageMagick, poppler, OpenSlide and JPEG XL take
+        // longer than all the rest, and no picture may use them here.
         setenv("VIPSHOME", "/nonexistent", 1)
         guard vips_init("pipelined-render") == 0 else { return false }
         loadHEIF()
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
-        // GLib seeds its random numbers, which libvips' noise asks for, by what a confined process may not ask.
+        // GLib seeds its random numbers, which libvips' noise asks for, by a call that a confined process may not make.
         _ = g_random_int()
         return true
     }
 
-    /// The one module that is wanted, beside the library; where there is none, libvips has it built in, or does without.
+    /// Loads the one wanted module beside the library. Where there is none, libvips has it built in, or works without.
     private static func loadHEIF() {
         guard let library = clinux_file(dlsym(nil, "vips_init")) else { return }
         let folder = FileSystem.folder(of: FileSystem.resolved(String(cString: library)))

@@ -1,7 +1,7 @@
 import CVips
 import Foundation
 
-/// libvips' own words for a failure, one line for each that it left.
+/// libvips' own words for a failure, one message a line.
 struct VipsError: Error, CustomStringConvertible {
     let lines: [String]
 
@@ -19,13 +19,13 @@ struct VipsError: Error, CustomStringConvertible {
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { ["libpng: \($0)"] } ?? [] : []))
     }
 
-    /// Forgets what was said of one picture, so that it is not given as the reason for the next failure.
+    /// Forgets the messages about one picture, so that none is given as the reason for the next failure.
     static func forget() {
         vips_error_clear()
         _ = VipsWarning.take()
     }
 
-    /// Did encoding fail, rather than reading, which the same lazy pipeline does? What failed first tells.
+    /// Whether encoding failed, rather than reading, which the same lazy pipeline does. The first failure tells.
     var isOfEncoding: Bool { lines.first?.prefix(while: { $0 != ":" }).hasSuffix("save") ?? false }
 
     /// Lines that only accompany the reason.
@@ -34,13 +34,13 @@ struct VipsError: Error, CustomStringConvertible {
         "unable to open source for input",
     ]
 
-    /// libvips' reason, for a message that has nothing else to say.
+    /// libvips' reason, for a message without any other.
     var reason: String { ownReason ?? "libvips gave no reason" }
 
     /// `known`, followed by libvips' reason, if there is one.
     func adding(to known: String) -> String { known + (ownReason.map { " (\($0))" } ?? "") }
 
-    /// The first line that matters, without the name of libvips' part that speaks.
+    /// The first line that matters, without the name of libvips' part.
     private var ownReason: String? {
         let matters = lines.first { line in !Self.vague.contains(where: line.contains) }
         guard let line = matters ?? lines.first else { return nil }

@@ -10,10 +10,8 @@ import WorkerProtocol
 /// A worker's life: says hello, then renders one picture after the other on the thread that calls `run`. A second thread
 /// reads the messages, so that a `cancel` is heard meanwhile, and the process ends at once when its socket closes.
 final class Worker: Sendable {
-    // Constant after the start, and its plugins are called on the rendering thread alone.
-    nonisolated(unsafe) private let filters: FilterLibrary
     private let channel: WorkerChannel
-    /// What is missing of its confinement.
+    /// The parts of its confinement that the kernel lacks.
     private let missing: [String]
     private let cancellation: Cancellation
     private let trail: FilterTrail?
@@ -26,18 +24,18 @@ final class Worker: Sendable {
         var descriptors: [Descriptor]
     }
 
-    /// What one message leaves to the next.
+    /// State that one message leaves to the next.
     private struct State {
+        let filters: FilterLibrary
         var picture: OpenPicture?
-        /// Where its results go, if that is known.
+        /// The results' files, if they are known.
         var targets: [Descriptor] = []
-        /// Those of the last request that named any.
+        /// The outputs of the last request that named any.
         var outputs: [RenderOutput] = []
     }
 
-    init(channel: WorkerChannel, filters: FilterLibrary, missing: [String], trail: FilterTrail?) {
+    init(channel: WorkerChannel, missing: [String], trail: FilterTrail?) {
         self.channel = channel
-        self.filters = filters
         self.missing = missing
         self.trail = trail
         news = HeaderNews { try? channel.send(WorkerMessage.rendering($0)) }
@@ -50,7 +48,7 @@ final class Worker: Sendable {
             trail: trail)
     }
 
-    func run() -> Never {
+    func run(_ filters: FilterLibrary) -> Never {
         send(
             .hello(
                 Hello(
@@ -58,17 +56,17 @@ final class Worker: Sendable {
                     missing: missing)), with: trail.map { [$0.memory] } ?? [])
         Thread.detachNewThread { self.read() }
         news.watch()
-        var state = State()
+        var state = State(filters: filters)
         while true {
             if arrived.wait(timeout: .now() + Heap.patience) == .timedOut {
                 Heap.giveBack()
                 arrived.wait()
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
-            // All that the picture needed is let go before anybody hears of it.
+            // Everything that the picture needed is released before anybody hears of its end.
             VipsError.forget()
             if state.picture == nil { FilterHost.end() }
-            // What was found out is told before a failure, too.
+            // The header is told before a failure, too.
             if let header = news.take() { send(.rendering(header)) }
             if let answer { send(answer) }
             if state.picture == nil { Heap.giveBackMost() }
@@ -96,13 +94,14 @@ final class Worker: Sendable {
         } catch is Cancelled {
             return .cancelled
         } catch let failure as WorkerFailure {
-            return .failed(explained(failure))
+            return .failed(explained(failure, state.filters))
         } catch {
             let kind = (error as? SystemError).map { FailureClass(code: $0.code, ofOriginal: true) } ?? .input
             return .failed(
                 explained(
                     WorkerFailure(
-                        stage: "open", message: "\(error)", advice: "try again: pipectl retry", class: kind)))
+                        stage: "open", message: "\(error)", advice: "try again: pipectl retry", class: kind),
+                    state.filters))
         }
     }
 
@@ -111,7 +110,7 @@ final class Worker: Sendable {
         _ request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> WorkerMessage {
         let count = request.grant == nil ? 0 : state.outputs.count
-        let picture = try open(request, state.outputs, descriptors.dropLast(count))
+        let picture = try open(request, state, descriptors.dropLast(count))
         let targets = Array(descriptors.suffix(count))
         guard let grant = request.grant, picture.header.memory <= grant else {
             (state.picture, state.targets) = (picture, targets)
@@ -123,7 +122,7 @@ final class Worker: Sendable {
     }
 
     /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
-    private func explained(_ failure: WorkerFailure) -> WorkerFailure {
+    private func explained(_ failure: WorkerFailure, _ filters: FilterLibrary) -> WorkerFailure {
         // After a failed read the decoder's own message is wrong: the file could not be read.
         if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }
         var failure = failure
@@ -141,14 +140,14 @@ final class Worker: Sendable {
     }
 
     private func open(
-        _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptors: ArraySlice<Descriptor>
+        _ request: OpenRequest, _ state: State, _ descriptors: ArraySlice<Descriptor>
     ) throws -> OpenPicture {
         guard let source = descriptors.first else {
             throw WorkerFailure(stage: "open", message: "no file came with the message")
         }
         try cancellation.check()
         let picture = try OpenPicture(
-            request, outputs, source, original: descriptors.dropFirst().first, filters: filters,
+            request, state.outputs, source, original: descriptors.dropFirst().first, filters: state.filters,
             cancellation: cancellation)
         try cancellation.check()
         return picture
@@ -170,7 +169,7 @@ final class Worker: Sendable {
         return try results.get()
     }
 
-    /// On the reading thread.
+    /// Runs on the reading thread.
     private func read() -> Never {
         while let (message, descriptors) = received() {
             switch message {
@@ -185,7 +184,7 @@ final class Worker: Sendable {
             messages.withLock { $0.append(Message(message: message, descriptors: descriptors)) }
             arrived.signal()
         }
-        // Nobody waits for what is being made.
+        // The supervisor is gone, so nobody waits for the result.
         _exit(0)
     }
 
@@ -199,7 +198,7 @@ final class Worker: Sendable {
     }
 
     private func send(_ message: WorkerMessage, with descriptors: [Descriptor] = []) {
-        // A supervisor that is gone has closed the socket, which ends this process.
+        // When the supervisor is gone it has closed the socket, which ends this process.
         try? channel.send(message, descriptors: descriptors)
     }
 }

@@ -2,9 +2,8 @@ import Foundation
 import PipelineModel
 import WorkerProtocol
 
-/// libvips' failures in words for the person who dropped the picture.
+/// Puts libvips' failures into words for the person who dropped the picture.
 extension WorkerFailure {
-    /// The picture itself is at fault.
     init(reading error: VipsError, of format: SourceFormat, isCut: Bool) {
         // libtiff looks at every page, and complains of unwanted ones as well. The error that ends the reading comes
         // last.
@@ -41,7 +40,6 @@ extension WorkerFailure {
         }
     }
 
-    /// The result could not be written.
     init(writing code: Int32) {
         let kind = FailureClass(code: code)
         let (message, advice): (String, String?) =

@@ -37,5 +37,5 @@ func smoothstep(_ low: Float, _ high: Float, _ value: Float) -> Float {
     return t * t * (3 - 2 * t)
 }
 
-/// What lies outside 0 to 1 is brought to its nearer end.
+/// Values outside 0 to 1 are brought to the nearer end.
 func unit(_ value: Float) -> Float { min(max(value, 0), 1) }

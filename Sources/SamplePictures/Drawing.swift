@@ -1,21 +1,21 @@
 import CVips
 
-/// A picture to draw: how large it is, how it is painted, and as what it is written.
+/// A picture to draw, with its size, its painter and its format.
 struct Drawing: Sendable {
     /// A painter's colour for a pixel; made anew for each drawing, so that it may prepare columns and rows.
     typealias Painter = @Sendable (_ x: Int, _ y: Int) -> Colour
 
     var file: String
-    /// As it is looked at.
+    /// The size of the upright picture.
     var width: Int
     var height: Int
     var hasAlpha = false
-    /// EXIF orientation: how the file stores it.
+    /// The EXIF orientation in which the file stores it.
     var orientation = 1
     var copyright: String?
     var painter: @Sendable (_ width: Int, _ height: Int) -> Painter
 
-    /// The slowest first, so that none of them is alone at the end.
+    /// The slowest drawing comes first, so that none of them is alone at the end.
     static let all = [
         Drawing(
             file: "morning-hills.jpg", width: 4000, height: 2667, copyright: "2026 the makers of pipelined",
@@ -63,7 +63,7 @@ struct Drawing: Sendable {
         return [UInt8](unsafeUninitializedCapacity: width * height * bands) { buffer, used in
             for y in 0..<height {
                 for x in 0..<width {
-                    // Of orientation 6 the first row as stored is the right edge as looked at.
+                    // With orientation 6 the first stored row is the right edge of the upright picture.
                     let pixel = orientation == 6 ? (width - 1 - x) * height + y : y * width + x
                     let colour = (paint(x, y).clamped(lowerBound: .zero, upperBound: .one) * 255).rounded(
                         .toNearestOrEven)

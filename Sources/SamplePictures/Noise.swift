@@ -1,4 +1,4 @@
-/// Chance that is the same every time.
+/// Random numbers that are the same every time.
 enum Noise {
     /// A number from 0 to 1 for a point of the grid.
     static func hash(_ x: Int, _ y: Int, _ seed: Int = 0) -> Float {
@@ -10,7 +10,7 @@ enum Noise {
 
     /// Smooth noise from 0 to 1.
     static func value(_ x: Float, _ y: Float, _ seed: Int = 0) -> Float {
-        // Cheaper than `rounded`, which is a call on processors of the least kind.
+        // `rounded` is a function call on the oldest processors, and costs more.
         let ix = Int(x) - (x < 0 ? 1 : 0)
         let iy = Int(y) - (y < 0 ? 1 : 0)
         let (tx, ty) = (x - Float(ix), y - Float(iy))

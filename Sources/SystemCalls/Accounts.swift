@@ -1,9 +1,7 @@
 import Glibc
 
-/// A user of the system.
 public struct User: Sendable {
     public let name: String
-    /// The number of the user's own group.
     public let group: UInt32
 
     /// Nil when no user has this number.
@@ -24,7 +22,6 @@ public struct User: Sendable {
     public static func name(_ number: UInt32) -> String { User(number)?.name ?? "\(number)" }
 }
 
-/// A group of users.
 public struct Group: Sendable {
     public let name: String
     /// Whether the group lists members, beside those users whose own group it is.

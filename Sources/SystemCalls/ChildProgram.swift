@@ -1,7 +1,6 @@
 import CLinux
 import Glibc
 
-/// A program that is started.
 public enum ChildProgram {
     /// Starts `words[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own.
     public static func start(

@@ -5,7 +5,6 @@ public import Glibc
 public final class Descriptor: Sendable {
     public let number: Int32
 
-    /// Takes ownership of `number`.
     public init(owning number: Int32) {
         self.number = number
     }
@@ -61,7 +60,7 @@ public final class Descriptor: Sendable {
         return try above.open(name, O_RDONLY | O_DIRECTORY)
     }
 
-    /// The same, folder by folder.
+    /// Does the same folder by folder.
     private static func walk(_ path: String, from top: Descriptor, _ flags: Int32) -> Int32 {
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         var above = top
@@ -94,15 +93,14 @@ public final class Descriptor: Sendable {
         return status
     }
 
-    /// What has been written survives a power cut.
+    /// Returns once all written data would survive a power cut.
     public func sync(called name: String) throws(SystemError) {
         guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
     }
 
-    /// What has been written goes to the disk from now on; `sync` waits for it, and tells what went wrong.
+    /// Starts to write the data to the disk; `sync` waits for that, and tells what went wrong.
     public func beginWriting() { _ = clinux_begin_writing(number) }
 
-    /// The other end of a socket reads no more, either.
     public var hasHungUp: Bool {
         var state = pollfd(fd: number, events: 0, revents: 0)
         return poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP) != 0
@@ -116,5 +114,5 @@ public final class Descriptor: Sendable {
     }
 }
 
-// Not among what Swift has of <fcntl.h>.
+// Swift's module of <fcntl.h> leaves it out.
 private let O_PATH: Int32 = 0o10000000

@@ -24,14 +24,12 @@ extension FileSystem {
         return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
     }
 
-    /// Whether `path` is `folder` or lies below it.
     public static func lies(_ path: String, within folder: String) -> Bool {
         guard path.utf8.starts(with: folder.utf8) else { return false }
         let rest = path.utf8.dropFirst(folder.utf8.count)
         return rest.isEmpty || rest.first == slash || folder.utf8.last == slash
     }
 
-    /// The part of `path` below `folder`.
     public static func relative(_ path: String, to folder: String) -> String {
         String(decoding: path.utf8.dropFirst(folder.utf8.count).drop { $0 == slash }, as: UTF8.self)
     }

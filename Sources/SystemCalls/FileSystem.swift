@@ -1,7 +1,7 @@
 import CLinux
 public import Glibc
 
-/// What `lstat` tells of a file, as far as anybody here asks.
+/// The fields of `lstat` that the project uses.
 public struct FileStatus: Sendable, Hashable {
     public enum Kind: String, Sendable {
         case file, folder
@@ -39,10 +39,10 @@ public struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// Calls on paths, one function a call; each throws what it attempted on what.
+/// Calls on paths, one function a call; each error names the call and the path.
 public enum FileSystem {
-    /// The status of the file at `path`, of a link itself. Nil when there is none, or when a file lies where a folder
-    /// would have to be. `path` may be relative to an open folder.
+    /// The status of the file at `path`, or of the link itself. Nil when there is none, or when a file lies where a
+    /// folder would have to be. `path` may be relative to an open folder.
     public static func status(_ path: String, in folder: Descriptor? = nil) throws(SystemError) -> FileStatus? {
         var raw = stat()
         if fstatat(place(folder), path, &raw, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(raw) }
@@ -50,10 +50,10 @@ public enum FileSystem {
         throw SystemError("lstat", path)
     }
 
-    /// Whether anything lies at `path`. Throws when that can't be found out: then it is not missing.
+    /// Whether anything lies at `path`. It throws when that can't be found out.
     public static func exists(_ path: String) throws(SystemError) -> Bool { try status(path) != nil }
 
-    /// For a file that is read next anyway: the read says why it fails.
+    /// Meant for a file that is read next anyway: the read says why it fails.
     public static func mayExist(_ path: String) -> Bool { (try? exists(path)) ?? true }
 
     /// Whether a folder is there, or a link to one.
@@ -62,7 +62,7 @@ public enum FileSystem {
         return stat(path, &raw) == 0 && raw.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Makes the folder and those above it that are missing. A `durable` one survives a power cut.
+    /// Makes the folder and the missing ones above it. A `durable` one survives a power cut.
     public static func makeFolders(_ path: String, mode: UInt32 = 0o755, durable: Bool = false) throws(SystemError) {
         var made = uninterrupted { mkdir(path, mode) } == 0
         if !made, errno == ENOENT {
@@ -81,10 +81,9 @@ public enum FileSystem {
         guard uninterrupted({ chmod(path, status.mode & mode) }) == 0 else { throw SystemError("chmod", path) }
     }
 
-    /// The folder that a relative path begins at.
     static func place(_ folder: Descriptor?) -> Int32 { folder?.number ?? AT_FDCWD }
 
-    /// Renames, and replaces what has the name. Both paths may be relative to open folders.
+    /// Renames, and replaces the target. Both paths may be relative to open folders.
     public static func rename(
         _ from: String, in folder: Descriptor? = nil, _ to: String, in target: Descriptor? = nil
     ) throws(SystemError) {
@@ -93,14 +92,15 @@ public enum FileSystem {
         }
     }
 
-    /// Removes a file; that it is not there is no error. `path` may be relative to an open folder.
+    /// Removes a file; a missing one is no error. `path` may be relative to an open folder.
     public static func remove(_ path: String, in folder: Descriptor? = nil) throws(SystemError) {
         guard uninterrupted({ unlinkat(place(folder), path, 0) }) == 0 || errno == ENOENT else {
             throw SystemError("unlink", path)
         }
     }
 
-    /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. None is left there.
+    /// Fails with `ENOSPC`, or `EDQUOT`, when there is no room for a file of so many bytes at `path`. It leaves no file
+    /// there.
     public static func checkRoom(for bytes: Int64, at path: String) throws(SystemError) {
         let file = try Descriptor.open(path, O_RDWR | O_CREAT | O_TRUNC)
         let answer = posix_fallocate(file.number, 0, off_t(bytes))
@@ -113,18 +113,18 @@ public enum FileSystem {
         guard faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError("write to", folder) }
     }
 
-    /// Removes `folder` and the folders above it up to, and not including, `top`, as far as they are empty.
+    /// Removes `folder` and the folders above it below `top`, as far as they are empty.
     public static func removeEmptyFolders(from folder: String, upTo top: String) {
         var path = folder
         while path != top, lies(path, within: top), rmdir(path) == 0 { path = Self.folder(of: path) }
     }
 
-    /// Makes what has been written to a file, or renamed in a folder, survive a power cut.
+    /// Makes a file's data, or a folder's renames, survive a power cut.
     public static func sync(_ path: String) throws(SystemError) {
         try Descriptor.open(path, O_RDONLY).sync(called: path)
     }
 
-    /// Writes a small file: whole or not at all, and durable.
+    /// Writes a small file whole or not at all, and makes it durable.
     public static func write(_ bytes: some Collection<UInt8>, to path: String) throws(SystemError) {
         let temporary = path + ".new"
         let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
@@ -142,7 +142,8 @@ public enum FileSystem {
         try sync(folder(of: path))
     }
 
-    /// Copies everything of one descriptor into the other, or its first `most` bytes, and makes it durable unless told otherwise.
+    /// Copies all bytes of one descriptor into the other, or its first `most`, and makes them durable unless told
+    /// otherwise.
     public static func copy(
         _ from: Descriptor, to: Descriptor, called name: String, most: Int64 = .max, durably: Bool = true
     ) throws(SystemError) {
@@ -166,7 +167,7 @@ public enum FileSystem {
         if durably { try to.sync(called: name) }
     }
 
-    /// What is in a file from its start, or its first `most` bytes.
+    /// The bytes of a file from its start, or its first `most` bytes.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 64 * 1024)
@@ -180,7 +181,6 @@ public enum FileSystem {
         return bytes
     }
 
-    /// Whether two files have the same bytes.
     public static func isEqual(_ one: Descriptor, _ other: Descriptor) throws(SystemError) -> Bool {
         var first = [UInt8](repeating: 0, count: 256 * 1024)
         var second = first
@@ -196,7 +196,7 @@ public enum FileSystem {
         }
     }
 
-    /// Whether a copy of a file lies at `path`: same time, same bytes.
+    /// Whether a copy of a file, with the same time and bytes, lies at `path`.
     public static func isCopy(_ path: String, of source: Descriptor) throws(SystemError) -> Bool {
         guard let there = try status(path), there.kind == .file else { return false }
         let original = FileStatus(try source.status())
@@ -204,7 +204,8 @@ public enum FileSystem {
         return try isEqual(source, try Descriptor.open(path, O_RDONLY | O_NOFOLLOW))
     }
 
-    /// Whether somebody has the file open for writing; nil where the kernel doesn't tell (another's file, some file systems).
+    /// Whether somebody has the file open for writing; nil where the kernel does not tell (another user's file, some
+    /// file systems).
     public static func isOpenForWriting(_ file: Descriptor) -> Bool? {
         switch clinux_open_for_writing(file.number) {
         case 0: false
@@ -219,9 +220,8 @@ public enum FileSystem {
         return try names(handle, called: folder)
     }
 
-    /// The names in an open folder.
     public static func names(in folder: Descriptor, called name: String) throws(SystemError) -> [String?] {
-        // A descriptor of its own: reading moves the place in the folder, and closing closes it.
+        // Reading moves the place in the folder, and closing closes the descriptor: it must be a second one.
         let again = clinux_open_at(folder.number, ".", O_RDONLY | O_DIRECTORY)
         guard again >= 0 else { throw SystemError("opendir", name) }
         guard let handle = fdopendir(again) else {
@@ -257,7 +257,7 @@ public enum FileSystem {
         return join(folder(of: link), String(decoding: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The path with links resolved; of a path that is not there, the part that is there resolved.
+    /// The path with its links resolved. For a missing path the existing part is resolved.
     public static func resolved(_ path: String) -> String {
         if let real = realpath(path, nil) {
             defer { free(real) }

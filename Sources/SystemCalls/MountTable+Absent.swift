@@ -1,6 +1,6 @@
 import Foundation
 
-/// File systems that are not mounted now, and may be later.
+/// Finds file systems that are not mounted now, and may be later.
 extension MountTable {
     /// Where people mount removable file systems.
     private static let places = ["/mnt", "/media", "/run/media"]

@@ -1,16 +1,17 @@
 import Foundation
 import Glibc
 
-/// What is mounted. The kernel tells of it without asking any of the file systems, so that one that hangs is no matter.
+/// The mounted file systems. The kernel tells of them without asking any, so that a hanging one does not matter.
 public enum MountTable {
     static let path = "/proc/self/mountinfo"
 
-    /// How many mounts a folder lies under. Less than before: one of them is gone, and what is there now is what it had covered.
+    /// How many mounts a folder lies under. When the number falls a mount is gone, and the files are those that it had
+    /// covered.
     public static func depth(of folder: String) throws(SystemError) -> Int {
         depth(of: folder, in: try read(Descriptor.open(path, O_RDONLY)))
     }
 
-    /// The same, in the kernel's text: the fifth word of a line is where it is mounted.
+    /// Counts in the kernel's text: the fifth word of a line is the mount point.
     static func depth(of folder: String, in text: String) -> Int {
         text.split(separator: "\n").count { line in
             let words = line.split(separator: " ")
@@ -22,7 +23,7 @@ public enum MountTable {
     public static func watch(_ changed: @escaping @Sendable () -> Void) throws(SystemError) {
         let file = try Descriptor.open(path, O_RDONLY)
         Thread.detachNewThread {
-            // Only an exceptional condition: the file itself can always be read.
+            // The file can always be read; a change is an exceptional condition.
             var ready = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)
             while true { if poll(&ready, 1, -1) > 0 { changed() } }
         }
@@ -39,7 +40,7 @@ public enum MountTable {
         }
     }
 
-    /// Spaces and the like are written as `\040`.
+    /// The kernel writes spaces and the like as `\040`.
     static func unescaped(_ word: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = word.utf8[...]

@@ -1,8 +1,7 @@
 import Glibc
 
-/// How many descriptors this process may have.
 public enum OpenFiles {
-    /// The soft limit is a relic of select(2), which nothing here uses: up to the hard one is free to take. Returns the limit.
+    /// Raises the soft limit, a relic of select(2), which nothing here uses. Returns the new limit.
     public static func raiseLimit(to most: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

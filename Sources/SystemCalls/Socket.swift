@@ -1,15 +1,14 @@
 import CLinux
 import Glibc
 
-/// What one `receive` brought.
 public struct Received: Sendable {
     public let bytes: [UInt8]
     public let descriptors: [Descriptor]
-    /// More bytes or descriptors came than there was room for; what did not fit is lost.
+    /// More bytes or descriptors came than there was room for; the rest is lost.
     public let truncated: Bool
 }
 
-/// Messages with descriptors, on a Unix socket of any type.
+/// Sends and receives messages with descriptors, on a Unix socket of any type.
 public enum Socket {
     /// In bytes; a socket's address has room for no more.
     public static let longestPath = 107
@@ -43,7 +42,6 @@ public enum Socket {
             bytes: bytes, descriptors: numbers.prefix(count).map(Descriptor.init(owning:)), truncated: truncated != 0)
     }
 
-    /// The address of a Unix socket at `path`.
     private static func withAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(SystemError) -> Result {
@@ -67,7 +65,6 @@ public enum Socket {
         return Descriptor(owning: number)
     }
 
-    /// Connects to the Unix stream socket at `path`.
     public static func connect(_ path: String) throws(SystemError) -> Descriptor {
         let end = try stream()
         guard try withAddress(path, { Glibc.connect(end.number, $0, $1) }) == 0 else {
@@ -76,7 +73,7 @@ public enum Socket {
         return end
     }
 
-    /// Listens at `path`, in place of whatever lies there.
+    /// Listens at `path`, and replaces the file that lies there.
     public static func listen(_ path: String, backlog: Int32 = 128) throws(SystemError) -> Descriptor {
         let end = try stream()
         unlink(path)

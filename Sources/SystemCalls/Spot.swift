@@ -1,6 +1,6 @@
 import Glibc
 
-/// A place one step from an open folder: renames of the folders above it change nothing.
+/// A place one step from an open folder, which renames of the folders above it do not change.
 public struct Spot: Sendable {
     /// Nil where nobody else may write; then the name is a path.
     public let folder: Descriptor?
@@ -13,7 +13,7 @@ public struct Spot: Sendable {
     public func status() throws(SystemError) -> FileStatus? { try FileSystem.status(name, in: folder) }
     public func remove() throws(SystemError) { try FileSystem.remove(name, in: folder) }
 
-    /// No link is followed.
+    /// Opens the file, and follows no link.
     public func open(_ flags: Int32) throws(SystemError) -> Descriptor {
         guard let folder else { return try Descriptor.open(name, flags | O_NOFOLLOW) }
         return try folder.open(name, flags)

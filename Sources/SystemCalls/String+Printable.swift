@@ -1,5 +1,6 @@
 extension String {
-    /// With everything that a terminal would obey, or that would end a line, or hide or reorder what follows, written out as an escape.
+    /// The text with escapes for every character that a terminal would obey, or that would end a line, or hide or
+    /// reorder text.
     public var printable: String {
         guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
         return unicodeScalars.reduce(into: "") { safe, scalar in
@@ -15,7 +16,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Control characters; separators of lines and paragraphs; marks that reorder text.
+    /// Whether it is a control character, a separator of lines or paragraphs, or a mark that reorders text.
     public var drivesTerminals: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0: true

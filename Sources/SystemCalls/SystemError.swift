@@ -1,6 +1,6 @@
 public import Glibc
 
-/// A system call that failed: which, on what, and why.
+/// A system call that failed: its name, its object and the reason.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public let call: String
     public let subject: String

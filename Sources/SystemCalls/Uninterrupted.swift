@@ -1,6 +1,6 @@
 import Glibc
 
-/// Makes the call once more when a signal came in between.
+/// Repeats the call when a signal came in between.
 public func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
     while true {
         let result = call()

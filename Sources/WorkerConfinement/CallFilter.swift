@@ -2,15 +2,15 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// System calls, by seccomp: those of a short list pass, some end the process, all others fail and are remembered.
+/// System calls behind seccomp: a short list passes, some end the process, all others fail and are remembered.
 enum CallFilter {
     static func install(_ walls: Walls) throws {
-        // Before the filter, which allows it, and for what it traps.
+        // The handler must be set before the filter, which allows that call and traps others.
         let opens = !walls.opening.isEmpty
         guard clinux_trap_calls(EACCES, opens ? 1 : 0) == 0 else { throw WallError(errno) }
         guard let filter = seccomp_init(SCMP_ACT_TRAP) else { throw WallError("libseccomp does not start") }
         defer { seccomp_release(filter) }
-        // Calls in another machine's numbers.
+        // Calls by another machine's numbers end the process.
         try set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
         try set(filter, SCMP_FLTATR_CTL_TSYNC, 1)
         try set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
@@ -30,7 +30,7 @@ enum CallFilter {
 
     private static func add(_ rule: CallRule, _ action: UInt32, to filter: scmp_filter_ctx) throws {
         let number = seccomp_syscall_resolve_name(rule.name)
-        // A call that this machine does not have, or that libseccomp does not know yet, falls under "all others".
+        // A call that this machine lacks, or that libseccomp does not know yet, falls under "all others".
         guard number >= 0 else { return }
         let conditions = rule.conditions.map(\.comparison)
         try check(seccomp_rule_add_array(filter, action, number, UInt32(conditions.count), conditions))

@@ -6,10 +6,10 @@ import WorkerProtocol
 /// A system call, and its arguments where these decide.
 public struct CallRule: Sendable {
     public enum Condition: Sendable {
-        /// The argument at this index is so.
+        /// The argument at this index has this value.
         case equal(UInt32, Int32)
         case different(UInt32, Int32)
-        /// Of the bits in the mask the argument has these.
+        /// The argument's bits in the mask have this value.
         case bits(UInt32, mask: Int32, Int32)
     }
 
@@ -22,63 +22,63 @@ public struct CallRule: Sendable {
     }
 }
 
-/// Who needs which call was measured with strace.
+/// strace has shown which part needs which call.
 extension CallRule {
-    /// What any process of ours does.
+    /// Calls that every worker makes.
     public static let ofEveryWorker =
         [
-            // Files, and libraries' own descriptors.
+            // Workers use files, and libraries' own descriptors.
             "read", "write", "close",
-            // Their sizes; glibc takes one or the other for fstat. A path's can be asked in the same way.
+            // glibc takes one or the other for fstat. Both can also ask for a path's size.
             "fstat", "newfstatat",
-            // malloc, threads' stacks.
+            // malloc and threads' stacks need these.
             "munmap", "mremap", "madvise", "brk",
-            // Threads and locks.
+            // Threads and locks need these.
             "futex", "set_robust_list", "rseq", "sched_yield", "gettid", "exit",
-            // Signals: threads are started with all of them blocked, a trapped call returns from its handler.
+            // Threads are started with all signals blocked, and a trapped call returns from its handler.
             "rt_sigprocmask", "rt_sigaction", "rt_sigreturn",
-            // glibc's abort, with its last words. The process ends when its socket closes.
+            // glibc's abort writes its last words. The process ends when its socket closes.
             "getpid", "writev", "exit_group",
-            // Where the kernel's page of functions has no clock; waiting, also after a SIGSTOP.
+            // The kernel's page of functions may lack a clock; a wait goes on after a SIGSTOP.
             "clock_gettime", "clock_nanosleep", "restart_syscall",
             // Swift's hashing and malloc begin with a random number.
             "getrandom",
         ].map { CallRule($0) } + [
-            // Threads, not processes.
+            // Threads may be started, and no processes.
             CallRule("clone", .bits(0, mask: CLONE_THREAD, CLONE_THREAD)),
-            // abort.
+            // abort signals its own thread.
             CallRule("tgkill", .equal(0, getpid())),
-            // Threads have names.
+            // Threads get names.
             CallRule("prctl", .equal(0, PR_SET_NAME)),
             CallRule("prctl", .equal(0, PR_GET_NAME)),
         ]
 
-    /// The supervisor's messages.
+    /// The channel to the supervisor needs these.
     public static let ofTheChannel = ["recvmsg", "sendmsg"].map {
         CallRule($0, .equal(0, WorkerChannel.workerDescriptor))
     }
 
-    /// Files for reading are opened where calls are trapped, so that whoever tries for one that Landlock keeps shut is known.
+    /// Opening a file for reading is trapped, so that an attempt on a file that Landlock keeps shut is known.
     static let ofTheTrap = CallRule(
         "openat", .equal(2, clinux_for_reading()), .equal(5, Int32(CLINUX_FROM_TRAP)))
 
-    /// glibc then starts its threads with clone, whose flags a filter can see.
+    /// Without clone3 glibc starts its threads with clone, whose flags a filter can see.
     static let unknown = [CallRule("clone3")]
 
-    /// No worker has any business here: whoever comes has taken it over, and gets no second try. What a library might try in good
-    /// faith, and do without, is no call of this list.
+    /// No worker has any business with these calls: a process that makes one has been taken over, and gets no second
+    /// try. A call that a library might make in good faith is not in this list.
     public static let deadly =
         [
-            // Other programs and processes.
+            // These start other programs, or reach other processes.
             "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd",
-            // Signals to others.
+            // These send signals to others.
             "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal",
-            // To be connected to.
+            // These take connections.
             "listen", "accept", "accept4",
-            // Ways around a filter of calls, and into the kernel.
+            // These lead around a filter of calls, or into the kernel.
             "io_uring_setup", "io_uring_enter", "io_uring_register", "bpf", "userfaultfd", "perf_event_open",
             "open_by_handle_at", "keyctl", "add_key", "request_key", "init_module", "finit_module", "kexec_load",
-            // Other views of the file system.
+            // These change the view of the file system.
             "mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree", "move_mount", "fsopen",
         ].map { CallRule($0) } + [
             CallRule("clone", .bits(0, mask: CLONE_THREAD, 0)),

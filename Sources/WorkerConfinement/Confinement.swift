@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Puts the walls around a worker: it works on the descriptors that it is given, and reaches nothing else but what `Walls` names.
+/// Puts the walls around a worker: it works on its descriptors, and reaches nothing else but the exceptions in `Walls`.
 ///
 /// They go up once, before the first foreign byte, while a single thread runs, and never come down.
 public enum Confinement {
-    /// Returns what the kernel does not give of it, each with the reason; nothing when every wall stands.
+    /// Returns the walls that the kernel lacks, each with the reason; nothing when every wall stands.
     public static func begin(_ walls: Walls) -> [String] {
         var walls = walls
-        // Read by whoever formats a time, and not to be opened any more.
+        // Formatting a time reads this file, which can't be opened later.
         tzset()
         setLimits(walls)
         var missing: [String] = []
@@ -26,16 +26,16 @@ public enum Confinement {
         return missing
     }
 
-    /// Begins what is said of it when it is missing.
+    /// The first word about this wall when it is missing.
     public static let landlock = "Landlock"
 
-    /// Memory is limited by the supervisor. RLIMIT_NPROC counts all threads of the user, wherever they run, so
-    /// that it would strike the innocent: the filter of calls allows no process at all.
+    /// The supervisor limits memory. RLIMIT_NPROC counts all threads of the user, wherever they run, and would strike
+    /// the innocent: the filter of calls allows no process at all.
     private static func setLimits(_ walls: Walls) {
         set(RLIMIT_NOFILE, rlim_t(walls.descriptors))
-        // What it has in memory is nobody else's business.
+        // A core would show a picture's memory to others.
         set(RLIMIT_CORE, 0)
-        // The limit on the size of a file is the supervisor's, too; beyond it a write fails like any other.
+        // The supervisor limits the size of files; a write beyond it fails like any other.
         signal(SIGXFSZ, SIG_IGN)
     }
 
@@ -46,7 +46,7 @@ public enum Confinement {
         setrlimit(resource.number, &limit)
     }
 
-    /// When memory is short, a worker goes before the supervisor, which was its parent's score until now.
+    /// When memory is short the kernel ends a worker before the supervisor, whose score the worker has inherited.
     private static func dieFirst() throws {
         let path = "/proc/self/oom_score_adj"
         var text = [UInt8](repeating: 0, count: 16)
@@ -62,7 +62,6 @@ extension __rlimit_resource {
     fileprivate var number: __rlimit_resource_t { __rlimit_resource_t(rawValue) }
 }
 
-/// Why a wall does not stand.
 struct WallError: Error, CustomStringConvertible {
     let description: String
 

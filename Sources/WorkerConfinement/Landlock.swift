@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import SystemCalls
 
-/// Paths, as far as the running kernel's Landlock knows how to deny them: all but those that are named.
+/// Denies all paths but the named ones, as far as the running kernel's Landlock can.
 enum Landlock {
     static func begin(_ walls: Walls) throws {
         let version = clinux_landlock_version()
@@ -11,14 +11,14 @@ enum Landlock {
                 errno == EOPNOTSUPP ? "it is off; boot with landlock in lsm=" : "the kernel has none; it came with 5.13"
             )
         }
-        // It holds for this thread and those that it starts, not for others.
+        // The ruleset holds for this thread and the threads that it starts, not for others.
         let threads = try FileSystem.names(in: "/proc/self/task").count
         let network: UInt64 = walls.connects ? 0b01 : 0b11
         let ruleset = clinux_landlock_ruleset(files(version), version >= 4 ? network : 0, version >= 6 ? 0b11 : 0)
         guard ruleset >= 0 else { throw WallError(errno) }
         let descriptor = Descriptor(owning: ruleset)
         for path in walls.readable {
-            // A rule holds for what lies there now; a link is followed.
+            // A rule holds for the present file; a link is followed.
             guard let place = try? Descriptor.open(path, O_RDONLY) else { continue }
             let isFolder = FileSystem.isFolder(path)
             guard clinux_landlock_allow(ruleset, isFolder ? readFile | readFolder : readFile, place.number) == 0 else {
@@ -36,8 +36,9 @@ enum Landlock {
     private static let readFile: UInt64 = 1 << 2
     private static let readFolder: UInt64 = 1 << 3
 
-    /// LANDLOCK_ACCESS_FS_*, in the order in which versions added them: 13 to begin with, then moving between folders, truncating,
-    /// ioctl on devices. Network: binding and connecting. Scopes: abstract sockets and signals.
+    /// The bits of LANDLOCK_ACCESS_FS_*, in the order in which versions added them: first 13, then moving between
+    /// folders, truncating, ioctl on devices. Later versions add binding and connecting, then abstract sockets and
+    /// signals.
     private static func files(_ version: Int32) -> UInt64 {
         let count =
             switch version {

@@ -2,11 +2,10 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// A system call that the filter of calls has refused.
 public struct RefusedCall: CustomStringConvertible {
     public let description: String
 
-    /// The first since `forget`, of those that tell something.
+    /// The first refused call since `forget` that is not harmless.
     public static var first: RefusedCall? {
         var path: UnsafePointer<CChar>?
         for index in 0... {
@@ -30,11 +29,12 @@ public struct RefusedCall: CustomStringConvertible {
         description = "the system call \(name.map { String(cString: $0) } ?? "\(number)")"
     }
 
-    /// What libraries try of their own accord, and do as well without.
+    /// Whether a library tries this path of its own accord, and works without it.
     private static func isHarmless(_ path: String) -> Bool {
-        // glibc's malloc, before it gives memory back, and orc, before it takes anonymous memory.
+        // glibc's malloc reads the first before it gives memory back; orc tries the second before it takes anonymous
+        // memory.
         path == "/proc/sys/vm/overcommit_memory" || path.contains("/orcexec.")
-            // fontconfig, to lock caches that it goes on without.
+            // fontconfig locks caches, and goes on without the lock.
             || (path.contains("fontconfig/") && path.contains(".cache-"))
     }
 }

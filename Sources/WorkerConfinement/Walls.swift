@@ -1,17 +1,17 @@
-/// What a worker may do once it is confined. What is not named here it may not.
+/// The limits of a confined worker. Calls and files that are not named here are refused.
 public struct Walls: Sendable {
-    /// How many files and sockets may be open at once.
     public var descriptors: Int
-    /// Files and folders that may be read; one that is not there is left out.
+    /// Files and folders that may be read; a missing one is left out.
     public var readable: [String]
-    /// Whether it may connect to others over TCP; nobody may be connected to.
+    /// Whether it may connect to others over TCP. It never listens.
     public var connects: Bool
     public var allowed: [CallRule]
-    /// What goes with opening what is readable. They are allowed, as opening is, only where Landlock keeps all else shut.
+    /// Calls that go with opening a readable file. Like opening, they are allowed only where Landlock keeps all else
+    /// shut.
     public var opening: [CallRule]
-    /// These fail, as others do, but are nobody's fault: libraries try them, and do as well without.
+    /// Calls that fail without being a fault: libraries try them, and work without them.
     public var refused: [CallRule]
-    /// These end the process.
+    /// Calls that end the process.
     public var deadly: [CallRule]
 
     public init(

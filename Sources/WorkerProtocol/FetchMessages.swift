@@ -1,17 +1,17 @@
 public import PipelineModel
 
-/// What the supervisor says to the fetch worker. Many transfers are under way at once, each with an ID.
+/// Messages from the supervisor to the fetch worker. Many transfers are under way at once, each with an ID.
 public enum FetchOrder: Codable, Sendable {
     /// One descriptor travels beside it: the staging file, open for writing.
     case fetch(FetchRequest)
-    /// It is answered by `cancelled`, unless another end came first.
+    /// The answer is `cancelled`, unless another end came first.
     case cancel(Int)
 }
 
 public struct FetchRequest: Codable, Sendable {
     public var id: Int
     public var url: String
-    /// What an earlier try has left in the staging file is good as far as this.
+    /// An earlier try has left good bytes in the staging file, up to here.
     public var resume: FetchResume?
     public var limits: FetchLimits
 
@@ -51,9 +51,9 @@ public struct FetchLimits: Codable, Sendable, Hashable {
     public var longestSilence: Duration { .milliseconds(connectMilliseconds + stallMilliseconds) }
 }
 
-/// What the fetch worker says to the supervisor.
+/// Messages from the fetch worker to the supervisor.
 public enum FetchMessage: Codable, Sendable {
-    /// Once, before anything else: what the kernel does not give of its confinement, and why.
+    /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
     case hello(version: String, missing: [String])
     /// Sent now and then: when bytes have come, header included, and while the transfer waits for a connection. `total`
     /// is what the server has announced, if it has.
@@ -63,14 +63,13 @@ public enum FetchMessage: Codable, Sendable {
     case cancelled(id: Int)
 }
 
-/// What has come, and what the server said of it. All of it is a stranger's word.
+/// The downloaded file, as the server described it. Every field is a stranger's word.
 public struct FetchedFile: Codable, Sendable, Hashable {
     public var status: Int
-    /// Of Content-Disposition, as it came.
+    /// The name from Content-Disposition, as it came.
     public var name: String?
-    /// After all redirects.
     public var url: String
-    /// Decoded, as they lie in the staging file.
+    /// The size of the staging file, decoded.
     public var bytes: Int64
 
     public init(status: Int, name: String?, url: String, bytes: Int64) {
@@ -83,25 +82,23 @@ public struct FetchedFile: Codable, Sendable, Hashable {
 
 public struct FetchFailure: Codable, Sendable, Hashable, Error {
     public enum Kind: String, Codable, Sendable {
-        /// The URL, or what is there: the same again next time.
+        /// The URL or its target is at fault: another try would meet the same.
         case input
-        /// The network, or the server, just now.
+        /// The network or the server is at fault for the moment.
         case transient
-        /// The disk of the staging file is full.
         case room
     }
 
     public var kind: Kind
     public var message: String
-    /// What to do about it.
     public var advice: String?
     /// The server's answer, if one came.
     public var status: Int?
     /// Seconds after which the server wants to be asked again.
     public var retryAfter: Int?
-    /// How the rest can be had.
+    /// How a later try gets the rest.
     public var resume: FetchResume?
-    /// The same for later, though nothing has come of it now.
+    /// An earlier try's resume data, still valid though this try has received nothing.
     public var kept: FetchResume?
 
     public init(

@@ -1,24 +1,22 @@
 import Glibc
 public import SystemCalls
 
-/// Whose code a worker runs: a line for each time that filters are applied to a picture, those of one table joined by `+`, ended
-/// when they have returned. It lies in memory that its reader has as well, so that it costs no message, and is known when the worker
-/// can say nothing any more.
+/// The trail of the filters whose code a worker runs: a line for each time that filters are applied to a picture,
+/// joined by `+` when they share a table, ended when they have returned. Its memory is shared with the reader, so that
+/// it costs no message, and can be read when the worker can say nothing any more.
 public struct FilterTrail: Sendable {
-    /// More than that begins anew: what matters is the end.
+    /// A longer trail begins anew: the end matters.
     private static let most = 4096
     private static let end = UInt8(ascii: "\n")
 
     public let memory: Descriptor
-    /// How much of it is written.
     private var length = 0
 
     public init() throws(SystemError) { memory = try Descriptor.memory([0]) }
 
-    /// The one that came with `hello`.
+    /// Reads the memory that came with `hello`.
     public init(reading memory: Descriptor) { self.memory = memory }
 
-    /// Another picture begins.
     public mutating func begin() {
         length = 0
         write([])
@@ -31,16 +29,15 @@ public struct FilterTrail: Sendable {
         write(line)
     }
 
-    /// It has returned.
     public mutating func leave() { write([Self.end]) }
 
     private mutating func write(_ bytes: [UInt8]) {
-        // One that can't be written is of no use to the picture.
+        // A line that can't be written is lost; the picture matters more.
         _ = pwrite(memory.number, bytes + [0], bytes.count + 1, off_t(length))
         length += bytes.count
     }
 
-    /// The filters that were applied, each time, and those whose code runs.
+    /// Returns the filters that were applied, each time, and the filters whose code runs.
     public func read() -> (applied: [[String]], running: [String]) {
         var bytes = [UInt8](repeating: 0, count: Self.most)
         let count = pread(memory.number, &bytes, bytes.count, 0)

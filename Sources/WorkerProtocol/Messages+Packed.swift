@@ -4,7 +4,7 @@ extension SupervisorMessage: PackedMessage {
     func pack() -> Packer? {
         switch self {
         case .open(let request):
-            // Those that the worker does not know yet are JSON.
+            // Outputs that the worker does not know yet go as JSON.
             guard request.outputs == nil else { return nil }
             var packer = Packer(1)
             packer.add(request.name)

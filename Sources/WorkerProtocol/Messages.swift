@@ -1,28 +1,28 @@
 public import PipelineModel
 
-/// What the supervisor says to a worker. Descriptors travel beside the message.
+/// Messages from the supervisor to a worker. Descriptors travel beside the message.
 public enum SupervisorMessage: Codable, Sendable {
-    /// Read the header of a picture, and with a grant make its results. One descriptor: the source, open for reading. A second one when the
-    /// source was handed over a barrier: the original, for what a picture carries beside its pixels. With a grant then one for each output, in
-    /// order, open for reading and writing.
+    /// Reads the header of a picture; with a grant, makes its results, too. The first descriptor is the source, open
+    /// for reading. After a barrier a second one is the original, for everything but the pixels. With a grant one
+    /// descriptor for each output follows, in order, open for reading and writing.
     case open(OpenRequest)
-    /// Make the results of the opened picture. The descriptors of the outputs, unless they came with `open`.
+    /// Makes the results of the opened picture. The outputs' descriptors come with it, unless they came with `open`.
     case render
-    /// Stop what is being done. The answer to `open` or `render` comes all the same.
+    /// Stops the present work. The answer to `open` or `render` comes all the same.
     case cancel
 }
 
 public struct OpenRequest: Codable, Sendable {
-    /// For messages alone; a worker never opens it.
+    /// The name is for messages alone; a worker never opens it.
     public var name: String
-    /// Nil: those of the picture before.
+    /// Nil stands for the outputs of the picture before.
     public var outputs: [RenderOutput]?
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
-    /// So many lines that its filters log are told; the others are counted.
+    /// How many lines of its filters' log are told; further lines are counted.
     public var filterLines: Int
-    /// A picture that needs no more memory than this by its header is rendered at once. Nil: none is.
+    /// A picture that needs no more memory than this by its header is rendered at once. Nil grants nothing.
     public var grant: Int64?
 
     public init(
@@ -49,34 +49,34 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     }
 }
 
-/// What a worker says to the supervisor.
+/// Messages from a worker to the supervisor.
 public enum WorkerMessage: Codable, Sendable {
-    /// Before `hello`: this plugin is loaded next. It is to blame for what the worker dies of, or hangs in.
+    /// Sent before `hello`: the worker loads this plugin next. If the worker dies or hangs, this plugin is to blame.
     case loading(String)
-    /// Once, before anything is asked of it. One descriptor: the memory of its `FilterTrail`.
+    /// Sent once, before any request. The descriptor is the memory of its `FilterTrail`.
     case hello(Hello)
-    /// The answer to `open` when the picture was not granted what it needs: `render` is waited for.
+    /// The answer to `open` when the picture needs more than its grant: the worker waits for `render`.
     case opened(PictureHeader)
-    /// The picture was granted what it needs, and is being rendered: told when that takes a while, or fails. The answer follows.
+    /// The picture got its grant, and is being rendered: sent when that takes a while, or fails. The answer follows.
     case rendering(PictureHeader)
-    /// The answer to `open` when the picture was granted what it needs, and what was found out of it has not been told before.
+    /// The answer to `open` when the picture got its grant, with the header if it has not been sent before.
     case made(PictureHeader, [RenderedOutput])
-    /// Now and then while a render goes on: pixels of the picture that have been read, of all that its outputs read. Never after the answer.
+    /// Sent now and then during a render: how many pixels have been read, and how many all outputs read. It never
+    /// follows the answer.
     case progress(done: Int64, total: Int64)
-    /// The answer to `render`, or after `rendering`: what was written to each output, in order.
+    /// The answer to `render`, or after `rendering`: the written outputs, in order.
     case rendered([RenderedOutput])
-    /// The answer to `open` or `render` when it can't be done.
+    /// The answer to `open` or `render` when it has failed.
     case failed(WorkerFailure)
     /// The answer to `open` or `render` after a `cancel`.
     case cancelled
-    /// What a filter wants to be read in the log.
     case said(FilterLine)
     /// The last word of a process that crashes.
     case crashed(CrashNote)
 }
 
 public struct FilterLine: Codable, Sendable, Hashable {
-    /// Nil for what is said of all of them: how many lines more there were.
+    /// Nil for the count of all filters' further lines.
     public var filter: String?
     public var isWarning: Bool
     public var text: String
@@ -89,9 +89,8 @@ public struct FilterLine: Codable, Sendable, Hashable {
 }
 
 public struct CrashNote: Codable, Sendable, Hashable {
-    /// The one whose code was running; nil if it was none's.
+    /// The filter whose code was running; nil if none was.
     public var filter: String?
-    /// Whether it had no memory left.
     public var isOutOfMemory: Bool
 
     public init(filter: String?, isOutOfMemory: Bool) {
@@ -102,11 +101,10 @@ public struct CrashNote: Codable, Sendable, Hashable {
 
 public struct Hello: Codable, Sendable {
     public var version: String
-    /// The filters that were loaded.
     public var filters: [StageDescription]
-    /// Plugins that were left out, and why.
+    /// Plugins that were left out, each with the reason.
     public var skipped: [SkippedPlugin]
-    /// What the kernel does not give of the worker's confinement, and why.
+    /// The parts of the worker's confinement that the kernel lacks, and why.
     public var missing: [String]
 
     public init(
@@ -129,7 +127,7 @@ public struct SkippedPlugin: Codable, Sendable, Hashable {
     }
 }
 
-/// What a picture's header says, and how this worker would read it.
+/// A picture's header, and how this worker would read the picture.
 public struct PictureHeader: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int
@@ -141,9 +139,9 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var orientation: Int
     /// The ICC profile's own name, if there is one.
     public var profile: String?
-    /// A progressive JPEG or interlaced PNG: needs the whole picture in memory.
+    /// A progressive JPEG or interlaced PNG needs the whole picture in memory.
     public var progressive: Bool
-    /// How the pixels of each output would be read, in words: "grey at 1/2", "shrunk 1/4", "whole".
+    /// How each output's pixels would be read, in words: "grey at 1/2", "shrunk 1/4", "whole".
     public var decoderPaths: [String]
     /// An estimate of the bytes needed to render.
     public var memory: Int64
@@ -171,22 +169,22 @@ extension PictureHeader {
     /// expect has gone wild.
     public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }
 
-    /// What a worker has mapped before any picture, libraries and stacks of threads, with as much again for what estimates leave out.
+    /// Memory that a worker has mapped before any picture, for libraries and threads' stacks, and as much again for
+    /// what estimates leave out.
     private static let ownMemory: Int64 = 1 << 30
 }
 
-/// Why a picture can't be rendered, in words for the person who dropped it.
+/// The reason why a picture can't be rendered, for the person who dropped it.
 public struct WorkerFailure: Codable, Sendable, Hashable, Error {
-    /// The stage of a worker that tried what it may not.
+    /// The stage of a failure after a forbidden call.
     public static let confinement = "confinement"
 
     /// The stage it happened in: `open`, `resize`, a filter's name, `save`, or `confinement`.
     public var stage: String
     public var message: String
-    /// What to do about it.
     public var advice: String?
     public var `class`: FailureClass
-    /// The filter that is to blame, if it is one.
+    /// The filter that is to blame, if any.
     public var filter: String?
 
     public init(

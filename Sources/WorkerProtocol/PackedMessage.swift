@@ -1,9 +1,9 @@
-/// Messages that go to and fro for every picture are packed: their fields in a fixed order, a number in eight bytes, a text behind its length.
-/// JSON would cost the supervisor more than all else that it does with them. All others are JSON, whose first byte is no kind of these.
+/// A message that goes to and fro for every picture is packed: its fields have a fixed order, a number takes eight
+/// bytes, a text follows its length. JSON would cost the supervisor more than all its other work for them. All other
+/// messages are JSON, which begins with no kind of these.
 protocol PackedMessage {
-    /// Nil for a message that goes as JSON.
+    /// Returns nil for a message that goes as JSON.
     func pack() -> Packer?
-    /// What `pack` has made.
     init(_ packed: inout Unpacker) throws(PackedMessageError)
 }
 
@@ -14,7 +14,7 @@ struct PackedMessageError: Error, CustomStringConvertible {
 struct Packer {
     private(set) var bytes: [UInt8]
 
-    /// `kind` tells it from the others of its type: less than any first byte of JSON.
+    /// `kind` tells the message from others of its type. It is less than any first byte of JSON.
     init(_ kind: UInt8) {
         bytes = [kind]
         bytes.reserveCapacity(256)
@@ -81,6 +81,6 @@ struct Unpacker {
         return list
     }
 
-    /// Nothing may be left over.
+    /// Throws unless all bytes have been read.
     func end() throws(PackedMessageError) { if next != bytes.count { throw PackedMessageError() } }
 }

@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// What a verb works with: what was asked, the daemon, and where to say the answer.
+/// The tools of a verb: the request, the daemon, and the output.
 final class Context {
     let invocation: Invocation
     let output: Output
@@ -27,7 +27,7 @@ final class Context {
         return new
     }
 
-    /// A connection of its own, for a conversation beside the calls.
+    /// A separate connection, for a conversation beside the calls.
     func connect() throws(Failure) -> ControlClient {
         do {
             return try ControlClient(path: address.path)
@@ -40,14 +40,14 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
-    /// The same call for some IDs after the other, as many as one takes.
+    /// Makes the same call for some IDs after the other, as many as one takes.
     func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
         for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
             try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))
         }
     }
 
-    /// A failure that leaves the rest of the work to do.
+    /// Reports a failure after which the rest of the work goes on.
     func complain(_ failure: Failure) throws {
         try output.flush()
         Program.report(failure, json: json)

@@ -1,4 +1,3 @@
-/// What the exit status says.
 enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1

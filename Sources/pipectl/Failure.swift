@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// What went wrong: a name for programs, a message for people, and the exit code.
+/// A failure of the command: a name for programs, a message for people, and the exit code.
 struct Failure: Error, Encodable {
     var name: String
     var message: String
@@ -64,7 +64,7 @@ extension Failure {
         let name = error.wire.name
         let prefix = ControlInterface.control.name + "."
         let short = name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : name
-        // One line: it holds others' words.
+        // The message holds foreign words, which must not break the line.
         let said = (error.description + Self.nearest(error)).printable
         switch error {
         case .noSuchJob: self.init(short, said, .noSuchJob)

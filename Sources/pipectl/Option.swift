@@ -1,11 +1,10 @@
 /// A word that begins with dashes. With `value` it takes one, written `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
-    /// With its dashes.
     let name: String
     let value: String?
     /// The words that follow are its values, too, as long as they are jobs' IDs.
     let takesIDs: Bool
-    /// What the value may be; several of it with commas between them, where it is jobs or states.
+    /// The kinds of the value. Jobs and states may be a list with commas.
     let kinds: [WordKind]
     let help: String
 
@@ -22,7 +21,7 @@ struct Option: Sendable {
     var written: String { value.map { "\(name) \($0)" } ?? name }
 }
 
-/// The options that every verb understands, anywhere on the line.
+/// Every verb understands these options, anywhere on the line.
 extension Option {
     static let json = Option("--json", "print JSON: names are stable, errors too come as JSON")
     static let color = Option(

@@ -2,7 +2,7 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// From the words of the command line to the exit code.
+/// Goes from the words of the command line to the exit code.
 enum Program {
     static func run(_ words: [String]) -> ExitCode {
         do {
@@ -23,7 +23,7 @@ enum Program {
         }
     }
 
-    /// Says on standard error what went wrong. Text from elsewhere can't drive the terminal from there, either.
+    /// Reports a failure on standard error. Text from elsewhere can't drive the terminal from there, either.
     static func report(_ failure: Failure, json: Bool) {
         var text = ""
         if json, let line = try? JSONText.line(failure) {

@@ -1,4 +1,4 @@
-/// Where the control socket lies, and how that was told.
+/// The place of the control socket, and the source of that knowledge.
 struct SocketAddress {
     enum Origin: Equatable {
         case option
@@ -13,7 +13,7 @@ struct SocketAddress {
     let path: String
     let origin: Origin
 
-    /// What is said on the command line goes before the environment, and the nearer word before the wider one.
+    /// The command line goes before the environment, and the more precise word before the other.
     init(socket: String?, root: String?, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)
@@ -26,6 +26,6 @@ struct SocketAddress {
         }
     }
 
-    /// Where a daemon with `--root` listens.
+    /// The socket of a daemon with `--root`.
     static func path(below root: String) -> String { (root.hasSuffix("/") ? root : root + "/") + "run/control.sock" }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// Why nobody answers at the socket, and what to do about it.
+/// The reason why nobody answers at the socket, and the remedy.
 struct Unreachable {
     let address: SocketAddress
     let cause: SystemError
@@ -38,7 +38,7 @@ struct Unreachable {
             """
     }
 
-    /// The group that the socket belongs to; that of its folder, when that is as near as one gets.
+    /// The group of the socket, or of its folder when the socket can't be seen.
     private static func group(of path: String) -> String? {
         var status = stat()
         let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }

@@ -2,11 +2,11 @@
 /// written anywhere else.
 struct Verb: Sendable {
     let name: String
-    /// One line, for the table of verbs.
+    /// The line in the table of verbs.
     let summary: String
-    /// What follows the name, as one would write it in a manual.
+    /// The words that follow the name, as in a manual.
     var usage = ""
-    /// What there is to know beyond the summary: whole paragraphs, each a line.
+    /// The details beyond the summary: whole paragraphs, each a line.
     var discussion: [String] = []
     var arguments: [Argument] = []
     var options: [Option] = []
@@ -18,9 +18,9 @@ struct Verb: Sendable {
 struct Argument: Sendable {
     let name: String
     let help: String
-    /// How many of it a command may have.
+    /// How often a command may have it.
     let count: ClosedRange<Int>
-    /// What it may be.
+    /// The kinds of words that it may be.
     let kinds: [WordKind]
     /// After one of these first words this argument alone may follow.
     let behind: [String]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bad clients harm nobody but themselves")
 struct BadClientTests {
-    @Test("what is no Varlink call closes its connection, and another client is answered all the while")
+    @Test("a message that is no Varlink call closes its connection, and another client is answered all the while")
     func garbage() async throws {
         let deep = { (open: String, count: Int) in
             Array((#"{"method":"x","parameters":"# + String(repeating: open, count: count)).utf8) + [0]
@@ -22,7 +22,7 @@ struct BadClientTests {
             [noise, deep("[", 10_000), deep("[", 100_000), deep(#"{"a":"#, 10_000), deep(#"{"a":"#, 100_000)]
             + texts.map { Array($0.utf8) + [0] }
             + [Array(#"{"method":"\#u{FFFF}"#.utf8) + [0xff, 0xfe] + Array(#""}"#.utf8) + [0]]
-        // Longer than is allowed by default, so that the deepest gets as far as the decoder.
+        // The limit is above the default, so that the deepest call gets as far as the decoder.
         try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\nMaxCall=1M\n"]) { daemon in
             let good = try RawClient(daemon)
             for piece in pieces {
@@ -74,7 +74,7 @@ struct BadClientTests {
                     for value in DescribedMethod.wrong(type) {
                         let reply = try client.ask(method.name, method.json(name, value))
                         #expect(reply.error == "InvalidParameter", "\(method.name) \(name)=\(value): \(reply)")
-                        // Of a number that no type can hold JSONDecoder does not say where it is.
+                        // JSONDecoder does not say where a number is that no type can hold.
                         let told = reply.parameters["parameter"] as? String
                         #expect(told == name || told == "parameters" && value.contains(/[0-9]/), "\(name)=\(value)")
                     }
@@ -142,7 +142,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("who ends its side after asking still gets every answer, then the end")
+    @Test("a client that ends its side after asking still gets every answer, then the end")
     func halfClosed() async throws {
         try await DaemonFixture.with { daemon in
             let client = try RawClient(daemon)
@@ -157,7 +157,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("who asks 5,000 times before reading anything is held up, and gets each answer in its order")
+    @Test("a client that asks 5,000 times before reading anything is held up, and gets each answer in its order")
     func pipelining() async throws {
         let settings = ["etc/pipelined.conf": "[Control]\nMaxCall=4K\nMaxUnread=4K\n"]
         try await DaemonFixture.with(settings) { daemon in
@@ -170,7 +170,7 @@ struct BadClientTests {
                 sent += try Socket.send(calls[sent..<min(calls.count, sent + 4096)], to: client.socket)
                 return true
             }
-            // Not a byte is read until the daemon takes no more, though it has had many turns.
+            // The test reads nothing until the daemon takes no more, though it has had many turns.
             var refused = 0
             while refused < 200 {
                 refused = try push() ? 0 : refused + 1

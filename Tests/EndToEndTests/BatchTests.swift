@@ -26,7 +26,7 @@ struct BatchTests {
 
     private static func isEnd(_ event: Control.Event) -> Bool { event.kind == "batch" && event.text == "ended" }
 
-    /// What happened, as words: "arrived", "picture", ….
+    /// The events as words: "arrived", "picture", ….
     private func words(_ events: [Control.Event]) -> [String] {
         events.compactMap { event in
             switch event.kind {
@@ -48,7 +48,7 @@ struct BatchTests {
             let events = try await daemon.events(since: 0, until: Self.isEnd)
             #expect(events.last?.batch?.done == 3)
             #expect(words(events).filter { ["arrived", "ended"].contains($0) } == ["arrived", "ended"])
-            // Behind the barrier it is too late.
+            // The job is behind the barrier, where it is too late.
             #expect(try await daemon.pipectl("depend", "2", "--after", "1").errors.contains("job 2 is done"))
         }
     }
@@ -101,7 +101,7 @@ struct BatchTests {
         }
     }
 
-    @Test("whoever is still adding holds the barrier; who goes away sets it free")
+    @Test("a client that is still adding holds the barrier; one that goes away sets it free")
     func open() async throws {
         try await DaemonFixture.with { daemon in
             var client: ControlClient? = try daemon.client()
@@ -137,7 +137,7 @@ struct BatchTests {
             try await daemon.start()
             let events = try await daemon.events(since: 0, until: Self.isEnd)
             #expect(events.last?.batch?.done == 3)
-            // What was rendered before is not rendered again.
+            // Results from before the barrier are not rendered again.
             let before = events.prefix { $0.kind != "batch" }
             #expect(before.count { $0.job?.state == "running" } == 3)
             #expect(daemon.files(in: "outbox/chain").count { !$0.hasPrefix(".") } == 6)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Cancelling")
 struct CancelTests {
-    /// Encoders that go on for a while after the last row has been read, without looking up.
+    /// These encoders go on for a while after the last row has been read, without looking up.
     private static let slow = """
         [Recipe]
         Inbox=slow
@@ -62,7 +62,7 @@ struct CancelTests {
             let cancelled = try daemon.call(Call.Cancel(ids: [id])).jobs
             #expect(cancelled.map(\.state) == ["cancelled"])
             #expect(daemon.files(in: "outbox") == [])
-            // The worker that was stopped, or killed, has a successor.
+            // A worker that was stopped or killed has a successor.
             try daemon.drop(as: "next.png", inbox: "inbox/slow")
             try await daemon.job("next.png", becomes: "done")
             await daemon.stop()
@@ -79,7 +79,7 @@ struct CancelTests {
         try await DaemonFixture.with(files) { daemon in
             let large = Picture.tiff(width: 4000, height: 3000)
             for number in 1...6 { try daemon.drop(large, as: "\(number).tif", inbox: "inbox/slow") }
-            // Made in place, so that it has to settle.
+            // The file is made in place, so that it has to settle.
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/settling.png")))
             try await daemon.event { $0.job?.state == "running" }
             let outcome = try await daemon.pipectl("cancel-all")
@@ -118,7 +118,7 @@ struct CancelTests {
             #expect(try await daemon.pipectl("cancel", "--batch", "1").output == "cancelled 3 jobs\n")
             let web = try await daemon.pipectl("cancel", "--recipe", "web", "--state", "queued", "--json")
             #expect(web.output.contains("\"cancelled\" : 3"))
-            // What settles waits as well.
+            // Settling files wait as well.
             #expect(try await daemon.pipectl("cancel", "--recipe", "late").output == "cancelled 1 job\n")
             #expect(try await daemon.pipectl("cancel", "--state", "running,cancelling").output == "cancelled 0 jobs\n")
             #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch 3"))
@@ -135,7 +135,7 @@ struct CancelTests {
         }
     }
 
-    @Test("what arrives for a paused queue is counted there, and the queue says why it is paused")
+    @Test("a job that arrives for a paused queue is counted there, and the queue says why it is paused")
     func pausedQueue() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Queues]\nWindow=2\n"]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "publish", reason: "the disk is being moved"))
@@ -148,7 +148,7 @@ struct CancelTests {
             try await daemon.job("7.png", becomes: "queued")
             let render = try #require(try daemon.status().queues["render"])
             #expect(render.waiting == 5 && render.reason == "for the test")
-            // Both those that are shown as waiting, behind the pause, and those that are recorded so.
+            // Both kinds count: jobs that are shown as waiting, behind the pause, and jobs that are recorded so.
             #expect(try daemon.call(Call.CancelMatching(states: ["waiting"])).cancelled == 7)
         }
     }
@@ -220,12 +220,12 @@ struct CancelTests {
         }
     }
 
-    @Test("what settles when cancel-all comes ends cancelled, and is not processed")
+    @Test("a file that settles when cancel-all comes ends cancelled, and is not processed")
     func settling() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=300ms\n"]) { daemon in
             try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/settling.png")))
             do {
-                // Held open over the end of its quiet time: it settles once more, and is still to be cancelled.
+                // The file is open beyond its quiet time: it settles once more, and is still to be cancelled.
                 let open = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
                 #expect(try daemon.call(Call.CancelAll()).cancelled == 2)
                 try await daemon.job("settling.png", becomes: "cancelled")
@@ -267,7 +267,7 @@ struct CancelTests {
         }
     }
 
-    @Test("what was cancelled or has failed can be tried again, under the recipe as it is then")
+    @Test("a job that was cancelled or has failed can be tried again, under the recipe as it is then")
     func retry() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("no picture".utf8), as: "text.png")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("10,000 mutated messages")
 struct ClientFuzzTests {
-    /// The same numbers for the same seed, on every machine.
+    /// Dice that fall in the same way for the same seed, on every machine.
     private struct Dice {
         var state: UInt64
 
@@ -24,7 +24,7 @@ struct ClientFuzzTests {
         "\"", "{", "}", "[", "]", ",", ":", "null", "1e999", "-0", "\\u0000", "\\ud800", "\u{0}", "true", "more",
     ]
 
-    /// A call as it should be, or not.
+    /// A valid or an invalid call.
     private func message(_ dice: inout Dice, _ methods: [DescribedMethod]) -> [UInt8] {
         if dice.roll(10) == 0 { return (0..<dice.roll(300)).map { _ in UInt8(dice.roll(256)) } + [0] }
         let method = dice.pick(methods)
@@ -48,7 +48,7 @@ struct ClientFuzzTests {
         return bytes + [0]
     }
 
-    /// What has come is taken, so that no client is held up for long; true while the daemon has not closed.
+    /// Takes the replies that have come, so that no client is held up for long; true while the daemon has not closed.
     private func drain(_ client: RawClient) -> Bool {
         var state = pollfd(fd: client.socket.number, events: Int16(POLLIN), revents: 0)
         while poll(&state, 1, 0) > 0 {
@@ -61,7 +61,7 @@ struct ClientFuzzTests {
 
     @Test(
         "a good client is answered rightly all the while, and the daemon is afterwards what it was",
-        arguments: [2026])
+        arguments: Sweep.of(2026...2026, all: 2026...2035))
     func fuzz(seed: Int) async throws {
         try await DaemonFixture.with { daemon in
             try daemon.write(Picture.small, to: "mine/good.png")

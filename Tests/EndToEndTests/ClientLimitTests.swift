@@ -6,7 +6,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("What a client may take of the daemon")
+@Suite("Limits of clients")
 struct ClientLimitTests {
     private func with(_ settings: String, _ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\n" + settings], body)
@@ -19,7 +19,7 @@ struct ClientLimitTests {
             try client.send((0..<100).flatMap { _ in call })
             for _ in 0..<100 { #expect(try client.answer()?.error == nil) }
         }
-        // Answered when all before it is durable.
+        // The answer comes when all calls before it are durable.
         #expect(try client.ask("Resume").error == nil)
     }
 
@@ -84,7 +84,7 @@ struct ClientLimitTests {
                 let events = reply?.parameters["events"] as? [[String: Any]] ?? []
                 cursors += events.compactMap { $0["cursor"] as? Int }
             }
-            // What had been sent before is still there to be read; the last answer may be cut off.
+            // Earlier replies can still be read; the last answer may be cut off.
             while let reply = try slow.answer() { take(reply) }
             let last = try daemon.status().cursor
             #expect(cursors.count > 100 && cursors.count < last)
@@ -112,7 +112,9 @@ struct ClientLimitTests {
         }
     }
 
-    @Test("who asks for a list of a thousand, or waits for them, and reads nothing costs no memory and holds up nobody")
+    @Test(
+        "a client that asks for a list of a thousand, or waits for them, and reads nothing costs no memory and holds up nobody"
+    )
     func unreadList() async throws {
         try await DaemonFixture.with { daemon in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
@@ -223,6 +225,7 @@ struct ClientLimitTests {
             let file = try Descriptor.open(daemon.path("mine/a.png"), O_RDWR | O_APPEND)
             let isOver = Flag()
             Thread.detachNewThread { while !isOver.isSet { Glibc.write(file.number, "x", 1) } }
+            while try file.status().st_size == 20_000_000 { sched_yield() }
             let reply = try RawClient(daemon).ask("Add", #"{"name":"a.png"}"#, [file])
             isOver.set()
             #expect(reply.error == "Refused")

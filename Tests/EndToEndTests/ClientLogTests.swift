@@ -5,9 +5,9 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("What clients say in the log")
+@Suite("Clients in the log")
 struct ClientLogTests {
-    /// Those that change nothing. Whatever else there is has to be logged with who asked for it.
+    /// Calls that change nothing. Every other call has to be logged with its client.
     private static let reading = [
         "Status", "List", "ListIgnored", "Show", "Explain", "WhyWaiting", "NewBatch", "CloseBatch", "Wait", "Watch",
         "Progress", "Recipes",

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("What clients can ask of the real daemon")
+@Suite("Questions of clients to the real daemon")
 struct ClientViewTests {
     @Test("each reason is told by itself, a pause keeps its reason, and an output named as its format says so once")
     func reasons() async throws {
@@ -52,7 +52,7 @@ struct ClientViewTests {
         }
     }
 
-    @Test("what there is not is refused with what there is, and every file that is left alone is told")
+    @Test("a missing thing is refused with the existing ones, and every file that is left alone is told")
     func ignored() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             for number in 1...120 { try daemon.write("x", to: "inbox/\(1000 + number).txt") }

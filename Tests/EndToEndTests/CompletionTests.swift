@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// What the shells offer for `pipectl`, of a real daemon.
+/// The shells' completions of `pipectl`, with a real daemon.
 @Suite("Completion in a shell")
 struct CompletionTests {
     private static let scripts = URL(fileURLWithPath: #filePath)
@@ -17,7 +17,7 @@ struct CompletionTests {
         Chain=resize width=16 | save
         """
 
-    /// Runs `body` with a job that has failed, 1, and two of one batch that are held up.
+    /// Runs `body` with job 1, which has failed, and two jobs of one batch that are held up.
     private func withJobs(_ body: (DaemonFixture) async throws -> Void) async throws {
         try await DaemonFixture.with(["etc/recipes.d/web.recipe": Self.recipe]) { daemon in
             try daemon.drop(Data("no picture".utf8), as: "broken.jpg")
@@ -56,7 +56,7 @@ struct CompletionTests {
         }
     }
 
-    /// What bash would offer for the last of the words, as it takes them apart.
+    /// bash's completions of the last word, in the words that bash makes of the line.
     private func bash(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             source \(Self.scripts)/pipectl.bash
@@ -68,7 +68,7 @@ struct CompletionTests {
         return try await run(daemon, ["bash", "--norc", "-c", driver, "bash", "pipectl"] + words)
     }
 
-    /// What zsh would be told for the last of the words; what it makes of that is its own.
+    /// The candidates that zsh gets for the last word; zsh itself chooses among them.
     private func zsh(_ daemon: DaemonFixture, _ words: String...) async throws -> [String] {
         let driver = """
             words=("$@") CURRENT=$# PREFIX=$@[-1]
@@ -81,7 +81,7 @@ struct CompletionTests {
         return try await run(daemon, ["zsh", "-f", "-c", driver, "zsh", "pipectl"] + words)
     }
 
-    /// What fish would offer behind this.
+    /// fish's completions of the line.
     private func fish(_ daemon: DaemonFixture, _ line: String) async throws -> [String] {
         try await run(
             daemon,
@@ -108,7 +108,7 @@ struct CompletionTests {
             #expect(try await bash(daemon, "add", "--chai") == ["--chain"])
             #expect(try await bash(daemon, "cancel", "") == ["3", "2"])
             #expect(try await bash(daemon, "cancel", "--state", "queued,ru") == ["queued,running"])
-            // bash takes --recipe=w apart.
+            // bash splits --recipe=w.
             #expect(try await bash(daemon, "list", "--recipe", "=", "w") == ["web"])
             #expect(try await bash(daemon, "list", "--recipe", "=") == ["noir", "web"])
             #expect(try await bash(daemon, "add", "mine/") == ["mine/beach.png", "mine/harbour.png"])
@@ -139,7 +139,7 @@ struct CompletionTests {
         try await withJobs { daemon in
             #expect(try await zsh(daemon, "resu") == ["resume:go on after a pause", "suffix ' '"])
             #expect(try await zsh(daemon, "retry", "") == ["1:failed broken.jpg", "suffix ' '"])
-            // Colons divide the two.
+            // Colons divide the word and its help.
             let recipe = try await zsh(daemon, "list", "--recipe=w")
             #expect(recipe == ["--recipe=web:For the web: small", "suffix ' '"])
             let stage = try await zsh(daemon, "add", "x.png", "--chain", "resize\\ sca")
@@ -150,7 +150,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("What would mean something else to bash is quoted")
+    @Test("A word that would mean something else to bash is quoted")
     func quoting() async throws {
         let files = ["etc/recipes.d/for $(the) web.recipe": Self.recipe]
         try await DaemonFixture.with(files) { daemon in

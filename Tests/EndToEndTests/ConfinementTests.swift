@@ -28,7 +28,7 @@ struct ConfinementTests {
                 let id = try await daemon.job("\(inbox).png", becomes: "failed")
                 let story = try await daemon.pipectl("show", "\(id)")
                 #expect(story.output.contains(error), "\(story.output)")
-                // Nobody gets a second worker for a second try.
+                // No job gets a second worker for a second try.
                 #expect(try daemon.call(Call.Show(id: id)).story.tries == 1)
                 #expect(daemon.files(in: "outbox/\(inbox)") == [])
             }
@@ -41,7 +41,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "what the kernel lacks is logged once, and the rest still holds",
+        "a lack of the kernel is logged once, and the rest still holds",
         arguments: [
             (
                 call: "landlock_create_ruleset", error: "ENOSYS", wall: "Landlock",
@@ -64,7 +64,7 @@ struct ConfinementTests {
             #expect(try daemon.call(Call.Show(id: id)).story.job.error?.hasPrefix(theft) == true)
             #expect(
                 daemon.log.components(separatedBy: "workers are confined in part: there is no \(wall) (").count == 2)
-            // What was begun with less goes on so, rather than stop; a restart would not.
+            // A daemon that began with less goes on so, rather than stop; a restart would not.
             try daemon.write("[Daemon]\nSandbox=required\n", to: "etc/pipelined.conf")
             #expect(try await daemon.pipectl("reload").status == 1)
             try daemon.drop(as: "four.png")
@@ -100,7 +100,8 @@ struct ConfinementTests {
     func spoiled() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nSandbox=required\nWorkerJobs=1\n"]
         try await DaemonFixture.with(files) { daemon in
-            // Found by every worker that starts from now on, beside the copies of plugins. Landlock does not hold for its thread.
+            // Every worker that starts from now on finds it, beside the copies of plugins. Landlock does not hold for
+            // its thread.
             let thread = daemon.path("state/plugins/1/thread.so")
             try CuriousPlugin.compile(CuriousPlugin.thread, to: thread)
             _ = try daemon.call(Call.Pause(queue: "render"))
@@ -139,7 +140,7 @@ struct ConfinementTests {
         try CuriousPlugin.compile(thief, to: daemon.path("plugins/thief.so"))
     }
 
-    /// A kernel that lacks a call, for the daemon and its workers. The tracer stands behind them, not before.
+    /// Takes a call away from the daemon and its workers. The tracer stands behind them, not before.
     private static func without(_ call: String, _ error: String) -> [String] {
         [
             "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",

@@ -7,7 +7,7 @@ import Testing
 struct DependencyTests {
     private static let one = ["etc/pipelined.conf": "[Queues]\nRender=1\n"]
 
-    /// Adds a picture; the reply's job.
+    /// Adds a picture, and returns the reply's job.
     private func add(_ daemon: DaemonFixture, _ name: String, _ options: String...) async throws -> Control.Job {
         try daemon.write(Picture.small, to: "mine/\(name)")
         let outcome = try await Programs.run(
@@ -41,7 +41,7 @@ struct DependencyTests {
             try daemon.write("\(server.url("/a.png"))\nnonsense\n", to: "list.urls")
             let added = try await daemon.pipectl(
                 "add", server.url("/b.png"), daemon.path("list.urls"), "--after", "\(first.id)")
-            // One line of the list is no URL.
+            // The list has a line that is no URL.
             #expect(added.status == 1, "\(added.errors)")
             let reason = "after job \(first.id)"
             #expect(try daemon.list().map { $0.reason ?? $0.state } == ["queued", reason, reason, "failed"])
@@ -97,7 +97,7 @@ struct DependencyTests {
             try await daemon.start()
             #expect(try daemon.list().map(\.reason) == ["after job 2", "paused"])
             await daemon.stop()
-            // As if the end of the other had been recorded, and nothing more.
+            // This is the ledger after the other job's end has been recorded, and nothing more.
             try await daemon.ledger("UPDATE jobs SET state = 'done', finished = 1, disposed = 1 WHERE id = 2")
             try await daemon.start()
             _ = try daemon.call(Call.Resume())
@@ -147,7 +147,7 @@ struct DependencyTests {
             let late = try await daemon.pipectl("depend", "\(ids[2])", "--after", "\(ids[3])")
             #expect(late.status == 0, "it runs anyway")
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "auto"))
-            // Who waits for it is told, too.
+            // A client that waits for the job is told, too.
             let ended = try await daemon.wait([ids[1]])
             #expect(ended.map(\.error) == ["job 2, which it comes after, failed"])
             #expect(ended.map(\.failure) == ["dependency"])

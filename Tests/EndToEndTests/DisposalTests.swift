@@ -8,7 +8,7 @@ struct DisposalTests {
     @Test("an original that can't be archived stays, the job says so, and it is archived as soon as it can be")
     func stuck() async throws {
         try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
-            // A file where the folder should be.
+            // A file lies where the folder should be.
             try daemon.write("in the way", to: "archive/noir")
             try daemon.drop(as: "one.png")
             try await daemon.event { $0.text?.contains("its original stays at") == true }
@@ -41,7 +41,7 @@ struct DisposalTests {
             try daemon.drop(as: "two.png")
             try await daemon.job("two.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/.staging/test/1-0.jpg"))
-            // Its call goes on.
+            // The traced call goes on.
             kill(try #require(daemon.tracer), SIGKILL)
             await daemon.stop()
             #expect(daemon.files(in: "outbox") == ["noir/one.jpg/taken", "noir/two.jpg"])
@@ -66,7 +66,7 @@ struct DisposalTests {
         }
     }
 
-    @Test("what cancel-all has met while it settled ends cancelled, also when a reload comes first")
+    @Test("a file that settled when cancel-all came ends cancelled, also when a reload comes first")
     func cancelledOverReload() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=1s\n"]) { daemon in
             try daemon.write(Picture.small, to: "inbox/new.png")
@@ -84,7 +84,7 @@ struct DisposalTests {
             _ = try await daemon.pipectl("add", daemon.path("bad.png"), "--wait")
             await daemon.stop()
             #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
-            // As a crash between the move and its record leaves it.
+            // This is the state after a crash between the move and its record.
             try FileManager.default.createDirectory(
                 atPath: daemon.path("state/spool/retry-1"), withIntermediateDirectories: true)
             try FileManager.default.moveItem(

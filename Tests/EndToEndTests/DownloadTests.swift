@@ -23,7 +23,7 @@ struct DownloadTests {
         try await DaemonFixture.with(files, body)
     }
 
-    /// Serves a picture at every path, but for some that tell what is wrong with them.
+    /// Serves a picture at every path, except for paths that are named after a fault.
     private static func server(_ gate: Gate = Gate(isOpen: true)) throws -> HTTPServer {
         try HTTPServer { request, connection in
             switch request.path {
@@ -105,7 +105,7 @@ struct DownloadTests {
                     "large.urls": "the list has 1025 bytes, and ListSize allows 1024",
                 ])
             #expect(try daemon.list(["failed"]).allSatisfy { $0.failure == "input" })
-            // At the limit, to the line and to the byte.
+            // The list is at the limit, to the line and to the byte.
             let three = "#\n\(server.url("/b.png"))\n"
             try daemon.drop(
                 Data((three + String(repeating: "#", count: 1024 - three.utf8.count)).utf8), as: "fits.urls")
@@ -159,7 +159,7 @@ struct DownloadTests {
             let asked = server.seen.connections
             for host in ["localhost", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]"] {
                 let url = server.url("/secret.png", host: host)
-                // 0x7f.1 is what is allowed, written otherwise.
+                // The host 0x7f.1 is the allowed one, written otherwise.
                 let isOpen = host == "0x7f.1"
                 #expect(try await daemon.pipectl("add", url, "--wait").status == (isOpen ? 0 : 1), "\(url)")
             }
@@ -207,7 +207,7 @@ struct DownloadTests {
             let urls = (1...12).map { server.url("/held\($0).png") }
             try daemon.drop(Data(urls.joined(separator: "\n").utf8), as: "list.urls")
             try await daemon.job("held12.png", becomes: "queued")
-            // More than the window holds have come before it.
+            // More jobs than the window holds have come before it.
             try daemon.drop(as: "own.png")
             try await daemon.job("own.png", becomes: "done")
             let status = try daemon.status()
@@ -226,7 +226,7 @@ struct DownloadTests {
             gate.open()
             try await daemon.waitForAll()
             #expect(server.seen.mostBusy == 3)
-            // Those that go at once may overtake each other on their way.
+            // Requests that go out together may overtake each other on their way.
             let paths = server.seen.requests.map(\.path)
             #expect(paths[0] == "/held1.png")
             #expect(Set(paths[1...2]) == ["/held2.png", "/held3.png"])
@@ -286,7 +286,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("what may pass is tried again later: a server that is busy, one that breaks off, one that is not there")
+    @Test("a passing failure is tried again later: a server that is busy, one that breaks off, one that is not there")
     func later() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -318,7 +318,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "what has come of a download that is tried again later is kept, over a restart, and only the rest is asked for")
+        "the part of a download that is tried again later is kept, over a restart, and only the rest is asked for")
     func kept() async throws {
         let half = Picture.small.count / 2
         let server = try HTTPServer { request, connection in

@@ -32,7 +32,7 @@ struct FilterFailureTests {
     }
 
     @Test(
-        "what it returns, and what it does in between",
+        "its results, and its acts in between",
         arguments: [
             ("return 0;", "odd: it returned no picture"),
             ("return vips_extract_area(in, out, 0, 0, 1, 1, NULL);", "odd: it made 1 × 1 of"),
@@ -57,7 +57,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("one that hangs long after it was applied is named as what is in the chain")
+    @Test("a filter that hangs long after it was applied is named as in the chain")
     func hangsLate() async throws {
         try await with(
             "return vips_gaussblur(in, out, 1, NULL);", settings: "JobTimeout=1s\nMaxPixels=10G",
@@ -72,7 +72,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("what it logs is a line with picture, filter and file; the rest is counted")
+    @Test("its log line names picture, filter and file; the rest is counted")
     func log() async throws {
         try await with(
             "for (int i = 1; i <= 40; i++) host->log(host, PIPELINE_LOG_WARNING, \"the \\033[1mmoon\");"
@@ -116,7 +116,7 @@ struct FilterFailureTests {
                 try daemon.write(
                     "[Recipe]\nInbox=odd\n[Output]\nChain=\(chain)\n", to: "etc/recipes.d/odd.recipe")
                 let reload = try await daemon.pipectl("reload")
-                // There the column counts from the line's beginning.
+                // In a file the column counts from the line's beginning.
                 let problem = "odd.recipe:4: \(message.components(separatedBy: " at column")[0]) at column"
                 #expect(reload.status != 0 && reload.errors.contains(problem), "\(reload.errors)")
             }
@@ -135,7 +135,7 @@ struct FilterFailureTests {
         }
     }
 
-    @Test("what it prints does not flood the log, and commands no terminal")
+    @Test("its output does not flood the log, and commands no terminal")
     func prints() async throws {
         let body = """
             for (int i = 1; i <= 50000; i++) fprintf(stderr, "chatter \\033[31m %d\\n", i);
@@ -148,13 +148,13 @@ struct FilterFailureTests {
             try await daemon.says("chatter")
             await daemon.stop()
             let lines = daemon.log.split(separator: "\n").filter { $0.contains("chatter") }
-            // Twenty in ten seconds, however long it takes.
+            // The limit is twenty in ten seconds, however long the test takes.
             #expect((1...1000).contains(lines.count), "\(lines.count)")
             #expect(lines.allSatisfy { $0.contains(#" writes: chatter \u{1b}[31m "#) && $0.contains("worker ") })
         }
     }
 
-    @Test("what prints without end keeps the daemon from nothing, and ends at the job's time")
+    @Test("a filter that prints without end keeps the daemon from nothing, and ends at the job's time")
     func printsWithoutEnd() async throws {
         let body = """
             static char lines[65536];

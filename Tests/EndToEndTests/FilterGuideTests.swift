@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Filters of one's own")
 struct FilterGuideTests {
-    /// Which file of `pipectl plugins new` is which piece of the guide, in its order.
+    /// The files of `pipectl plugins new`, in the order of their pieces in the guide.
     private static let languages: [(name: String, files: [String], make: [String], product: String)] = [
         ("c", ["warm.c", "Makefile"], ["/usr/bin/make"], "warm.so"),
         ("c++", ["warm.cpp", "Makefile"], ["/usr/bin/make"], "warm.so"),
@@ -19,7 +19,7 @@ struct FilterGuideTests {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
     }
 
-    /// The pieces of code in the guide that are more than a command.
+    /// The guide's pieces of code that are more than a command.
     private static func guide() throws -> [String] {
         let text = try String(
             contentsOf: source.appendingPathComponent("docs/writing-a-filter.md"), encoding: .utf8)
@@ -61,7 +61,7 @@ struct FilterGuideTests {
                 _ = try await Programs.run(
                     path: "/bin/cp", ["\(folder)/warm/\(product)", daemon.path("plugins/warm.so")])
 
-                // As in the guide: programs come from PATH, and no daemon runs.
+                // As in the guide, programs come from PATH, and no daemon runs.
                 let path = ["PATH": "\(prefix)/bin:\(ProcessInfo.processInfo.environment["PATH"] ?? "")"]
                 try daemon.write(Picture.png(width: 90, height: 60), to: "beach.png")
                 let tried = try await Programs.run(

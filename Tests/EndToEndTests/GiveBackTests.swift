@@ -25,7 +25,7 @@ struct GiveBackTests {
                 try daemon.drop(as: path)
                 try await daemon.job(path, becomes: "queued")
             }
-            // Its name in the inbox will be taken when it comes back.
+            // Another file takes its name in the inbox meanwhile.
             try daemon.drop(as: "again.png")
             try await daemon.job("again.png", becomes: "queued")
             try daemon.write(Picture.small, to: "mine/added.png")
@@ -60,14 +60,14 @@ struct GiveBackTests {
         }
     }
 
-    @Test("what a crash has left published of an unfinished job is taken back, and comes out once after another start")
+    @Test("a result that a crash has left of an unfinished job is taken back, and comes out once after another start")
     func halfPublished() async throws {
         try await DaemonFixture.with(["state/id": "test\n"]) { daemon in
             _ = try daemon.call(Call.Pause(queue: "render"))
             try daemon.drop(as: "a.png")
             try await daemon.job("a.png", becomes: "queued")
             await daemon.stop()
-            // As a crash between the renames and their record leaves it.
+            // This is the state after a crash between the renames and their record.
             let staging = daemon.path("outbox/noir/.staging/test/1-0.jpg")
             try daemon.write("", to: "outbox/noir/.staging/test/.keep")
             try daemon.write("result", to: "outbox/noir/a.jpg")

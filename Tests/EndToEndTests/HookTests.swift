@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Hooks")
 struct HookTests {
-    /// With a hook of this text. `$ROOT` in it is the daemon's root.
+    /// Runs `body` with a hook of this text. `$ROOT` in it is the daemon's root.
     private func with(
         _ script: String, settings: String = "", _ body: (DaemonFixture) async throws -> Void
     ) async throws {
@@ -21,7 +21,7 @@ struct HookTests {
         }
     }
 
-    /// What the hook was given, once it was given so many.
+    /// The events that the hook has received, once there are so many.
     private func given(_ daemon: DaemonFixture, _ count: Int) async throws -> [[String: Any]] {
         while true {
             let lines = ((try? daemon.text("given")) ?? "").split(separator: "\n")
@@ -57,6 +57,7 @@ struct HookTests {
         try await with("cat >> $ROOT/given; seq 1 200000; exit 5") { daemon in
             try daemon.drop(as: "one.png")
             try await daemon.says("ended with 5: 1 2 3 4")
+            #expect(!daemon.log.contains(" 20000 "))
         }
     }
 
@@ -73,7 +74,7 @@ struct HookTests {
             try daemon.write("", to: "good")
             try daemon.drop(as: "two.png")
             #expect(try await given(daemon, 2).count == 2)
-            // What has been told is not told again by the next daemon, and failures stay counted.
+            // The next daemon does not repeat events, and keeps the count of failures.
             await daemon.stop()
             try await daemon.start()
             try daemon.drop(as: "three.png")
@@ -83,7 +84,7 @@ struct HookTests {
         }
     }
 
-    @Test("one that takes longer than HookTimeout is ended with all that it has started, and has delayed no picture")
+    @Test("a hook that takes longer than HookTimeout is ended with all that it has started, and has delayed no picture")
     func slow() async throws {
         let settings = "[Daemon]\nHookTimeout=1s\n"
         try await with("mkfifo $ROOT/never; cat $ROOT/never & cat $ROOT/never", settings: settings) { daemon in
@@ -95,17 +96,18 @@ struct HookTests {
         }
     }
 
-    @Test("one that can't be run says why")
+    @Test("a hook that can't be run says why")
     func missing() async throws {
         try await with("true") { daemon in
             try FileManager.default.removeItem(atPath: daemon.path("hook"))
             try daemon.drop(as: "one.png")
             try await daemon.says("can't be run: start \(daemon.path("hook")): No such file or directory")
+            #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "noir" }?.hookFailures == 1)
         }
     }
 
     @Test(
-        "one on a disk that does not answer holds up neither start, reload and stop, nor the hooks of other recipes",
+        "a hook on a disk that does not answer holds up neither start, reload and stop, nor the hooks of other recipes",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"))
     func hangingDisk() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nHookTimeout=1s\nDrainTimeout=1s\n"]

@@ -4,7 +4,7 @@ import SystemCalls
 import TestTools
 import Testing
 
-@Suite("What is taken from an inbox, and when")
+@Suite("Taking pictures from an inbox")
 struct IntakeTests {
     @Test("subfolders are followed, new ones too, and come out in the outbox")
     func subfolders() async throws {
@@ -43,7 +43,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("what is there when the daemon starts is taken, too")
+    @Test("files that are there when the daemon starts are taken, too")
     func alreadyThere() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             for number in 1...40 { try daemon.drop(as: "early/\(number).png") }
@@ -60,7 +60,7 @@ struct IntakeTests {
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
                 write(Picture.small.prefix(half), to: file)
-                // Others, dropped later, go by: it has been quiet for longer than Settle.
+                // Other files, dropped later, pass it: it has been quiet for longer than Settle.
                 for number in 1...5 {
                     try write(Picture.small, slowlyTo: daemon.path("inbox/\(number).png"))
                     try await daemon.job("\(number).png", becomes: "done")
@@ -110,6 +110,7 @@ struct IntakeTests {
             let file = try Descriptor.open(daemon.path("inbox/open.png"), O_WRONLY | O_CREAT)
             write(Picture.small, to: file)
             try await daemon.job("open.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/open.jpg"])
             withExtendedLifetime(file) {}
         }
     }
@@ -121,6 +122,7 @@ struct IntakeTests {
             try await daemon.start(under: refusing + ["inject=openat2:error=ENOSYS"])
             try daemon.drop(as: "album/day 1/é.png")
             try await daemon.job("album/day 1/é.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/album/day 1/é.jpg"])
         }
     }
 
@@ -142,7 +144,7 @@ struct IntakeTests {
         }
     }
 
-    @Test("what no recipe takes is left alone, counted, and told with its reason")
+    @Test("a file that no recipe takes is left alone, counted, and told with its reason")
     func ignored() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("a note".utf8), as: "notes.txt")
@@ -171,7 +173,7 @@ struct IntakeTests {
             try daemon.write(Picture.small, to: "first")
             try daemon.write(Picture.small, to: "second")
             try daemon.write(Picture.small, to: "third")
-            // By the kernel's own call: Foundation changes the spelling of names.
+            // The kernel's own call keeps the name: Foundation changes the spelling.
             mkdir(daemon.path("inbox") + "/\u{301}folder", 0o755)
             #expect(rename(daemon.path("first"), daemon.path("inbox") + "/\u{e9}t.png") == 0)
             #expect(rename(daemon.path("second"), daemon.path("inbox") + "/e\u{301}t.png") == 0)
@@ -230,7 +232,7 @@ struct IntakeTests {
         data.withUnsafeBytes { #expect(Foundation.write(file.number, $0.baseAddress, $0.count) == data.count) }
     }
 
-    /// As a copying program does: made, written, closed.
+    /// Makes, writes and closes a file, as a copying program does.
     private func write(_ data: Data, slowlyTo path: String) throws {
         let file = try Descriptor.open(path, O_WRONLY | O_CREAT)
         write(data, to: file)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The log under systemd")
 struct JournalTests {
-    /// An entry as libsystemd sends it: `NAME=value` a line, of values without line breaks.
+    /// Entries as libsystemd sends them: `NAME=value` a line, for values without line breaks.
     private static func entries(_ journal: DatagramSocket) -> [[String: String]] {
         journal.messages.map { message in
             let fields = message.split(separator: "\n").compactMap { line -> (String, String)? in

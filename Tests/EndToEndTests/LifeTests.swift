@@ -36,7 +36,7 @@ struct LifeTests {
         }
     }
 
-    @Test("what is not finished within DrainTimeout goes back to the queue")
+    @Test("a job that is not finished within DrainTimeout goes back to the queue")
     func drainTimeout() async throws {
         let files = Self.slow.merging(["etc/pipelined.conf": "[Daemon]\nDrainTimeout=0\n"]) { $1 }
         try await DaemonFixture.with(files) { daemon in
@@ -119,7 +119,7 @@ struct LifeTests {
             let lost = try await daemon.job("lost.png", becomes: "queued")
             let stuck = try await daemon.job("stuck.png", becomes: "queued")
             await daemon.stop()
-            // As a crash between intent and rename leaves it; a folder stands in the second one's way.
+            // This is the state after a crash between intent and rename; a folder stands in the second one's way.
             try daemon.write("half", to: "elsewhere/.staging/\(stuck)")
             func intent(_ staging: String, _ target: String) -> String {
                 #"{"steps":[{"conflict":"replace","staging":"\#(staging)","target":"\#(target)"}]}"#
@@ -200,6 +200,7 @@ struct LifeTests {
             while try await daemon.ledger("SELECT COUNT(*) FROM orders") != ["0"] {}
             try daemon.drop(as: "new.png")
             try await daemon.job("new.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/new.jpg", "noir/old.jpg"])
         }
     }
 
@@ -282,7 +283,7 @@ struct LifeTests {
             #expect(try await daemon.pipectl("concurrency").output.contains("auto: 1"))
             try await may(String(all))
             #expect(try daemon.status().queues["render"]?.effective == before)
-            // Nobody asks, and there is work: seen all the same.
+            // Nobody asks, and there is work: the change is seen all the same.
             _ = try daemon.call(Call.Concurrency(queue: "publish", limit: "0"))
             try daemon.drop(as: "one.png")
             try await daemon.job("one.png", becomes: "running")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Odd files and names")
 struct OddFileTests {
-    @Test("whatever a name is made of, picture, result and note bear it, and a line of the log stays a line")
+    @Test("picture, result and note bear any name, and a line of the log stays a line")
     func names() async throws {
         try await DaemonFixture.with { daemon in
             let stems = [
@@ -36,7 +36,7 @@ struct OddFileTests {
         }
     }
 
-    @Test("what is no file, or lies elsewhere, is not followed; a folder is one, whatever it is called")
+    @Test("a special file, or a link elsewhere, is not followed; a folder is one, whatever it is called")
     func kinds() async throws {
         try await DaemonFixture.with { daemon in
             let elsewhere = daemon.path("elsewhere")
@@ -45,7 +45,7 @@ struct OddFileTests {
             #expect(symlink(elsewhere + "/secret.png", daemon.path("inbox/picture.png")) == 0)
             #expect(symlink("/nowhere", daemon.path("inbox/dangling.jpg")) == 0)
             #expect(mkfifo(daemon.path("inbox/pipe.jpg"), 0o644) == 0)
-            // Not everybody may make devices.
+            // Some users may not make devices.
             let isAllowed = mknod(daemon.path("inbox/zero.jpg"), S_IFCHR | 0o644, 1 << 8 | 5) == 0
             #expect(rename(try Self.written(Data("x".utf8), daemon), daemon.root.path + "/inbox/plain") == 0)
             try daemon.drop(as: "a.jpg/b.png")
@@ -94,7 +94,7 @@ struct OddFileTests {
     }
 
     @Test(
-        "what the daemon's user may not read stays where it is, with user, file and mode, until it may",
+        "a file that the daemon's user may not read stays where it is, with user, file and mode, until it may",
         .enabled(if: Nobody.canRunPrograms, "nobody can't reach the programs that were built, or is not there"))
     func unreadable() async throws {
         try await DaemonFixture.with(started: false) { daemon in
@@ -139,7 +139,7 @@ struct OddFileTests {
         }
     }
 
-    /// By the kernel's own calls: Foundation changes the spelling of names.
+    /// Writes by the kernel's own calls: Foundation changes the spelling of names.
     private static func put(_ data: Data, _ path: String, _ daemon: DaemonFixture) throws {
         #expect(rename(try written(data, daemon), daemon.root.path + "/" + path) == 0, "\(path)")
     }
@@ -151,13 +151,13 @@ struct OddFileTests {
     }
 
     @Test(
-        "what is copied in a folder that nobody else may write to is worked on where it lies, once, and stays",
+        "a file in a folder that nobody else may write to is worked on where it lies, once, and stays",
         .enabled(if: Nobody.canRunPrograms, "only root may run the daemon as somebody else"))
     func closedFolder() async throws {
         try await DaemonFixture.with(["inbox/.keep": ""], started: false) { daemon in
             _ = try await Programs.run(path: "/bin/chown", ["-R", "nobody", daemon.root.path])
             try await daemon.start(under: Nobody.wrapper)
-            // As `cp -r` makes it under umask 022.
+            // `cp -r` makes it so under umask 022.
             try daemon.drop(as: "album/day 1/sunset.png")
             try await daemon.job("album/day 1/sunset.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/album/day 1/sunset.jpg"))

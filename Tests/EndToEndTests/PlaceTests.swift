@@ -38,7 +38,7 @@ struct PlaceTests {
             try await daemon.says("inbox \(card): is there again")
             #expect(try daemon.status().inboxes.first { $0.recipe == "card" }?.problem == nil)
 
-            // Another one over it: what lies there now is the inbox.
+            // Another mount covers it: its files are the inbox now.
             let other = daemon.path("other")
             try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
             try Picture.small.write(to: URL(fileURLWithPath: other + "/third.png"))
@@ -50,7 +50,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "what is queued waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
+        "a queued job waits while its inbox or outbox is not mounted, nothing is written in its place, and it goes on by itself",
         .enabled(if: Mount.isPermitted, "only root may mount a file system"), arguments: ["inbox/card", "outbox/card"])
     func queuedWaits(place: String) async throws {
         let files = ["etc/recipes.d/card.recipe": Self.recipe]
@@ -115,7 +115,7 @@ struct PlaceTests {
         try await Self.withUndisposed(Picture.small) { daemon, card, store in
             try #require(umount2(card, Int32(MNT_DETACH)) == 0)
             try await daemon.says("its file system is not mounted any more")
-            // As a start before the mount makes it.
+            // A start before the mount makes it so.
             if coversClaims { try daemon.write("", to: "inbox/card/.pipelined/test/.keep") }
             try Self.unblock(daemon)
             try await daemon.logged { $0.contains("is gone") || $0.contains("No such device") }
@@ -157,6 +157,7 @@ struct PlaceTests {
             try await daemon.says("is there again")
             try daemon.drop(as: "second.png", inbox: "inbox/card")
             try await daemon.job("second.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["card/first.jpg", "card/second.jpg"])
         }
     }
 
@@ -238,6 +239,6 @@ struct PlaceTests {
     }
 }
 
-/// Whether there is what makes a file system that stops answering.
+/// Whether the machine can make a file system that stops answering.
 private let mayFreeze = ["/usr/sbin/fsfreeze", "/usr/sbin/mkfs.ext4", "/dev/loop-control"]
     .allSatisfy(FileManager.default.fileExists)

@@ -91,7 +91,7 @@ struct PriorityTests {
         }
     }
 
-    @Test("what is added can have a priority of its own: a file, and each URL of a list")
+    @Test("an added picture can have a priority of its own: a file, and each URL of a list")
     func added() async throws {
         try await DaemonFixture.with(Self.files(window: 1024)) { daemon in
             for queue in ["render", "download"] { _ = try daemon.call(Call.Concurrency(queue: queue, limit: "0")) }

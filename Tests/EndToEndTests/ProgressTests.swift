@@ -14,7 +14,8 @@ struct ProgressTests {
         try await DaemonFixture.with(["etc/pipelined.conf": configuration], body)
     }
 
-    /// Half a picture at once, and the rest behind the gate. `/unknown` does not say how long it is, `/lost` is not there.
+    /// Sends half a picture at once, and the rest behind the gate. `/unknown` does not say how long it is, `/lost` is
+    /// not there.
     private static func server(_ gate: Gate) throws -> HTTPServer {
         try HTTPServer { request, connection in
             if request.path.hasPrefix("/lost") { return try connection.reply(404) }
@@ -27,7 +28,7 @@ struct ProgressTests {
         }
     }
 
-    /// Adds URLs; their jobs and batch.
+    /// Adds URLs, and returns their jobs and batch.
     private func add(_ urls: [String], to daemon: DaemonFixture) async throws -> (ids: [Int], batch: Int) {
         let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "add", "--json"] + urls)
         let jobs = try outcome.objects()
@@ -69,7 +70,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("what fails has ended, and watch --batch says so by its exit code, telling of that batch alone")
+    @Test("a failed job has ended, and watch --batch says so by its exit code, telling of that batch alone")
     func failing() async throws {
         let gate = Gate(isOpen: true)
         let server = try Self.server(gate)
@@ -88,7 +89,7 @@ struct ProgressTests {
             let figures = try #require(try daemon.call(Call.Progress(batch: batch)).batches.first)
             #expect(figures.progress.done == 2 && figures.batch.failed == 1 && figures.progress.fraction == 1)
             #expect(figures.progress.rate == nil && figures.progress.remaining == nil)
-            // One that has ended before ends at once.
+            // For a batch that has ended before, `watch` ends at once.
             #expect(try await daemon.pipectl("watch", "--batch", "\(batch)").status == 1)
         }
     }
@@ -137,7 +138,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("what waits at a barrier has come as far as that")
+    @Test("a job that waits at a barrier has come as far as that")
     func barrier() async throws {
         let gate = Gate()
         let server = try HTTPServer { request, connection in
@@ -172,7 +173,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("who reads slowly is told the newest, and the end")
+    @Test("a slow reader is told the newest, and the end")
     func slow() async throws {
         let server = try Self.server(Gate(isOpen: true))
         try await Self.withDaemon { daemon in
@@ -193,7 +194,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("who watches and goes away leaves nothing behind, and the next is told all the same")
+    @Test("a client that watches and goes away leaves nothing behind, and the next is told all the same")
     func abandoned() async throws {
         try await DaemonFixture.with { daemon in
             for _ in 0..<20 {

@@ -240,7 +240,8 @@ struct RecipeTests {
             let folder = daemon.path("programs")
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in ["pipelined", "pipelined-render"] {
-                // By another process: a program that this one has open for writing, even by a fork in between, can't be started.
+                // Another process copies it: a program that this one has open for writing, even by a fork in between,
+                // can't be started.
                 _ = try await Programs.run(path: "/bin/cp", [Programs.path(name), "\(folder)/\(name)"])
             }
             let without = try await Programs.run(

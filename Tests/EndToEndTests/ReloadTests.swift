@@ -103,7 +103,7 @@ struct ReloadTests {
             for number in 1...dropped {
                 #expect([first, second].contains(try daemon.data("outbox/paint/\(number).png")))
             }
-            // One generation of copies is left: those of the build's filters, and this one.
+            // A single generation of copies is left: the build's filters, and this one.
             #expect(Set(daemon.files(in: "state/plugins").map { $0.split(separator: "/")[0] }).count == 1)
         }
     }

@@ -114,7 +114,7 @@ struct RetryStormTests {
         let server = try Self.server()
         try await DaemonFixture.with(Self.files) { daemon in
             try await Self.enter(daemon, server)
-            #expect(await Self.storm(on: daemon.path("run/control.sock"), rounds: 40))
+            #expect(await Self.storm(on: daemon.path("run/control.sock"), rounds: Sweep.of(40, all: 200)))
             try await Self.finish(daemon)
         }
     }
@@ -125,7 +125,7 @@ struct RetryStormTests {
         try await DaemonFixture.with(Self.files) { daemon in
             try await Self.enter(daemon, server)
             let socket = daemon.path("run/control.sock")
-            for kills in 1...4 {
+            for kills in 1...Sweep.of(4, all: 12) {
                 async let over = Self.storm(on: socket, rounds: 1000)
                 try await daemon.logged { log in
                     log.split(separator: "\n").count { $0.contains("retry of ") } >= kills * 25

@@ -4,9 +4,9 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("What may pass is tried again")
+@Suite("Passing failures are tried again")
 struct RetryTests {
-    /// The file that the first job's first try makes can't be opened; that of its next try has another name.
+    /// The file of the first job's first try can't be opened; the file of its next try has another name.
     private static func refusing(_ daemon: DaemonFixture) -> [String] {
         Strace.injecting(["openat:error=EIO"], into: [daemon.path("outbox/noir/.staging/test/1-0.jpg")])
     }
@@ -112,7 +112,7 @@ struct RetryTests {
         }
     }
 
-    @Test("what is due while the daemon is down runs at its start; what is not waits on")
+    @Test("a job that is due while the daemon is down runs at its start; one that is not waits on")
     func down() async throws {
         try await Self.withSetback { daemon, _ in
             await daemon.stop(SIGKILL)

@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("What opens a door is told to nobody")
+@Suite("Secrets are told to nobody")
 struct SecretTests {
     private static let (password, token) = ("canary-pass", "canary-token")
 

@@ -2,7 +2,7 @@ import Foundation
 import PipelineControl
 import Testing
 
-@Suite("What the service manager is told")
+@Suite("News for the service manager")
 struct ServiceTests {
     private static func with(
         _ files: [String: String] = [:], _ variables: [String: String] = [:],
@@ -45,6 +45,7 @@ struct ServiceTests {
             try await daemon.says("inbox/far does not answer")
             try daemon.drop(as: "sunset.png")
             try await daemon.job("sunset.png", becomes: "done")
+            #expect(daemon.files(in: "outbox") == ["noir/sunset.jpg"])
         }
     }
 
@@ -59,6 +60,7 @@ struct ServiceTests {
             _ = try daemon.call(Call.Resume())
             try daemon.drop(Data("no picture".utf8), as: "broken.png")
             try await manager.until("STATUS=nothing to do, 1 failed today")
+            #expect(try daemon.list().map(\.state) == ["done", "failed"])
         }
     }
 
@@ -137,10 +139,13 @@ struct ServiceTests {
             _ = try daemon.call(Call.Pause())
             let before = manager.messages.count
             try await manager.until { $0.dropFirst(before).count { $0 == "WATCHDOG=1" } >= 5 }
+            #expect(try daemon.status().queues["render"]?.paused == true)
         }
     }
 
-    @Test("who does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody")
+    @Test(
+        "a manager that does not ask for pings gets none, and a daemon that nobody listens to says nothing to anybody"
+    )
     func unasked() async throws {
         try await Self.with { daemon, manager in
             try await manager.until("READY=1")

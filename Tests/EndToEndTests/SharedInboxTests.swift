@@ -143,7 +143,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("what lies behind a link in the place of .staging is not swept")
+    @Test("files behind a link in the place of .staging are not swept")
     func linkedStaging() async throws {
         try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
             try daemon.write(Picture.small, to: "elsewhere/test/mine.png")
@@ -176,7 +176,7 @@ struct SharedInboxTests {
         }
     }
 
-    @Test("what an older version had claimed, and no job speaks of, is taken in")
+    @Test("a file that an older version had claimed, without a job, is taken in")
     func olderClaims() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try daemon.write(Picture.small, to: "inbox/.pipelined/0/album/a.png")

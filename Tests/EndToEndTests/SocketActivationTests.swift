@@ -12,7 +12,7 @@ struct SocketActivationTests {
         return try Socket.listen(path)
     }
 
-    @Test("whoever calls while no daemon runs is answered by the next, and the socket stays when that stops")
+    @Test("a client that calls while no daemon runs is answered by the next, and the socket stays when that stops")
     func queued() async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let listener = try Self.listen(daemon)

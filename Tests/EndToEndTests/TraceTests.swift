@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// What the engine does, in which order, as the log tells it. The list of URLs is job 1, its pictures are jobs 2 to 21.
+/// The engine's operations in their order, from the log. The list of URLs is job 1, its pictures are jobs 2 to 21.
 @Suite("The operations of 20 URLs")
 struct TraceTests {
     private static let jobs = 2...21
@@ -25,7 +25,7 @@ struct TraceTests {
             ["etc/pipelined.conf": configuration, "etc/recipes.d/noir.recipe": "[Output]\nChain=\(chain)\n"], body)
     }
 
-    /// Each operation that there was has come to one end; hands over which.
+    /// Checks that each operation has come to one end, and returns the ends.
     private func ends(_ trace: [TraceLine]) -> [String: String] {
         var ends: [String: String] = [:]
         for line in trace where line.isEnd {
@@ -43,7 +43,7 @@ struct TraceTests {
         try await Self.withDaemon(Self.barrier) { daemon in
             try daemon.drop(server.list, as: "list.urls")
             await server.until(asked: 20, coming: 20)
-            // The last one first: whoever comes is rendered, in whatever order they were listed.
+            // The last one comes first: pictures are rendered as they come, in whatever order they were listed.
             for number in (1...20).reversed() {
                 server.finish(number)
                 try await daemon.operation("render job \(number + 1)", becomes: "finished")
@@ -92,9 +92,9 @@ struct TraceTests {
             }
             let outcome = try await daemon.pipectl("cancel-all", "--json")
             #expect(try outcome.document()["cancelled"] as? Int == 20)
-            // A word in the log that stands behind whatever had begun when the command returned.
+            // The pause puts a mark into the log, behind everything that had begun when the command returned.
             _ = try daemon.call(Call.Pause(reason: "the command has returned"))
-            // Those that were kept for the next download, too.
+            // Connections that were kept for the next download are closed, too.
             await server.until { $0.open == 0 }
             let events = try await daemon.events(since: 0) { $0.kind == "batch" }
             let batch = events.filter { $0.kind == "batch" }
@@ -108,14 +108,14 @@ struct TraceTests {
             for job in Self.jobs {
                 wanted["download job \(job)"] = job <= 5 ? "finished" : "cancelled"
                 wanted["render job \(job)"] = job <= 5 && renders ? "finished" : "cancelled"
-                // Behind a barrier there are none before it is passed.
+                // Behind a barrier no operation exists before it is passed.
                 guard chain == Self.plain else { continue }
                 for queue in ["publish", "announce"] { wanted["\(queue) job \(job)"] = "cancelled" }
             }
             #expect(ends == wanted)
             let log = daemon.log
             let returned = try #require(log.range(of: "the command has returned"))
-            // The batch has ended, which is announced, when its originals have been moved.
+            // The end of the batch is announced when its originals have been moved.
             let begun = TraceLine.all(in: log[returned.upperBound...]).filter { $0.state == "executing" }
             #expect(begun.allSatisfy { $0.operation == "announce batch 1 ended" })
 
@@ -150,7 +150,7 @@ struct TraceTests {
         }
     }
 
-    @Test("what follows an operation that has failed is cancelled, and does not even begin")
+    @Test("an operation behind one that has failed is cancelled, and does not even begin")
     func failed() async throws {
         let server = try HTTPServer { request, connection in
             try connection.reply(request.path == "/lost.png" ? 404 : 200, [:], Data("no picture".utf8))

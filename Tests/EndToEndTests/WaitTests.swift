@@ -3,7 +3,7 @@ import PipelineControl
 import TestTools
 import Testing
 
-@Suite("What is waited for is over")
+@Suite("The end that clients wait for")
 struct WaitTests {
     @Test("when wait returns, each original lies where it belongs, and the text of each failure beside it")
     func over() async throws {
@@ -32,7 +32,7 @@ struct WaitTests {
             try daemon.write("#!/bin/sh\nls -A \(daemon.path("archive/noir")) > \(daemon.path("seen"))\n", to: "hook")
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
             try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
-            // A file where the folder should be.
+            // A file lies where the folder should be.
             try daemon.write("in the way", to: "archive/noir")
             try await daemon.start()
             try daemon.drop(as: "one.png")

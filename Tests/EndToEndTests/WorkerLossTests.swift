@@ -6,7 +6,7 @@ import Testing
 
 @Suite("When a worker is lost, or the memory")
 struct WorkerLossTests {
-    /// A worker is busy for a second and more with what goes through here.
+    /// A picture through this chain keeps a worker busy for a second and more.
     private static let slow = ["etc/recipes.d/slow.recipe": "[Recipe]\nInbox=slow\n[Output]\nChain=save format=avif\n"]
     private static let long = Picture.tiff(width: 900, height: 700)
 
@@ -37,7 +37,7 @@ struct WorkerLossTests {
         arguments: [
             ("raise(SIGSEGV); return 0;", "Segmentation fault"), ("raise(SIGSTOP); return 0;", "Stopped"),
             ("abort();", "Aborted"),
-            // More than any estimate: the worker may not allocate so much.
+            // The limit is more than any estimate: the worker may not allocate so much.
             ("for (;;) { char *p = malloc(1 << 26); memset(p, 1, 1 << 26); }", "Segmentation fault"),
         ])
     func lostTwice(body: String, reason: String) async throws {
@@ -66,7 +66,7 @@ struct WorkerLossTests {
     @Test("a worker that dies while it reads the header is no different")
     func lostAtOpen() async throws {
         try await DaemonFixture.with(["state/id": "test\n"], started: false) { daemon in
-            // Whatever a worker reads of this one file kills it; the daemon itself never reads it.
+            // Every read of this one file kills a worker; the daemon itself never reads it.
             try await daemon.start(under: [
                 "/usr/bin/strace", "-D", "-f", "-qq", "-o", "/dev/null", "-P",
                 daemon.path("inbox/.pipelined/test/0/bad.png"),
@@ -81,21 +81,21 @@ struct WorkerLossTests {
         }
     }
 
-    @Test("what was in work at a crash of the daemon is tried one by one")
+    @Test("jobs in work at a crash of the daemon are tried one by one")
     func oneByOne() async throws {
         try await DaemonFixture.with(Self.slow.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }) {
             daemon in
             let names = ["one.tif", "two.tif"]
             for name in names { try daemon.drop(Self.long, as: name, inbox: "inbox/slow") }
             for name in names { _ = try await daemon.worker(holding: name) }
-            // What the next start does, it may do before it can be asked.
+            // The next start may restore jobs before anybody can ask it.
             let crashed = try daemon.status().cursor
             await daemon.stop(SIGKILL)
             try await daemon.start()
             try await daemon.waitForAll()
             let last = try daemon.status().cursor
             let events = try await daemon.events(since: crashed) { $0.cursor >= last }.filter { $0.kind == "job" }
-            // Either may be the first to reach a worker; the other waits until that one is done.
+            // Either picture may be the first to reach a worker; the other waits until that one is done.
             let told = events.map { "\($0.job?.input ?? "") \($0.job?.state ?? "")" }
             let second = try #require(names.first { told.contains("\($0) waiting") }, "\(told)")
             let first = try #require(names.first { $0 != second })
@@ -116,7 +116,7 @@ struct WorkerLossTests {
             try daemon.drop(Self.long, as: "long.tif", inbox: "inbox/slow")
             var crashed = 0
             for _ in 1...crashes {
-                // What is recorded as being in work was in work.
+                // A job that is recorded as being in work was in work.
                 _ = try await daemon.events(since: crashed) { $0.kind == "job" && $0.job?.state == "running" }
                 _ = try await daemon.worker(holding: "long.tif")
                 crashed = try daemon.status().cursor

@@ -37,7 +37,7 @@ struct AddressTests {
     }
 
     @Test(
-        "What Content-Disposition calls a download",
+        "Content-Disposition's name of a download",
         arguments: [
             ("attachment; filename=a.jpg", "a.jpg"), ("attachment; filename=\"a; b.jpg\"", "a; b.jpg"),
             ("inline;filename=\"a\\\"b.jpg\" ; x=y", "a\"b.jpg"),

@@ -6,7 +6,7 @@ import WorkerProtocol
 
 @Suite("A URL can't be used to reach inside")
 struct PrivateAddressTests {
-    /// Ways to say 127.0.0.1, or this machine, at a port.
+    /// Spellings of 127.0.0.1, or this machine, at a port.
     private static func ways(_ port: Int) -> [String] {
         [
             "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001",
@@ -21,7 +21,7 @@ struct PrivateAddressTests {
         ]
     }
 
-    /// With a backslash libcurl takes what comes before the @ for a password, and browsers do not.
+    /// With a backslash libcurl takes the text before the @ for a password, and browsers do not.
     private static func isPlain(_ url: String) -> Bool { url.hasPrefix("http://127.0.0.1:") && !url.contains("\\") }
 
     private static func secret() throws -> HTTPServer {
@@ -73,7 +73,7 @@ struct PrivateAddressTests {
         _ = try worker.fetch(inside.url(), into: StagingFile())
         #expect(try worker.failure(at: inside.url(), FetchLimits()).message.contains("is no public address"))
         #expect(inside.seen.requests.count == 1)
-        // The one whose host is named goes on.
+        // The transfer whose host is allowed goes on.
         _ = try worker.fetch(inside.url(), into: StagingFile())
     }
 

@@ -160,7 +160,7 @@ struct TransferTests {
         #expect(failure.kind == .input)
         #expect(failure.message.contains("MaxSize"))
         #expect(try file.content.count <= 1 << 20)
-        // One that stays within it is decoded, for a picture it is.
+        // A result within the limit is decoded, if it is a picture.
         #expect(
             try worker.fetch(server.url(), into: file, FetchProcess.limits { $0.maxSize = 64 << 20 }).bytes == 64 << 20)
     }
@@ -207,7 +207,7 @@ struct TransferTests {
             if request.path != "/drips" { return connection.waitForClose() }
             while true {
                 try connection.write("x")
-                // Far more often than the timeout, and for ever.
+                // The server writes far more often than the timeout, and for ever.
                 usleep(10_000)
             }
         }

@@ -21,15 +21,26 @@ struct InboxTests {
         }
     }
 
-    private func catchUp(_ inbox: Inbox, wanted: Bool) async {
+    private func catchUp(_ inbox: Inbox) async {
         await withCheckedContinuation { continuation in
-            inbox.catchUp(cancelling: false, wanted: { wanted }) { continuation.resume() }
+            inbox.catchUp(cancelling: false, wanted: { true }) { continuation.resume() }
         }
     }
 
     @Test("answers a call to catch up that nobody waits for any more")
     func late() async throws {
-        try await withInbox { inbox, _ in await catchUp(inbox, wanted: false) }
+        try await withInbox { inbox, _ in
+            let asked = Mutex(0)
+            await withCheckedContinuation { continuation in
+                inbox.catchUp(
+                    cancelling: true,
+                    wanted: {
+                        asked.withLock { $0 += 1 }
+                        return false
+                    }, done: { continuation.resume() })
+            }
+            #expect(asked.withLock { $0 } == 1)
+        }
     }
 
     @Test("opens nothing when mounts change before its predecessor has ended")
@@ -66,10 +77,10 @@ struct InboxTests {
         try await withInbox { inbox, folder in
             let file = "\(folder)/a.png"
             #expect(symlink("/nowhere", file) == 0)
-            await catchUp(inbox, wanted: true)
+            await catchUp(inbox)
             let former = inbox.report.ignoredFiles.map(\.reason)
             #expect(mkfifo(file + ".new", 0o600) == 0 && rename(file + ".new", file) == 0)
-            await catchUp(inbox, wanted: true)
+            await catchUp(inbox)
             let ignored = inbox.report.ignoredFiles.filter { $0.path == file }
             #expect(former.count == 1 && ignored.count == 1 && ignored.map(\.reason) != former)
         }
@@ -81,10 +92,10 @@ struct InboxTests {
             let file = URL(fileURLWithPath: folder).appendingPathComponent(".part")
             try Data().write(to: file)
             await inbox.tell("\(file.path): it can't be read", of: file.path)
-            await catchUp(inbox, wanted: true)
+            await catchUp(inbox)
             #expect(await inbox.told.count == 1)
             try FileManager.default.removeItem(at: file)
-            await catchUp(inbox, wanted: true)
+            await catchUp(inbox)
             #expect(await inbox.told.isEmpty)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InboxWatching
 
-@Suite("Who still writes to a file")
+@Suite("Files that somebody still writes")
 struct WritersTests {
     private let begun = DispatchTime(uptimeNanoseconds: 1_000_000_000)
     private let end = DispatchTime(uptimeNanoseconds: 3_000_000_000)
@@ -14,7 +14,9 @@ struct WritersTests {
         writers.heard(event, at: now, isEmpty: { _ in true })
     }
 
-    @Test("one who is not seen to close it is waited for until WriterTimeout after the last change, and no longer")
+    @Test(
+        "a writer that is not seen to close it is waited for until WriterTimeout after the last change, and no longer"
+    )
     func patience() {
         var writers = Writers(patience: .seconds(2))
         heard(.written("/in/a.png"), by: &writers, at: DispatchTime(uptimeNanoseconds: 1))
@@ -31,7 +33,7 @@ struct WritersTests {
         #expect(!writers.contains("/in/a.png", at: begun))
     }
 
-    @Test("one who closes it, moves it or takes its folder away is waited for no more")
+    @Test("a writer that closes it, moves it or takes its folder away is waited for no more")
     func over() {
         let file = "/in/album/a.png"
         for event in [Inotify.Event.closed(file), .gone(file), .movedIn(file), .folderGone("/in/album"), .overflow] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("What is told of a batch")
+@Suite("News of a batch")
 struct BatchNewsTests {
     private let order = WorkOrder(
         recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
@@ -28,7 +28,7 @@ struct BatchNewsTests {
             ledger.insert([job(1), job(2)], batch: BatchRecord(id: 1, isOpen: false))
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
-                // What is told comes after the entries of its group: it is there with the next.
+                // News come after the entries of their group: they are there with the next one.
                 #expect(ledger.flush(seconds: 30))
                 return settled.withLock { news in
                     defer { news = [] }
@@ -70,7 +70,7 @@ struct BatchNewsTests {
         }
     }
 
-    @Test("one whose jobs end at the barrier, while its arrival is about to be announced, has ended")
+    @Test("a batch whose jobs end at the barrier, while its arrival is about to be announced, has ended")
     func endedMeanwhile() throws {
         try with { (ledger, news) throws in
             for id in 1...2 { ledger.record(job(id, .waiting, atBarrier: 1)) }

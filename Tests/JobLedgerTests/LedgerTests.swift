@@ -57,7 +57,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("who reads does not wait for others who do")
+    @Test("readers do not wait for each other")
     func readers() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -200,7 +200,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("what somebody waits for is not kept until others come")
+    @Test("a change that somebody waits for is not kept until others come")
     func wanted() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -214,7 +214,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("what waits for an outbox comes back behind the others, in its order")
+    @Test("a job that waits for an outbox comes back behind the others, in its order")
     func waiting() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -254,7 +254,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("what waits for a filter is told from the rest by the chain of its order")
+    @Test("a job that waits for a filter is told from the rest by the chain of its order")
     func filters() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -275,7 +275,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("what a clock that was set back would let wait is moved with it, and waits for no longer than is allowed")
+    @Test("a due time is moved with a clock that is set back, and waits for no longer than is allowed")
     func setBack() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -292,7 +292,9 @@ struct LedgerTests {
         }
     }
 
-    @Test("what is due comes back, behind the others, and the next is told; what waits for something else does not")
+    @Test(
+        "a job that is due comes back, behind the others, and the next is told; one that waits for something else does not"
+    )
     func due() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
@@ -321,7 +323,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "what waits is grouped by its reasons, by an index, of all jobs, of a batch, and of some; the rarest reasons are told together"
+        "waiting jobs are grouped by their reasons, by an index, of all jobs, of a batch, and of some; the rarest reasons are told together"
     )
     func reasons() throws {
         try withTemporaryFolder { folder in
@@ -397,7 +399,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("those that have failed since a time are counted, as long as they are failed")
+    @Test("jobs that have failed since a time are counted, as long as they are failed")
     func failedSince() throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import JobLedger
 
-@Suite("What comes after what")
+@Suite("The order of dependent jobs")
 struct NeedsTests {
     private let order = WorkOrder(
         recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
@@ -106,7 +106,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("what comes after a job that fails, fails, and what comes after that; what is to run anyway does")
+    @Test("a job behind one that fails, fails, and so do those behind it; one that is to run anyway does")
     func failing() throws {
         try with(6) { (ledger) throws in
             for id in 2...5 { #expect(depend(ledger, id, after: [id - 1], anyway: id == 4) == .done) }
@@ -220,7 +220,7 @@ struct NeedsTests {
         }
     }
 
-    @Test("what was waiting for room waits for the others first; other reasons are left alone")
+    @Test("a job that was waiting for room waits for the others first; other reasons are left alone")
     func holds() throws {
         try with(3) { (ledger) throws in
             ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }

@@ -14,7 +14,7 @@ struct RoffTests {
         #expect(lines().suffix(3) == [".SH NAME", "glow \\- brightens", ""])
     }
 
-    @Test("What stands between backquotes is bold")
+    @Test("Text between backquotes is bold")
     func marks() {
         #expect(lines(.paragraph("a `--b` c `d`")).contains("a \\fB\\-\\-b\\fP c \\fBd\\fP"))
     }

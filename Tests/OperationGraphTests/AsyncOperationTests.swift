@@ -27,7 +27,7 @@ struct AsyncOperationTests {
         queue.add(started)
         await started.becomes(.ready)
         started.cancel()
-        // Nothing was left to Foundation.
+        // Foundation has nothing left to do.
         #expect(started.isFinished)
         queue.add(unstarted)
         unstarted.cancel()
@@ -57,7 +57,7 @@ struct AsyncOperationTests {
         #expect((operation.spared, operation.interrupted, queue.report.running) == (0, 1, 0))
     }
 
-    @Test("of a chain that is cancelled from its tail while the head works, no dependent works")
+    @Test("no dependent works in a chain that is cancelled from its tail while the head works")
     func cancelledChain() async {
         let queue = GatedQueue(limit: 8)
         let (head, middle, tail) = (Held(), Held(), Held())
@@ -88,10 +88,11 @@ struct AsyncOperationTests {
             await head.beginning()
             head.finish(.finished)
             await head.end()
+            #expect(head.state == .finished)
         }
     }
 
-    @Test("one that follows an operation that has ended begins; once all have ended, nobody keeps them")
+    @Test("an operation that follows an ended one begins; once all have ended, nobody keeps them")
     func released() async {
         weak var first: Held?
         weak var last: Held?
@@ -103,6 +104,7 @@ struct AsyncOperationTests {
             late.follow(head)
             queue.add(late)
             await late.end()
+            #expect([head.executed, late.executed] == [1, 1])
             (first, last) = (head, late)
         }
         // The thread that told of the end may hold it a moment longer.
@@ -174,7 +176,11 @@ struct AsyncOperationTests {
             queue.set(4)
         }
         for operation in all { await operation.end() }
-        // No place is lost: the last one of each queue gets one more in.
+        #expect(all.allSatisfy { $0.executed + $0.spared == 1 })
+        for (number, chain) in stride(from: 0, to: all.count, by: 3).map({ all[$0..<$0 + 3] }).enumerated() {
+            #expect(number % 3 == 0 || chain.allSatisfy { $0.state == .finished })
+        }
+        // No place is lost: the queue lets one more operation in.
         for queue in queues {
             queue.set(1)
             let last = Held()

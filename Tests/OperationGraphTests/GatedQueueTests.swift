@@ -2,7 +2,7 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// What the gate promises.
+/// The promises of the gate.
 @Suite("A gated queue")
 struct GatedQueueTests {
     @Test("after a pause has returned nothing new starts, though Foundation had begun to start it")
@@ -13,7 +13,7 @@ struct GatedQueueTests {
             for operation in operations { queue.add(operation) }
             await operations[0].beginning()
             queue.pause(reason: nil)
-            // What counts as running when the pause returns, and nothing else.
+            // Operations that count as running when the pause returns may run, and no others.
             let begun = queue.report.running
             // Several threads bring them to the gate; the order in which they come is not that in which they were added.
             while operations.count(where: { $0.executed > 0 }) < begun { await Task.yield() }
@@ -146,7 +146,9 @@ struct GatedQueueTests {
         for operation in operations { await operation.end() }
     }
 
-    @Test("what becomes ready during a pause, or is added, waits for its end; so it is during a hold and once closed")
+    @Test(
+        "an operation that becomes ready during a pause, or is added, waits for its end; so it is during a hold and once closed"
+    )
     func readyWhilePaused() async {
         let queue = GatedQueue(limit: 4)
         let (first, second, third) = (Held(), Held(), Held())
@@ -181,7 +183,7 @@ struct GatedQueueTests {
         #expect(last.executed == 0)
     }
 
-    @Test("one that hangs and is set aside frees its place once, and its end frees no other")
+    @Test("an operation that hangs and is set aside frees its place once, and its end frees no other")
     func setAside() async {
         let queue = GatedQueue(limit: 1)
         let operations = (0..<4).map { _ in Held() }
@@ -194,7 +196,7 @@ struct GatedQueueTests {
         operations[0].finish(.finished)
         await operations[0].end()
         #expect((queue.report.running, operations[2].executed) == (1, 0))
-        // Neither one that waits has a place to free, nor one that is over.
+        // Neither a waiting operation nor a finished one has a place to free.
         operations[2].setAside()
         operations[0].setAside()
         #expect((queue.report.running, operations[2].executed) == (1, 0))

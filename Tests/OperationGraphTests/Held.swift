@@ -30,7 +30,7 @@ final class Held: AsyncOperation, @unchecked Sendable {
     override func neverBegan() { calls.withLock { $0.spared += 1 } }
     override func interrupt() { calls.withLock { $0.interrupted += 1 } }
 
-    /// What the test has it do is done.
+    /// Waits until the test's work is done.
     func beginning() async {
         if calls.withLock({ $0.hasBegun }) { return }
         for await _ in started.stream { return }
@@ -40,14 +40,15 @@ final class Held: AsyncOperation, @unchecked Sendable {
         while self.state != state { await Task.yield() }
     }
 
-    /// Foundation has been told that it is finished. It is asked, and no queue of Foundation's relied on: these are what is tested.
+    /// Waits until Foundation has been told that it is finished. The operation itself is asked, because Foundation's
+    /// queues are under test.
     func end() async {
         while !isFinished { await Task.yield() }
     }
 }
 
 extension GatedQueue {
-    /// Where Foundation starts operations.
+    /// The queue on which Foundation starts operations.
     enum Starts {
         case serial, concurrent
     }

@@ -2,7 +2,7 @@ import OperationGraph
 import Synchronization
 import Testing
 
-/// What operations hand on.
+/// Operations that hand values on.
 @Suite("An operation that follows others")
 struct ProvidingTests {
     @Test("takes the first value of the type that it wants")
@@ -32,7 +32,7 @@ struct ProvidingTests {
     }
 }
 
-/// Provides its value once it has finished, and nothing if that is nil: then it fails.
+/// Provides its value once it has finished; with nil it fails.
 private final class Source<Value: Sendable>: AsyncOperation, Providing, @unchecked Sendable {
     // `@unchecked`: its value is constant.
     private let value: Value?

@@ -13,7 +13,7 @@ struct AddTests {
         daemon = try CannedDaemon()
         let last = Mutex(0)
         daemon.on(Call.Add.self) { call, conversation in
-            // What came beside the call has to be readable, and to be that very file.
+            // The descriptor beside the call has to be readable, and to be that very file.
             var room = [UInt8](repeating: 0, count: 100)
             let got = conversation.passed.first.map { read($0.number, &room, room.count) } ?? -1
             guard got >= 0, conversation.passed.count == 1 else { throw ControlError.refused("no picture came") }
@@ -117,7 +117,7 @@ struct AddTests {
         #expect(try daemon.heard(Call.Add.self).count == 1)
     }
 
-    @Test("What the pictures come after goes with each of them; --anyway alone makes no sense")
+    @Test("--after goes with each of the pictures; --anyway alone makes no sense")
     func after() async throws {
         let outcome = try await Pipectl.run(
             "add", "--after", "4", "5", file("a.jpg", "1"), file("b.jpg", "2"), "--anyway", at: daemon)

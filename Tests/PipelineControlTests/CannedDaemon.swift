@@ -4,11 +4,11 @@ import PipelineControl
 import Synchronization
 import SystemCalls
 
-/// Speaks the framing on a real socket; what it answers, a test says beforehand.
+/// Speaks the framing on a real socket, with answers that the test has prepared.
 final class CannedDaemon: Sendable {
     typealias Answer = @Sendable (_ call: [UInt8], Conversation) throws -> Void
 
-    /// Shared with the threads that serve, which outlive nobody's interest in the daemon itself.
+    /// The serving threads share it, and may outlive the daemon itself.
     private final class Memory: Sendable {
         let answers = Mutex<[String: Answer]>([:])
         let heard = Mutex<[(method: String, frame: [UInt8])]>([])
@@ -36,7 +36,7 @@ final class CannedDaemon: Sendable {
         try? FileManager.default.removeItem(atPath: root)
     }
 
-    /// Answers a call by whatever the test does with the conversation.
+    /// Answers a call by the test's own conversation.
     func on<Call: ControlCall>(
         _: Call.Type, _ answer: @escaping @Sendable (Call, Conversation) throws -> Void
     ) {
@@ -47,7 +47,7 @@ final class CannedDaemon: Sendable {
         }
     }
 
-    /// Answers every call of that name with whatever the test says, byte for byte.
+    /// Answers every call of that name with the test's own bytes.
     func onAny(_ method: String, _ answer: @escaping Answer) {
         memory.answers.withLock { $0["\(ControlInterface.control.name).\(method)"] = answer }
     }
@@ -94,10 +94,10 @@ final class CannedDaemon: Sendable {
     }
 }
 
-/// One call's answer, as it is being given.
+/// The answer to a call, as it is being given.
 struct Conversation: Sendable {
     let socket: Descriptor
-    /// What came beside the call.
+    /// The descriptors beside the call.
     let passed: [Descriptor]
 
     func reply(_ reply: some Codable & Sendable, continues: Bool? = nil) throws {

@@ -40,7 +40,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("Whatever a word is called by one of these names can be completed")
+    @Test("Every word that is called by one of these names can be completed")
     func kinds() {
         let named = [
             "RECIPE", "CHAIN", "FILE", "QUEUE", "ID", "STATE", "LEVEL", "PATH", "DIR", "WHEN", "LANGUAGE", "VERB",
@@ -61,7 +61,7 @@ struct CompletionTests {
         #expect(words("cancel", "1") == ["12"])
         #expect(words("retry", "") == ["11"])
         #expect(words("show", "2") == [])
-        // Not twice.
+        // A job is not offered twice.
         #expect(words("wait", "12", "1") == [])
     }
 
@@ -81,7 +81,7 @@ struct CompletionTests {
         #expect(words("status", "--color", "a") == ["auto", "always"])
     }
 
-    @Test("Of a list with commas the last is completed, and nothing twice")
+    @Test("The last of a list with commas is completed, and nothing twice")
     func lists() {
         #expect(words("list", "--state", "queued,r") == ["queued,running"])
         #expect(words("depend", "3", "--after", "12,") == [])

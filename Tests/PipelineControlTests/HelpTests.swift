@@ -54,7 +54,7 @@ struct HelpTests {
     }
 
     @Test(
-        "What is mistyped gets a suggestion",
+        "A mistyped word gets a suggestion",
         arguments: [
             (["staus"], "unknown verb 'staus'; did you mean 'status'?"),
             (["recip"], "unknown verb 'recip'; did you mean 'recipes'?"),
@@ -73,7 +73,7 @@ struct HelpTests {
         #expect(failure?.message.hasPrefix(message) == true)
     }
 
-    @Test("What makes no sense is 2, and nothing is printed as data")
+    @Test("Nonsense exits with 2, and nothing is printed as data")
     func usage() async throws {
         for words in [
             ["show"], ["show", "1", "2"], ["cancel", "x"], ["status", "--color", "blue"], ["list", "--state"],

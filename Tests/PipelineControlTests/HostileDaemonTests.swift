@@ -6,7 +6,8 @@ import Testing
 
 @testable import pipectl
 
-/// Whatever answers at the socket: pipectl ends by itself, with a code that it documents, and the terminal stays the reader's.
+/// pipectl ends by itself, with a code that it documents, whatever answers at the socket, and the terminal stays the
+/// reader's.
 struct HostileDaemonTests {
     private static let described = InterfaceDescription(ControlInterface.control.description)
 

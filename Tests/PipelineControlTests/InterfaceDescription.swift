@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// The interface's description, read as far as comparing it with the Swift side needs.
+/// The interface's description, read as far as a comparison with the Swift side needs it.
 struct InterfaceDescription {
     typealias Fields = [String: String]
 
@@ -30,7 +30,7 @@ struct InterfaceDescription {
         return Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// Where a JSON value is not what the type says; empty when it is.
+    /// The places where a JSON value differs from the type; empty when there is none.
     func mismatches(_ value: Any, _ type: String, at place: String) -> [String] {
         if type.hasPrefix("?") {
             return isNull(value) ? [] : mismatches(value, String(type.dropFirst()), at: place)

@@ -1,7 +1,7 @@
 import PipelineControl
 import Testing
 
-/// The description that any Varlink client reads, against what the Swift that is made of it writes.
+/// Compares the description that any Varlink client reads with the output of the Swift that is made of it.
 struct InterfaceTests {
     private let described = InterfaceDescription(ControlInterface.control.description)
 

@@ -25,7 +25,7 @@ struct JobOutputTests {
         #expect(jobs[2]["finished"] is NSNull)
     }
 
-    @Test("What list is asked for reaches the daemon")
+    @Test("The conditions of list reach the daemon")
     func filters() async throws {
         let daemon = try CannedDaemon()
         daemon.answer(Call.List.self, .init(jobs: []))
@@ -142,7 +142,7 @@ struct JobOutputTests {
         #expect(try documents.objects().count == 1)
     }
 
-    @Test("Whoever stops reading ends pipectl without a word")
+    @Test("A reader that stops ends pipectl without a word")
     func brokenPipe() async throws {
         let daemon = try CannedDaemon()
         let many = Call.List.Reply(jobs: (0..<5000).map { Sample.job($0) })

@@ -2,9 +2,8 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// The real pipectl.
 enum Pipectl {
-    /// Beside the test's own program, where the build puts it.
+    /// The build puts it beside the test's own program.
     private static let program: String = {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("pipectl").path
@@ -19,7 +18,6 @@ enum Pipectl {
         return try ChildProcess(program, words, environment: variables, output: output)
     }
 
-    /// Runs it to its end.
     static func run(
         _ words: String..., at daemon: CannedDaemon? = nil, environment: [String: String] = [:]
     ) async throws -> Outcome {

@@ -3,7 +3,7 @@ import Glibc
 import SystemCalls
 import TestTools
 
-/// pipectl on a terminal: a real one, whose other end the test reads.
+/// pipectl on a real terminal, whose other end the test reads.
 final class PipectlTerminal {
     private let screen: Descriptor
     private let process: ChildProcess
@@ -25,7 +25,7 @@ final class PipectlTerminal {
 
     func resize(columns: UInt16, rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        // It is no terminal that the program belongs to: the kernel does not tell it.
+        // The kernel does not signal the program, because the terminal is not the program's own.
         _ = ioctl(screen.number, UInt(TIOCSWINSZ), &size)
         process.signal(SIGWINCH)
     }

@@ -10,7 +10,7 @@ struct SeenTests {
         return Sample.status(jobs: Sample.jobs { $0.queued = open }, inboxes: [inbox], cursor: cursor)
     }
 
-    @Test("What has ended comes from the events, and what is left from the status")
+    @Test("Finished jobs come from the events, and unfinished ones from the status")
     func figures() {
         var seen = Seen(status: status(open: 6), since: 0, now: 100)
         for id in 1...4 { seen.take(Sample.event(id, Sample.job(id))) }
@@ -30,7 +30,7 @@ struct SeenTests {
         #expect(seen.summary(now: 1).rendered(color: false) == "1 done in 1.0 s")
     }
 
-    @Test("What is still settling is not idle")
+    @Test("A file that still settles is not idle")
     func settling() {
         #expect(!Seen(status: status(open: 0, settling: 1), since: 0, now: 0).isIdle)
         #expect(Seen(status: status(open: 0), since: 0, now: 0).isIdle)

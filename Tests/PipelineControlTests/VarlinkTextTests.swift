@@ -5,7 +5,7 @@ import Testing
 
 /// `InterfaceTests` compares what is made with the interface.
 struct VarlinkTextTests {
-    @Test("What is checked in has been made of the texts that are checked in; if not, `./run generate` makes it anew")
+    @Test("The checked-in Swift is made of the checked-in texts; if not, `./run generate` makes it anew")
     func current() throws {
         let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
         let folder = package.appendingPathComponent("Sources/PipelineControl")

@@ -61,7 +61,7 @@ struct VerbTests {
             outcome.errors == "pipectl: job 1 is done already and can't be cancelled; the same goes for 1 more\n")
     }
 
-    @Test("What the daemon does not know is told with the nearest name")
+    @Test("An unknown name is refused with the nearest one")
     func nearest() async throws {
         daemon.on(Call.List.self) { call, _ in
             throw ControlError.noSuchRecipe(call.recipe ?? "", recipes: ["noir", "web"])

@@ -11,7 +11,7 @@ struct WatchTests {
         daemon = try CannedDaemon()
     }
 
-    /// Two jobs that end, one after the other, once somebody watches; the status follows suit.
+    /// Two jobs end, one after the other, once somebody watches; the status follows suit.
     private func twoJobs(second: String = "done") {
         let open = Mutex(2)
         daemon.on(Call.Status.self) { _, conversation in
@@ -104,7 +104,7 @@ struct WatchTests {
         #expect(terminal.finish() == 130)
     }
 
-    /// A batch of which one job fails, and beside it a job of none.
+    /// A batch of which one job fails, and beside it a job without a batch.
     private func batch(failed: Int) {
         let ended = Control.Batch(id: 3, done: 1, failed: failed)
         daemon.answer(Call.Status.self, .init(status: Sample.status(cursor: 12)))
@@ -217,7 +217,7 @@ struct WatchTests {
     }
 
     @Test(
-        "What excludes each other is told",
+        "Options that exclude each other are refused",
         arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])
     func usage(words: [String]) async throws {
         #expect(try await Pipectl.run(["watch"] + words, at: daemon).status == 2)

@@ -31,7 +31,7 @@ struct WireTests {
         #expect(buffer.count == 4)
     }
 
-    @Test("What is absent is written as null, and read from null or from nothing")
+    @Test("An absent value is written as null, and read from null or from nothing")
     func nullable() throws {
         let text = String(decoding: try Wire.encode(Sample.job(1, "running")), as: UTF8.self)
         for name in ["batch", "reason", "error", "finished"] { #expect(text.contains("\"\(name)\":null")) }

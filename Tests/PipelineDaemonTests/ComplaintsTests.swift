@@ -4,7 +4,7 @@ import Testing
 @testable import PipelineDaemon
 
 struct ComplaintsTests {
-    @Test("Of each kind one line is logged in a while, and the next one tells how many were not")
+    @Test("One line of each kind is logged in a while, and the next one tells how many were not")
     func limit() {
         var complaints = Complaints()
         let start = DispatchTime(uptimeNanoseconds: 1_000_000_000)

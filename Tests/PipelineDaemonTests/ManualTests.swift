@@ -79,7 +79,7 @@ struct ArgumentsTests {
     }
 
     @Test(
-        "What makes no sense is told, with where to look",
+        "Nonsense is refused, with a place to look",
         arguments: [
             (["--rot", "x"], "'--rot' is not known"), (["--root"], "--root wants a value: --root DIR"),
             (["--root="], "--root wants a value: --root DIR"), (["--check=yes"], "--check takes no value"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SystemCalls
 
-@Suite("What is mounted")
+@Suite("Mounted file systems")
 struct MountTableTests {
     private static let text = #"""
         22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
@@ -19,7 +19,7 @@ struct MountTableTests {
     }
 
     @Test(
-        "what is not there may come where something is to be mounted, and is not",
+        "a missing folder may come where something is to be mounted, and is not",
         arguments: [
             ("/srv/nas/out", true), ("/srv/my-disk/out", true), ("/srv/photo shop/out", false), ("/srv/out", false),
             ("/mnt/nas/out", true), ("/mnt", false), ("/media/ada/stick", true), ("/mnt/here/out", false),

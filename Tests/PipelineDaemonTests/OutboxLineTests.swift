@@ -8,7 +8,7 @@ import Testing
 
 @testable import PipelineDaemon
 
-@Suite("What is made durable together in an outbox")
+@Suite("Results that are made durable together in an outbox")
 struct OutboxLineTests {
     private func outcome(of folders: Set<String>, _ line: OutboxLine) async -> SystemError? {
         await withCheckedContinuation { told in

@@ -173,7 +173,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("of two outputs both are published or neither: a rename that fails takes the one before it back")
+    @Test("two outputs are both published or neither: a rename that fails takes the one before it back")
     func together() throws {
         try withTemporaryFolder { folder in
             let publisher = Publisher()

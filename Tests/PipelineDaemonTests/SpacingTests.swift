@@ -1,11 +1,9 @@
 import DaemonRuntime
 import Testing
 
-@testable import PipelineDaemon
-
-@Suite("What is kept apart in a burst")
+@Suite("Work that is kept apart in a burst")
 struct SpacingTests {
-    @Test("the first waits for nobody, nor does one that comes alone")
+    @Test("the first waits for nobody, nor does a call that comes alone")
     func first() {
         var spacing = Spacing()
         var asked = 0
@@ -19,21 +17,24 @@ struct SpacingTests {
         #expect(asked == 0)
     }
 
-    @Test("whoever comes right behind waits for others as long as there are any, but not for ever")
+    @Test("a call right behind another waits as long as others are on their way, but not for ever")
     func behind() {
-        var spacing = Spacing()
-        spacing.keep { true }
-        var asked = 0
-        spacing.keep {
-            asked += 1
-            return true
+        #expect((1...3).contains(questions(others: true)))
+        #expect(questions(others: false) == 1)
+    }
+
+    /// How often the second of two calls asks for others. A busy machine may be so late that it need not ask: the next pair does.
+    private func questions(others: Bool) -> Int {
+        for _ in 0..<1000 {
+            var spacing = Spacing()
+            spacing.keep { true }
+            var asked = 0
+            spacing.keep {
+                asked += 1
+                return others
+            }
+            if asked > 0 { return asked }
         }
-        #expect(asked <= 4)
-        asked = 0
-        spacing.keep {
-            asked += 1
-            return false
-        }
-        #expect(asked <= 1)
+        return 0
     }
 }

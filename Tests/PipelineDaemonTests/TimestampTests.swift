@@ -28,7 +28,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "what is no time is none",
+        "a text that is no time gives none",
         arguments: ["", "yesterday", "5", "2026", "2026-13-01", "2026-03-01 25:00", "1 parsec", "-1h", "Z", "T"])
     func none(text: String) { #expect(Timestamp.seconds(text, now: now) == nil) }
 

@@ -22,7 +22,7 @@ struct TrustTests {
     }
 
     @Test(
-        "what somebody else may change, by owner, mode or ACL, there or in any folder on the way, is not used",
+        "a file that somebody else may change, by owner, mode or ACL, there or in any folder on the way, is not used",
         .enabled(if: Nobody.canOwnFiles, "only root may give files away"),
         arguments: [
             ("nothing is wrong", nil),
@@ -91,7 +91,7 @@ struct TrustTests {
         }
     }
 
-    @Test("of what is not there nothing is said")
+    @Test("a missing file is no complaint")
     func missing() {
         #expect(Trust.refusal(of: "/nonexistent/hook") == nil)
     }

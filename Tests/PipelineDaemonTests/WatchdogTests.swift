@@ -46,6 +46,7 @@ struct WatchdogTests {
             watchdog.ask()
             await pings.reaches(round)
         }
+        #expect(pings.count == 3)
     }
 }
 

@@ -1,7 +1,7 @@
 import PipelineModel
 
 extension StageCatalog {
-    /// What a worker with the noir plugin reports, as far as chains are concerned.
+    /// The report of a worker with the noir plugin, as far as chains need it.
     static let withNoir = StageCatalog(filters: [noir])
 
     static let noir = StageDescription(

@@ -68,7 +68,7 @@ struct ChainTests {
     }
 
     @Test(
-        "What is wrong is said with its column and what would be right",
+        "A mistake is reported with its column and its remedy",
         arguments: [
             ("resize scale=0.5 | niro", "unknown stage 'niro' at column 20; did you mean 'noir'?"),
             ("zzzzzzzz", "unknown stage 'zzzzzzzz' at column 1; it may be barrier, noir, resize, save, tee"),

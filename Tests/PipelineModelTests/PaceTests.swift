@@ -69,7 +69,7 @@ struct PaceTests {
         #expect(pace.rate(at: 1008) == 0.5)
     }
 
-    @Test("what begins again, and a clock that is set back, begin the measuring again")
+    @Test("a new beginning, and a clock that is set back, begin the measuring again")
     func back() {
         var flow = Pace(.bytes)
         flow.begin(at: 0)
@@ -82,7 +82,7 @@ struct PaceTests {
         #expect(flow.rate(at: 1) == nil)
     }
 
-    @Test("what it keeps is bounded, and nothing is left to do when nothing is left")
+    @Test("its memory is bounded, and nothing is left to do when nothing is left")
     func bounded() {
         var flow = Pace(.bytes)
         flow.begin(at: 0)

@@ -77,7 +77,7 @@ struct PlannerTests {
         #expect(twice.segments[2][0].source == twice.segments[0][0].index)
     }
 
-    @Test("Of several outputs each is cut at its own barriers, and one without any is made at once")
+    @Test("Each of several outputs is cut at its own barriers, and one without any is made at once")
     func several() throws {
         let plan = try plan("resize scale=0.5 | barrier | noir", "resize width=100")
         #expect(plan.segments.map(stages) == [["resize save", "resize save"], ["noir save"]])

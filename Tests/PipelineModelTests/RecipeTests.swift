@@ -129,7 +129,7 @@ struct RecipeTests {
     }
 
     @Test(
-        "What is wrong with a recipe is said, with what would be right",
+        "A mistake in a recipe is reported, with its remedy",
         arguments: [
             ("", "a.recipe: no [Output] section; add one with a Chain="),
             ("[Output]", "a.recipe:1: [Output] without a Chain="),

@@ -17,7 +17,7 @@ struct RetrySettingsTests {
         #expect(retry.pause(before: number, chance: 1) == .seconds(seconds) * 0.75)
     }
 
-    @Test("what a server asks for counts instead, but for the longest; nobody comes before that")
+    @Test("a server's own wish counts instead, but for the longest; nobody comes before that")
     func asked() {
         #expect(retry.pause(before: 3, asked: .seconds(30), chance: 0) == .seconds(30))
         #expect(retry.pause(before: 3, asked: .seconds(30), chance: 1) == .seconds(33))

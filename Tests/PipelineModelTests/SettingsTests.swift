@@ -43,7 +43,7 @@ struct SettingsTests {
         let loaded = load(text)
         #expect(loaded.problems == [])
         #expect(loaded.settings.rows.map(\.value) == Settings().rows.map(\.value))
-        // One that is empty is not set.
+        // An empty setting counts as not set.
         #expect(loaded.settings.rows.allSatisfy { $0.source == ($0.value.isEmpty ? "default" : "1.conf") })
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import PipelineModel
 
 struct SpellingTests {
-    @Test("What has another name here is suggested by that, and one format is no misspelling of another")
+    @Test("A word of another program is answered with the name here, and one format is no misspelling of another")
     func suggestions() {
         let filters = ["grain", "mono", "noir", "resize"]
         for word in ["gray", "grey", "Grayscale"] {
@@ -27,7 +27,8 @@ struct SpellingTests {
     }
 
     @Test(
-        "What is no duration is refused", arguments: ["", " ", "s", "5 parsecs", "-5s", "1..5s", "99999999999d", "5M"])
+        "A text that is no duration is refused",
+        arguments: ["", " ", "s", "5 parsecs", "-5s", "1..5s", "99999999999d", "5M"])
     func badDurations(text: String) {
         #expect(Duration(text: text) == nil)
     }

@@ -14,7 +14,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "What is none is refused, and why",
+        "A text that is no URL is refused, with the reason",
         arguments: [
             ("", "is no http or https URL"), ("a.jpg", "is no http or https URL"),
             ("ftp://a/b", "is no http or https URL"), ("file:///etc/passwd", "is no http or https URL"),
@@ -41,7 +41,7 @@ struct WebAddressTests {
     }
 
     @Test(
-        "Of what opens a door nothing is shown",
+        "No secret of a URL is shown",
         arguments: [
             ("http://a/b.png", "http://a/b.png"), ("http://a/b?w=1&h=2#top", "http://a/b?w=1&h=2#top"),
             ("http://user:word@a:80/b", "http://…@a:80/b"), ("HTTPS://t0ken@a/b@c", "HTTPS://…@a/b@c"),

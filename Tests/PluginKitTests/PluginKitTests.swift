@@ -1,11 +1,12 @@
 import CPipelinePlugin
 import CVips
 import Glibc
+import Synchronization
 import Testing
 
 @testable import PluginKit
 
-/// One of each kind of parameter, and what it was called with as the picture's samples.
+/// A filter with a parameter of each kind, which writes its arguments into the picture's samples.
 private struct EveryKind: Filter {
     enum Corner: String, CaseIterable, Sendable { case topLeft = "top-left", bottom }
 
@@ -139,15 +140,16 @@ struct PluginKitTests {
     }
 }
 
-nonisolated(unsafe) private var complaint = ""
+private let complaint = Mutex("")
 
 private func complain(_ host: UnsafePointer<PipelineHost>, _ message: UnsafePointer<CChar>) {
-    complaint = String(cString: message)
+    let text = String(cString: message)
+    complaint.withLock { $0 = text }
 }
 
-/// A filter as the host calls it.
+/// Calls a filter as the host does.
 private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws -> Image {
-    complaint = ""
+    complaint.withLock { $0 = "" }
     let folder = strdup("/nowhere")
     defer { free(folder) }
     guard let folder else { throw FilterError("there is no memory") }
@@ -156,7 +158,7 @@ private func applied(_ filter: ExportedFilter, _ values: [PipelineValue]) throws
         resources: nil, own_folder: folder)
     var result: UnsafeMutablePointer<VipsImage>?
     let status = filter.pointee.apply(&host, values, try Image.black(width: 1, height: 1).pointer, &result)
-    guard status == 0, let result else { throw FilterError(complaint) }
+    guard status == 0, let result else { throw FilterError(complaint.withLock { $0 }) }
     return Image(owning: result)
 }
 

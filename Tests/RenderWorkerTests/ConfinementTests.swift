@@ -6,7 +6,8 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// A hostile program in a worker's place, after its confinement: a filter that tries what a picture might make a decoder try.
+/// A hostile program in a worker's place, after its confinement: a filter makes the attempts that a picture might make
+/// a decoder make.
 struct ConfinementTests {
     @Test("Nothing is missing here, and every thread is confined, those too that a render has started")
     func walls() throws {
@@ -31,7 +32,7 @@ struct ConfinementTests {
         arguments: ["open", "read", "thread", "openat2", "truncate", "unlink", "rename", "link", "chmod"])
     func paths(attempt: String) throws {
         let worker = try Hostile.worker()
-        // Another job's original, say.
+        // The file could be another job's original.
         let other = try TemporaryFile(Array("not yours".utf8))
         let before = try status(other)
         let failure = try failure(of: worker, "try=\(attempt) path=\(other.path)")
@@ -76,7 +77,7 @@ struct ConfinementTests {
             missing.count == 1 && missing.first?.hasPrefix("Landlock (2 threads ran before it") == true, "\(missing)")
     }
 
-    @Test("What its parent has left open does not come with it")
+    @Test("Files that its parent has left open do not come with it")
     func inherited() throws {
         let leaked = Descriptor(owning: dup(STDERR_FILENO))
         let worker = try WorkerProcess()
@@ -140,7 +141,7 @@ struct ConfinementTests {
         let source = try Pixels.colourful(40, 30).file(.png)
         _ = try worker.open(source, "hostile try=\(attempt) path=/bin/true process=\(process)")
         try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
-        // Without a core.
+        // A core would change the number.
         #expect(worker.ended() == SIGSYS)
     }
 

@@ -3,7 +3,7 @@ import PipelineModel
 import TestTools
 import Testing
 
-/// `pipelined-render --try` and `--conform`, as who writes a filter runs them.
+/// Runs `pipelined-render --try` and `--conform` as a filter's author does.
 struct ConformanceTests {
     private static let program = WorkerProcess.programs.appendingPathComponent("pipelined-render").path
 
@@ -45,7 +45,7 @@ struct ConformanceTests {
     @Test("There are filters to check")
     func list() { #expect(Self.filters.contains("noir")) }
 
-    /// For those that do nothing without.
+    /// Some filters do nothing without a value.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
     @Test("Every filter of this project conforms")
@@ -167,7 +167,7 @@ struct ConformanceTests {
         ),
     ]
 
-    @Test("One that does not conform is told what is wrong, and the rest is checked all the same")
+    @Test("A filter that does not conform is told its mistakes, and the rest is checked all the same")
     func wrong() async throws {
         try await inTurns(Self.mistakes) { body, changes, expected in
             let folder = try TemporaryFolder()
@@ -180,7 +180,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("One that needs one of several parameters, and takes no two of them, conforms")
+    @Test("A filter that needs one of several parameters, and takes no two of them, conforms")
     func alternatives() async throws {
         let folder = try TemporaryFolder()
         let parameters = ["a", "b"].map {
@@ -214,7 +214,8 @@ struct ConformanceTests {
         #expect(outcome.lines.last?.hasPrefix("odd does not conform: ") == true)
     }
 
-    @Test("What is no filter is told in a sentence, and nothing is checked", arguments: ["--conform", "--try"])
+    @Test(
+        "A file that is no filter is refused in a sentence, and nothing is checked", arguments: ["--conform", "--try"])
     func noFilter(task: String) async throws {
         let folder = try TemporaryFolder()
         for (name, loading, reason) in [
@@ -227,7 +228,7 @@ struct ConformanceTests {
             default: try Plugin(name: "odd", body: "return 0;", loading: loading ?? "").compile(to: file)
             }
             let outcome = try await run(task, file, "in.png", "out.png")
-            // Of `--conform` those are no values of parameters.
+            // For `--conform` these words are no values of parameters.
             let isUsage = task == "--conform"
             #expect(outcome.status == (isUsage ? 2 : 1), "\(outcome)")
             let alone = isUsage ? try await run(task, file) : outcome
@@ -236,7 +237,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("One picture is tried; what goes wrong leaves no file behind")
+    @Test("One picture is tried; a failure leaves no file behind")
     func trying() async throws {
         let folder = try TemporaryFolder()
         let body = """

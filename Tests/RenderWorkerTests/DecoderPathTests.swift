@@ -2,9 +2,10 @@ import CVips
 import Testing
 import WorkerProtocol
 
-/// The fast ways to read a picture, with libvips' plain way as oracle: a kernel that is named has every pixel pass through it.
+/// Compares the fast ways to read a picture with libvips' plain way: a chain that names a kernel has every pixel pass
+/// through it.
 struct DecoderPathTests {
-    /// How near what a chain makes at this size is to what it makes the plain way, in dB.
+    /// The likeness of a chain's result at this size to the plain way's, in dB.
     private func likeness(
         _ worker: WorkerProcess, _ source: TemporaryFile, _ size: String, then filter: String
     ) throws -> Double {
@@ -79,7 +80,7 @@ struct DecoderPathTests {
         #expect(try Pixels(fast).likeness(Pixels(plain)) > 38)
     }
 
-    @Test("What stores no luma is read whole, and made luma before it is made smaller")
+    @Test("A file that stores no luma is read whole, and made luma before it is made smaller")
     func lumaFirst() throws {
         let worker = try WorkerProcess()
         for (alpha, is16Bit) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// What a filter says to its host, and how its mistakes end.
+/// A filter's messages to its host, and the ends of its mistakes.
 struct FilterHostTests {
     private func worker(_ body: String, changes: String = "", loading: String = "") throws -> WorkerProcess {
         let folder = try TemporaryFolder()
@@ -14,7 +14,7 @@ struct FilterHostTests {
 
     private func source() throws -> TemporaryFile { try Pixels.colourful(40, 30).file(.png) }
 
-    @Test("What it logs is told with its name; beyond the lines that are allowed it is counted", arguments: [0, 3])
+    @Test("Its log lines are told with its name; beyond the allowed number they are counted", arguments: [0, 3])
     func log(lines: Int) throws {
         let worker = try worker(
             """
@@ -41,7 +41,7 @@ struct FilterHostTests {
         }
     }
 
-    @Test("What is logged as mere information is no reason for a failure, as a warning is")
+    @Test("A line of mere information is no reason for a failure, as a warning is")
     func reason() throws {
         for (level, reason) in [("INFO", "odd: libvips gave no reason"), ("WARNING", "odd: the moon is full")] {
             let worker = try worker("g_log(\"VIPS\", G_LOG_LEVEL_\(level), \"the moon is full\"); return -1;")
@@ -82,7 +82,7 @@ struct FilterHostTests {
     }
 
     @Test(
-        "What is no picture costs the picture alone, in words that name the filter",
+        "A result that is no picture costs the picture alone, in words that name the filter",
         arguments: [
             ("*out = in; return 0;", "without a reference of its own"),
             ("g_object_unref(in); return vips_black(out, 40, 30, NULL);", "let go of its input"),
@@ -101,7 +101,7 @@ struct FilterHostTests {
         _ = try worker.render(source(), "resize scale=0.5")
     }
 
-    /// Long after `apply`, in a thread of libvips.
+    /// The body runs long after `apply`, in a thread of libvips.
     private static func lazily(_ body: String) -> String {
         """
         *out = vips_image_new();

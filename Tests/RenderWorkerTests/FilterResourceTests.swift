@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// What filters may read beside the picture, and nothing more.
+/// The files that filters may read beside the picture.
 struct FilterResourceTests {
     private static let attempts = """
         #define _GNU_SOURCE
@@ -46,7 +46,7 @@ struct FilterResourceTests {
         let worker = try WorkerProcess(plugins: [folder.path])
         #expect(worker.hello.missing == [])
         let result = try worker.render(Pixels.colourful(8, 8).file(.png), "reader | save format=png")
-        // The file's 42, and the three names that a folder of one file has.
+        // The sum is the file's 42, and the three names in a folder of one file.
         #expect(try Pixels(result)[3, 3] == [45, 45, 45])
     }
 

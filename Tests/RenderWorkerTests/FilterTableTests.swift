@@ -4,7 +4,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// Curves that follow one another are one table, and nobody sees a difference.
+/// Curves that follow one another are one table, and the result is the same.
 struct FilterTableTests {
     /// Four filters: two curves of each band, one of luma, and one that mixes the bands.
     private static let folder = Result {
@@ -13,7 +13,7 @@ struct FilterTableTests {
         func make(_ name: String, _ body: String, _ changes: String) throws {
             try Plugin(name: name, body: body, changes: changes).compile(to: "\(folder.path)/\(name).so")
         }
-        // As a curve may: of whatever is there, alpha too, which the host has taken off.
+        // A curve may change every band, alpha too, which the host has taken off.
         try make("lift", "return vips_linear1(in, out, 0.83, 21.3, NULL);", curve)
         try make("bend", "return vips_gamma(in, out, \"exponent\", 1.4, NULL);", curve)
         try make("lamp", "return vips_linear1(in, out, 1.2, -9.7, NULL);", "\(curve) | PIPELINE_LUMA_ONLY")
@@ -41,7 +41,7 @@ struct FilterTableTests {
         return (try WorkerProcess(plugins: [folder]), try WorkerProcess(plugins: [folder], "--apart"))
     }
 
-    /// A picture of so many bands in which every value is, and all of them beside each other.
+    /// A picture of so many bands which has every value, one beside the other.
     private func source(_ bands: Int, is16Bit: Bool) throws -> TemporaryFile {
         let step = is16Bit ? 257 : 1
         return try Pixels(256, 64) { x, y in
@@ -56,9 +56,9 @@ struct FilterTableTests {
             ("lift | bend", [["lift", "bend"]]),
             ("lift | bend | lift | bend | lift", [["lift", "bend", "lift", "bend", "lift"]]),
             ("lamp | lift | bend", [["lamp", "lift", "bend"]]),
-            // Luma is made of what came before.
+            // Luma is made of the earlier filters' result.
             ("lift | lamp | bend", [["lift"], ["lamp", "bend"]]),
-            // Of one band any pointwise filter is a table, into three, too, and goes on being one.
+            // On one band any pointwise filter is a table, also into three, and stays one.
             ("lamp | tint | lift | lamp", [["lamp", "tint", "lift", "lamp"]]),
             ("tint | lift", [["tint"], ["lift"]]),
             ("lift | resize scale=1 | bend", [["lift"], ["bend"]]),
@@ -101,7 +101,7 @@ struct FilterTableTests {
                 #expect(after.samples[place * bands + bands - 1] == before.samples[place * bands + bands - 1])
                 #expect(toned.samples[place * 4 + 3] == before.samples[place * bands + bands - 1])
             }
-            // The colours are what they are without it.
+            // The colours are the same as without alpha.
             let opaque = try Pixels(
                 joining.render(source(bands - 1, is16Bit: is16Bit), "lift | bend | save format=png"))
             #expect(opaque.bands == bands - 1)

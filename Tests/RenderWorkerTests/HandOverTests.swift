@@ -2,7 +2,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// What a chain hands over a barrier.
+/// The picture that a chain hands over a barrier.
 struct HandOverTests {
     /// Renders a batch's chain, segment by segment.
     func cut(_ source: TemporaryFile, _ text: String) throws -> TemporaryFile {
@@ -22,7 +22,7 @@ struct HandOverTests {
     }
 
     @Test(
-        "What comes out behind a barrier is what would have come out without one, with all that the picture carries",
+        "The result behind a barrier is the same as without one, with all that the picture carries",
         arguments: [
             ("noir contrast=1.2", "resize width=160"), ("resize scale=0.5", "noir"),
             ("resize scale=0.5", "resize scale=0.5 kernel=lanczos3"), ("noir", "barrier | noir"),

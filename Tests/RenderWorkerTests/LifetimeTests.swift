@@ -5,13 +5,13 @@ import WorkerProtocol
 
 /// Metadata and profile of a picture outlive the loader that has read them.
 struct LifetimeTests {
-    /// So large that malloc maps it by itself, and unmaps it when it is freed.
+    /// The block is so large that malloc maps it by itself, and unmaps it when it is freed.
     private static let xmp =
         Array("<x:xmpmeta>".utf8) + Array(repeating: UInt8(ascii: "x"), count: 6 << 20)
         + Array("</x:xmpmeta>".utf8)
     private static let pixels = Pixels.colourful(320, 240)
 
-    /// As a phone makes it: Display P3, EXIF and XMP.
+    /// A photograph as a phone makes it: Display P3, EXIF and XMP.
     private static func photograph(_ format: Pixels.Format) throws -> TemporaryFile {
         try pixels.file(format) {
             let picture = try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
@@ -24,7 +24,7 @@ struct LifetimeTests {
     private func check(_ file: TemporaryFile) throws {
         let result = try VipsPicture(file)
         #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
-        // Compared outside of #expect, which would print six million bytes.
+        // The comparison is outside of #expect, which would print six million bytes.
         let isSame = result.blob("xmp-data") == Self.xmp
         #expect(isSame)
         #expect(try result.pixels().likeness(Self.pixels) > 36)
@@ -47,7 +47,7 @@ struct LifetimeTests {
         try check(files.1)
     }
 
-    @Test("What comes from behind a barrier, too", arguments: [Pixels.Format.heic, .avif])
+    @Test("A picture from behind a barrier has them, too", arguments: [Pixels.Format.heic, .avif])
     func handedOver(format: Pixels.Format) throws {
         try check(HandOverTests().cut(Self.photograph(format), "barrier | save format=png"))
     }

@@ -7,7 +7,7 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// What is refused by its header, before any pixel, and what only looks dangerous.
+/// Pictures that are refused by their header, before any pixel, and pictures that only look dangerous.
 struct LimitTests {
     @Test("Five kilobytes that claim to be 60000 × 60000 are refused by the header")
     func claimed() throws {
@@ -67,7 +67,7 @@ struct LimitTests {
         #expect(failure.stage == "resize" && failure.message.contains("it would become 65535 × 65535"), "\(failure)")
     }
 
-    @Test("What filters make of the size counts: too large is told before anything is encoded, smaller is well")
+    @Test("The size after filters counts: too large is told before anything is encoded, smaller is well")
     func tooLargeByFilter() throws {
         let folder = try TemporaryFolder()
         let body = "return vips_zoom(in, out, 100, 1, NULL);"
@@ -90,7 +90,7 @@ struct LimitTests {
         let frames = (0..<10_000).flatMap { _ in frame }
         let worker = try WorkerProcess()
         let source = try TemporaryFile(start + frames + [0x3b])
-        // Of one page as of many: those that are not decoded don't count.
+        // The limit counts one page of many: pages that are not decoded don't count.
         let header = try worker.open(source, "noir", maxPixels: 64 * 64)
         #expect(header.pages > 1000 && header.width == 64)
         #expect(try worker.render(into: TemporaryFile()).map(\.height) == [64])
@@ -119,7 +119,7 @@ struct LimitTests {
         #expect(try Pixels(WorkerProcess().render(TemporaryFile(file), "save format=png")).width == 4)
     }
 
-    @Test("What libvips calls untrusted stays blocked, for plugins as well")
+    @Test("A loader that libvips calls untrusted stays blocked, for plugins as well")
     func untrusted() throws {
         let folder = try TemporaryFolder()
         let body = """
@@ -138,7 +138,7 @@ struct LimitTests {
     @Test("Libraries that no picture may use are not even loaded, and those of HEIF are")
     func modules() throws {
         let worker = try WorkerProcess()
-        // Read to its end: what has no length of its own is otherwise taken for over at its first short piece.
+        // The file is read to its end: a file without a length is otherwise taken for over at its first short piece.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/\(worker.process)/maps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         for library in ["libMagick", "libpoppler", "libopenslide", "libjxl"] { #expect(!maps.contains(library)) }

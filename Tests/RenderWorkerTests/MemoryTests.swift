@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import WorkerProtocol
 
-/// The estimate by which a picture is admitted, against what its worker really takes at its peak.
+/// Compares the estimate by which a picture is admitted with its worker's real peak.
 struct MemoryTests {
     struct Case: CustomTestStringConvertible {
         var make: String
@@ -47,7 +47,7 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1"], chain: "watermark text=Ada", has16Bit: true),
     ]
 
-    /// 3200 × 2400 of soft colours; made large by libvips, since a test's build is slow.
+    /// A picture of 3200 × 2400 in soft colours; libvips enlarges it, since a test's build is slow.
     private static let large = Result { try made() }
     private static let large16 = Result { try made(is16Bit: true) }
     private static let largeAlpha = Result { try made(alpha: true) }

@@ -6,8 +6,8 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// What becomes of a photograph's metadata, in every format, by every policy, and by each way of decoding. exiftool
-/// reads it.
+/// Follows a photograph's metadata in every format, by every policy, and by each way of decoding. exiftool reads the
+/// results.
 struct MetadataMatrixTests {
     private static let formats = ["jpeg", "png", "webp", "tiff", "avif"]
     private static let policies = ["keep", "strip", "copyright"]
@@ -30,7 +30,7 @@ struct MetadataMatrixTests {
         var isGrey: Bool { chain.contains("noir") }
     }
 
-    /// One result, and what the worker said of it.
+    /// A result, with the worker's report.
     private struct Result {
         var of: Case
         var format: String
@@ -85,7 +85,7 @@ struct MetadataMatrixTests {
         for (name, file) in photographs {
             results += try render(worker, Case(name: name, source: file, chain: ""), together: true)
         }
-        // A JPEG in sRGB, of which the luma alone can be decoded.
+        // Luma alone can be decoded of this JPEG in sRGB.
         let plain = try Pixels.colourful(96, 64).file(.jpeg)
         try ExifTool.write(Self.tags, into: [plain.path])
         for (source, chain) in [
@@ -98,7 +98,7 @@ struct MetadataMatrixTests {
         for result in results { try check(result, #require(read[result.file.path])) }
     }
 
-    @Test("What comes from behind a barrier has as much")
+    @Test("A picture from behind a barrier has as much")
     func handedOver() throws {
         var results: [Result] = []
         for (name, file) in try Self.photographs() where name != "avif" {

@@ -21,7 +21,7 @@ struct MetadataTests {
         }
     }
 
-    /// The reading of grey pixels, of shrunken ones, and of all.
+    /// Chains that read grey pixels, shrunken ones, and all.
     private static let chains = ["resize scale=0.5 | noir", "resize scale=0.5", "noir contrast=2"]
 
     @Test("Kept: EXIF, XMP and IPTC, upright, and no thumbnail", arguments: chains)
@@ -111,7 +111,7 @@ struct MetadataTests {
     @Test("The names in EXIF pass unchanged, whatever they are written in", arguments: ["keep", "copyright"])
     func namesInUTF8(metadata: String) throws {
         let name = Array("© Jörg (Berlin)\0".utf8)
-        // One entry, Artist, of an EXIF that nobody converted to ASCII.
+        // The EXIF has one entry, Artist, and nobody converted it to ASCII.
         let exif: [UInt8] =
             Array("Exif\0\0II".utf8) + [
                 42, 0, 8, 0, 0, 0, 1, 0, 0x3b, 0x01, 2, 0, UInt8(name.count), 0, 0, 0, 26, 0, 0, 0,
@@ -125,7 +125,7 @@ struct MetadataTests {
         }
     }
 
-    /// Behind the JPEG's first marker.
+    /// Puts EXIF behind the JPEG's first marker.
     private static func withEXIF(_ exif: [UInt8], in file: TemporaryFile) throws -> TemporaryFile {
         let bytes = try file.bytes
         let length = exif.count + 2

@@ -3,7 +3,7 @@ import Testing
 import WorkerProtocol
 
 struct PictureKindTests {
-    /// At full size, resized, and by luma alone.
+    /// The chains render at full size, resized, and by luma alone.
     private static let chains = [
         "save format=png", "resize scale=0.5 | save format=png", "resize scale=0.5 | noir contrast=0 | save format=png",
     ]

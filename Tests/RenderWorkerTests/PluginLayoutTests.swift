@@ -33,7 +33,7 @@ struct PluginLayoutTests {
             guard let from = $0.range(of: start)?.lowerBound, let to = $0.range(of: end)?.lowerBound else { return $0 }
             return $0.replacingCharacters(in: from..<to, with: "")
         }
-        // What lies behind its end is not its author.
+        // The bytes behind its end are not its author.
         let worker = try hello(Plugin(name: "odd", body: Self.body, changes: Self.pair), header)
         let filter = try #require(worker.hello.filters.first, "\(worker.hello.skipped)")
         #expect(filter.author == nil && filter.parameters.map(\.name) == ["a", "b"])
@@ -56,7 +56,7 @@ struct PluginLayoutTests {
         #expect(try Pixels(result)[1, 1] == [17, 17, 17])
     }
 
-    @Test("One of another contract is refused, with both versions")
+    @Test("A plugin of another contract is refused, with both versions")
     func another() throws {
         let header = try header {
             $0.replacingOccurrences(of: "PIPELINE_PLUGIN_ABI 1", with: "PIPELINE_PLUGIN_ABI 2")
@@ -94,7 +94,7 @@ struct PluginLayoutTests {
                 "-I\(Plugin.contract)", file,
             ]
         ).wait()
-        // 127: this machine has no such compiler.
+        // With 127 this machine has no such compiler.
         #expect(outcome.status == 0 || outcome.status == 127, "\(outcome.errors)")
     }
 }

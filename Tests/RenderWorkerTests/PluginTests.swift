@@ -30,7 +30,7 @@ struct PluginTests {
         #expect(hello.skipped.first?.reason.contains(first.path) == true)
     }
 
-    @Test("What is no plugin is skipped, with the reason")
+    @Test("A file that is no plugin is skipped, with the reason")
     func notAPlugin() throws {
         let folder = try TemporaryFolder()
         try Data("text".utf8).write(to: URL(fileURLWithPath: folder.path + "/a.so"))

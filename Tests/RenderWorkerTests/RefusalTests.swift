@@ -5,7 +5,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// What can't be rendered, and what the person hears who dropped it.
+/// Pictures that can't be rendered, and the messages for the person who dropped them.
 struct RefusalTests {
     @Test("Text that is called jpg is named for what it is")
     func text() throws {
@@ -67,7 +67,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("What is wrong with a PNG is told in words")
+    @Test("A PNG's fault is told in words")
     func brokenPNG() throws {
         let worker = try WorkerProcess()
         let whole = try Pixels.colourful(40, 30).file(.png).bytes
@@ -116,7 +116,7 @@ struct RefusalTests {
     func raw() throws {
         let worker = try WorkerProcess()
         let tiff = try Pixels.colourful(32, 32).file(.tiff)
-        // IFD0 with DNGVersion, 1.4.0.0, alone.
+        // IFD0 has DNGVersion, 1.4.0.0, alone.
         let dng: [UInt8] =
             Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0xc6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0]
         #expect(try worker.failure(tiff, name: "DSC_0001.NEF", "noir").message.contains("RAW"))

@@ -2,9 +2,9 @@ import Glibc
 import Testing
 import WorkerProtocol
 
-/// What a worker tells while it renders.
+/// A worker's messages while it renders.
 struct RenderProgressTests {
-    /// Renders, and returns what was told on the way, with the answer.
+    /// Renders, and returns the figures on the way, with the answer.
     private func told(
         _ worker: WorkerProcess, into targets: [TemporaryFile]
     ) throws -> (figures: [(done: Int64, total: Int64)], answer: WorkerMessage) {
@@ -21,7 +21,7 @@ struct RenderProgressTests {
     func grows() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(2000, 1500).file(.png)
-        // So many that it takes some beats on any machine.
+        // So many outputs take some beats on any machine.
         let chains = Array(repeating: "resize scale=1.5 kernel=lanczos3 | save format=png", count: 8)
         let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
         _ = try worker.open([source], outputs)
@@ -33,7 +33,7 @@ struct RenderProgressTests {
         #expect(figures.allSatisfy { $0.total == 2 * half && $0.done > 0 && $0.done <= $0.total })
         #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done })
         #expect(figures.contains { $0.done < half } && figures.contains { $0.done > half })
-        // What is asked next is answered next.
+        // The next answer belongs to the next question.
         _ = try worker.open(source, "noir")
     }
 
@@ -93,7 +93,7 @@ struct RenderProgressTests {
     @Test("A short render tells nothing but its answer", arguments: ["png", "webp", "avif"])
     func short(format: String) throws {
         let worker = try WorkerProcess()
-        // A busy machine may make one of them a long one.
+        // On a busy machine one of the renders may be long.
         let wasSilent = try (1...10).contains { _ in
             _ = try worker.open(Pixels.colourful(40, 30).file(.png), "noir | save format=\(format)")
             return try told(worker, into: [TemporaryFile()]).figures.isEmpty

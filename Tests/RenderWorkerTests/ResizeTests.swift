@@ -33,7 +33,7 @@ struct ResizeTests {
         #expect(result[3, 25] == [255, 0, 0] && result[46, 25] == [255, 0, 0])
     }
 
-    @Test("What is transparent does not bleed into what is not")
+    @Test("Transparent pixels do not bleed into opaque ones")
     func alpha() throws {
         let worker = try WorkerProcess()
         let half = Pixels(80, 80) { x, _ in x < 39 ? [200, 0, 0, 255] : [0, 255, 0, 0] }

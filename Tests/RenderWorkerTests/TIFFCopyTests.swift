@@ -38,7 +38,7 @@ struct TIFFCopyTests {
         }
     }
 
-    @Test("What libtiff says of a copy that nobody asks for is no reason for what is wrong with the picture")
+    @Test("libtiff's words about an unused copy are no reason for a fault of the picture")
     func reason() throws {
         var damaged = try Self.whole.get()
         let directories = TIFFEntries.all(in: damaged)

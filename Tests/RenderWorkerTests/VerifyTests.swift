@@ -6,7 +6,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-/// Results and sources that are not what they were said to be.
+/// Results and sources whose contents differ from the report.
 struct VerifyTests {
     @Test("A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif"])
     func swallowed(format: String) throws {
@@ -14,11 +14,11 @@ struct VerifyTests {
         _ = try worker.open(Pixels.colourful(40, 30).file(.png), "save format=\(format)")
         let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
         guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
-        #expect(failure.stage == "save" && failure.message.contains("not what was made"), "\(failure)")
+        #expect(failure.stage == "save" && failure.message.contains("not the picture that was made"), "\(failure)")
         #expect(failure.advice?.contains("pipectl retry") == true)
     }
 
-    @Test("What is said of a result is what its file says", arguments: ["jpeg", "png", "webp", "tiff", "avif"])
+    @Test("The report of a result agrees with its file", arguments: ["jpeg", "png", "webp", "tiff", "avif"])
     func told(format: String) throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(50, 40, alpha: true).file(.png)
@@ -59,7 +59,7 @@ struct VerifyTests {
         let result = try Pixels(worker.render(cut, chain + " | save format=png", onTruncated: .accept))
         let expected = try Pixels(worker.render(whole, chain + " | save format=png"))
         #expect((result.width, result.height) == (expected.width, expected.height))
-        // By half its height nothing was missing. What a GIF has lost is transparent.
+        // Half of the picture was there. Lost parts of a GIF are transparent.
         for (x, y) in [(5, 5), (100, 20), (result.width / 2, result.height / 2)] {
             let difference = zip(result[x, y], expected[x, y]).map { abs($0 - $1) }.max()
             #expect(try #require(difference) < 16)

@@ -4,7 +4,7 @@ import SystemCalls
 import Testing
 import WorkerProtocol
 
-@Suite("What supervisor and workers say to each other")
+@Suite("Messages between supervisor and workers")
 struct WorkerChannelTests {
     private func arrived<Message: Codable>(_ message: Message) throws -> Message {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
@@ -48,7 +48,7 @@ struct WorkerChannelTests {
     }
 
     @Test(
-        "what is no message is an error, and takes nothing down",
+        "bytes that are no message are an error, and takes nothing down",
         arguments: [
             [9], [1], [3, 255, 255, 255, 255, 255, 255, 255, 127], [5, 0], [3, 0, 0, 0, 0, 0, 0, 0, 0, 0],
             Array("{}".utf8), [4] + [UInt8](repeating: 255, count: 200),

@@ -6,7 +6,6 @@ import TestTools
 import Testing
 import WorkerProtocol
 
-/// The life of a worker.
 struct WorkerTests {
     @Test("It says hello with its version and its filters")
     func hello() throws {
@@ -41,7 +40,7 @@ struct WorkerTests {
         _ = try worker.open(source, "resize scale=1.5 kernel=lanczos3 | save format=png")
         let descriptor = try target.reopened(O_RDWR)
         try worker.channel.send(SupervisorMessage.render, descriptors: [descriptor])
-        // Something has been written: pixels flow.
+        // Some bytes have been written, so pixels flow.
         while try descriptor.status().st_size == 0 { sched_yield() }
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
         #expect(try Pixels(worker.render(source, "resize width=100")).width == 100)
@@ -59,7 +58,7 @@ struct WorkerTests {
         guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
     }
 
-    /// The count of the kernel.
+    /// The bytes that the kernel has counted.
     private func bytesRead(by worker: WorkerProcess) throws -> Int {
         let counts = try String(contentsOfFile: "/proc/\(worker.process)/io", encoding: .utf8)
         let line = try #require(counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") })

@@ -1,10 +1,10 @@
 import Testing
 
-/// A rule for rooms that the build does not keep, as a sentence and as a check. The build refuses the import of a target
-/// that Package.swift does not list.
+/// A prohibition for rooms that the build does not keep, as a sentence and as a check. The build refuses the import of a
+/// target that Package.swift does not list.
 struct RoomRule: CustomTestStringConvertible {
     let testDescription: String
-    /// The parts of this file that break the rule.
+    /// The parts of a file that break the rule.
     let offences: @Sendable (SourceFile) -> [String]
 
     /// Only these folders import the module, or include its library's headers.

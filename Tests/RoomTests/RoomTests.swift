@@ -27,7 +27,7 @@ struct RoomTests {
     }
 
     @Test(
-        "What breaks a rule is found, however it is written",
+        "An offence is found, however it is written",
         arguments: [
             ("OperationGraph/Gate.swift", "package import PipelineModel"),
             ("PipelineModel/Chain.swift", "import Dispatch"),
@@ -65,7 +65,7 @@ struct RoomTests {
     }
 
     @Test(
-        "What keeps the rules is left in peace",
+        "Innocent code is left in peace",
         arguments: [
             ("JobLedger/Database.swift", "import CSQLite\npackage import PipelineModel"),
             ("DaemonRuntime/Systemd/Journal.swift", "import CSystemd"),

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file below Sources/, and what it draws in: Swift's imports, or the includes of C.
+/// A file below Sources/, with Swift's imports, or the includes of C.
 struct SourceFile {
-    /// Below Sources/: `Plugins/Noir/noir.c`.
+    /// The path below Sources/: `Plugins/Noir/noir.c`.
     let path: String
     let imports: [String]
     let includes: [String]
@@ -16,7 +16,7 @@ struct SourceFile {
 
     init(path: String, text: String) {
         self.path = path
-        // What stands in a literal of several lines is some other file's.
+        // A literal of several lines holds another file's text.
         let code = text.components(separatedBy: "\"\"\"").enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
             .joined()
         let lines = code.split(whereSeparator: \.isNewline)
@@ -27,7 +27,7 @@ struct SourceFile {
         .map(String.init)
         calls = lines.filter { $0.contains(" Call.") || $0.contains("ControlError") }.map(String.init)
         sharedThreads = lines.filter { line in
-            // A source that names no queue has its handler run by a global one.
+            // Without a queue, a global one runs the source's handler.
             let ofNoQueue = line.contains("DispatchSource.make") && !line.contains("queue:")
             return ofNoQueue || line.contains("DispatchQueue.global(") || line.contains("attributes: .concurrent")
         }
@@ -51,7 +51,7 @@ struct SourceFile {
         return line.prefixMatch(of: pattern).map { String($0.output.1) }
     }
 
-    /// With its brackets or quotes: `<math.h>`.
+    /// The header with its brackets or quotes: `<math.h>`.
     private static func includedHeader(_ line: Substring) -> String? {
         guard line.contains("#") else { return nil }
         return line.prefixMatch(of: #/\s*#\s*(?:include|import)\s*(<[^>]+>|"[^"]+")/#).map { String($0.output.1) }
@@ -59,7 +59,7 @@ struct SourceFile {
 
     static func all() throws -> [SourceFile] { try found.get() }
 
-    /// All of Sources/, found from where this file lies, and read once.
+    /// All files of Sources/, found from this file's place, and read once.
     private static let found = Result { try find() }
 
     private static func find() throws -> [SourceFile] {

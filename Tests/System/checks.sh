@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the installed daemon does under a real systemd. Run as root in a machine that is booted for this alone: users are made, and
+# Checks the installed daemon under a real systemd. They run as root in a machine that is booted for this alone: users are made, and
 # /etc/pipelined and /var/lib/pipelined are emptied again and again. The programs are in /usr, the units where systemd looks for them.
 #
 #   Tests/System/checks.sh [CHECK ...]     all of them, or these; a line for each, and exit status 1 if one has failed
@@ -26,7 +26,7 @@ skip() {
     exit 77
 }
 
-# Where nothing tells of an event: asks ten times a second, for so many seconds.
+# Asks ten times a second, for so many seconds, where nothing tells of an event.
 eventually() { # SECONDS COMMAND…
     local tries=$(($1 * 10))
     shift
@@ -419,7 +419,7 @@ the_socket_unit_starts_the_daemon_and_keeps_callers_over_a_restart() {
     test "$(property ActiveState)" = active
     local before
     before=$(stat -c %i /run/pipelined/control.sock)
-    # Whoever calls while it restarts is answered.
+    # A client that calls while it restarts is answered.
     systemctl restart "$unit" &
     local failures=0
     for _ in 1 2 3 4 5 6 7 8; do pipectl status > /dev/null || failures=$((failures + 1)); done
@@ -453,7 +453,7 @@ an_album_copied_under_umask_022_is_processed() {
     eventually 20 test -f $data/outbox/noir/album/sub/b.jpg
     pipectl wait --all
     test -f $data/outbox/noir/album/a.jpg
-    # Once, also after a restart.
+    # It is taken once, also after a restart.
     systemctl restart "$unit"
     pipectl wait --all
     test "$(find $data/outbox/noir -type f -name '*.jpg' | wc -l)" = 2
@@ -472,7 +472,7 @@ a_folder_made_in_the_inbox_is_emptied() {
 a_picture_that_a_member_still_writes_is_left_alone() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"
-    # Half of it now, the rest when another, begun later, has gone by.
+    # Half of it comes now, the rest when another, begun later, has gone by.
     exec 9> $data/inbox/slow.jpg
     chown check-member $data/inbox/slow.jpg
     head -c 20000 "$scratch/a.jpg" >&9

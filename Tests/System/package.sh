@@ -1,4 +1,4 @@
-# What the Debian package does when it is installed, upgraded, removed and purged. Part of checks.sh; PACKAGES is the folder of the .debs.
+# Checks the Debian package while it is installed, upgraded, removed and purged. It is part of checks.sh; PACKAGES is the folder of the .debs.
 # shellcheck shell=bash disable=SC2086,SC2154,SC2317 # checks.sh has what is used here, and calls it.
 
 apt() { apt-get -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
@@ -57,7 +57,7 @@ installing_starts_nothing_and_enabling_starts_it_at_boot() {
     systemctl start multi-user.target
     test "$(property ActiveState)" = active
     systemctl disable --now "$unit"
-    # After what makes its user's folders, and what mounts those of others.
+    # The unit starts behind the units that make its user's folders, and that mount other ones.
     [[ $(property After) == *systemd-tmpfiles-setup.service* || $(property After) == *sysinit.target* ]]
     [[ $(property After) == *remote-fs.target* ]]
 }
@@ -91,7 +91,7 @@ start_with_jobs_in_every_state() {
     chown -R pipelined:pipelined "$scratch/away"
     recipe away "Inbox=$scratch/away/in" '[Output]' 'Chain=save format=png'
     recipe stuck 'Inbox=stuck' '[Output]' 'Chain=save format=png'
-    # A file where the folder should be.
+    # A file lies where the folder should be.
     as pipelined touch $data/archive/stuck
     systemctl start "$unit"
     picture "$scratch/a.jpg"

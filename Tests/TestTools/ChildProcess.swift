@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 public import SystemCalls
 
-/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits
-/// stays open, and its reader waiting, until that child has ended as well.
+/// A program that a test runs. Its output comes through close-on-exec sockets: a pipe that another child inherits stays
+/// open, and its reader waiting, until that child has ended as well.
 ///
-/// What a test waits for may never come. Then, after `patience`, the program is killed, and with that ends whoever waits for it.
+/// An awaited event may never come: after `patience` the program is killed, which ends every wait for it.
 public final class ChildProcess: Sendable {
     private struct State {
         var output = Data()
@@ -17,14 +17,14 @@ public final class ChildProcess: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far more than any of them takes, on the busiest machine.
+    /// The time is far more than any program takes, on the busiest machine.
     private static let patience = Duration.seconds(600)
 
     public let identifier: Int32
     private let state = Mutex(State())
     private let over = DispatchGroup()
 
-    /// Starts it. What it writes is kept, but for an `output` that goes elsewhere. `passed` become its descriptors from 3 on.
+    /// Starts it, and keeps its output, unless an `output` goes elsewhere. `passed` become its descriptors from 3 on.
     public init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = ProcessInfo.processInfo.environment,
         input: String = "/dev/null", output: Descriptor? = nil, passed: [Descriptor] = []
@@ -43,7 +43,7 @@ public final class ChildProcess: Sendable {
 
     public var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
     public var errors: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
-    /// Once it has ended: its exit status, or the number of the signal that ended it, negative.
+    /// After its end, the exit status, or the number of the signal that ended it, negative.
     public var status: Int32? { state.withLock { $0.status } }
 
     public func signal(_ number: Int32) {
@@ -153,7 +153,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// What a program said, and how it ended.
+/// A program's output, and its end.
 public struct Outcome: Sendable {
     /// Its exit status, or the number of the signal that ended it, negative.
     public var status: Int32
@@ -167,7 +167,7 @@ public struct Outcome: Sendable {
         try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// One document a line.
+    /// The documents, one a line.
     public func objects() throws -> [[String: Any]] {
         try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:] }
     }

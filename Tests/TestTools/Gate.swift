@@ -1,23 +1,23 @@
 import Foundation
+import Synchronization
 
 /// Holds others up until it is opened.
 public final class Gate: Sendable {
     private let condition = NSCondition()
-    // Behind `condition`.
-    nonisolated(unsafe) private var state: Bool
+    private let state: Mutex<Bool>
 
-    public init(isOpen: Bool = false) { state = isOpen }
+    public init(isOpen: Bool = false) { state = Mutex(isOpen) }
 
-    public var isOpen: Bool { condition.withLock { state } }
+    public var isOpen: Bool { state.withLock { $0 } }
 
     public func open() {
         condition.withLock {
-            state = true
+            state.withLock { $0 = true }
             condition.broadcast()
         }
     }
 
     public func wait() {
-        condition.withLock { while !state { condition.wait() } }
+        condition.withLock { while !isOpen { condition.wait() } }
     }
 }

@@ -3,22 +3,22 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has a thread of its
-/// own, and takes one request after the other until it is closed.
+/// A server on loopback whose answers a test writes itself, as slow, broken or wrong as it likes. Each connection has a
+/// thread of its own, and takes one request after the other until it is closed.
 public final class HTTPServer: Sendable {
     public struct Request: Sendable {
         public var method: String
         public var path: String
-        /// By their names in lower case.
+        /// The fields by their names in lower case.
         public var headers: [String: String]
-        /// Which of the connections it came on, from 1.
+        /// The number of the request's connection, from 1.
         public var connection: Int
     }
 
     public struct Seen: Sendable {
         public var requests: [Request] = []
         public var connections = 0
-        /// Those that are there now.
+        /// The connections that are open now.
         public var open = 0
         /// Requests whose answer is being given, now and at most.
         public var busy = 0
@@ -32,7 +32,7 @@ public final class HTTPServer: Sendable {
     private let state = Mutex((seen: Seen(), followers: [UUID: AsyncStream<Void>.Continuation]()))
     private let answer: @Sendable (Request, HTTPConnection) throws -> Void
 
-    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; that it throws closes the connection.
+    /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; throwing closes the connection.
     public init(_ answer: @escaping @Sendable (Request, HTTPConnection) throws -> Void) throws {
         self.answer = answer
         listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
@@ -48,7 +48,7 @@ public final class HTTPServer: Sendable {
         }
         guard bound else { throw SystemError("listen", "127.0.0.1") }
         port = Int(UInt16(bigEndian: address.sin_port))
-        // Held by its thread: its number is nobody else's before that has ended.
+        // The thread holds the descriptor, so that its number is not reused before the thread has ended.
         Thread.detachNewThread { [weak self, listener] in
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -121,7 +121,7 @@ public final class HTTPServer: Sendable {
     }
 }
 
-/// A connection of the server, for what answers on it.
+/// A connection of the server, by which a test answers.
 ///
 /// `@unchecked`: it lives on its connection's thread.
 public final class HTTPConnection: @unchecked Sendable {
@@ -133,7 +133,6 @@ public final class HTTPConnection: @unchecked Sendable {
 
     init(_ socket: Descriptor) { self.socket = socket }
 
-    /// A whole answer.
     public func reply(
         _ status: Int = 200, _ headers: [String: String] = [:], _ body: Data = Data()
     ) throws {
@@ -141,7 +140,6 @@ public final class HTTPConnection: @unchecked Sendable {
         try write(body)
     }
 
-    /// The header alone.
     public func begin(_ status: Int = 200, _ headers: [String: String] = [:]) throws {
         let lines = ["HTTP/1.1 \(status) So"] + headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         try write(lines.joined(separator: "\r\n") + "\r\n\r\n")

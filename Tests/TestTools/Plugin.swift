@@ -7,8 +7,8 @@ public struct Plugin {
     private let changes: String
     private let loading: String
 
-    /// `body` is that of `apply(host, values, in, out)`; `changes` are initialisers that come after, and win over, those of a good
-    /// description; `loading` is done while the file is loaded.
+    /// `body` is the body of `apply(host, values, in, out)`; `changes` are initialisers that follow, and override,
+    /// those of a good description; `loading` runs while the file is loaded.
     public init(name: String, body: String, changes: String = "", loading: String = "") {
         self.loading = loading
         self.name = name
@@ -43,7 +43,7 @@ public struct Plugin {
 
     public func compile(to path: String) throws { try Self.compile(source, to: path) }
 
-    /// Where the contract is.
+    /// The folder of the contract's header.
     public static let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CPipelinePlugin").standardizedFileURL.path
 

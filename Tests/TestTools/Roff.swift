@@ -1,4 +1,4 @@
-/// What a manual page says, without its markup, in one long line: what a test looks for may be broken anywhere.
+/// The text of a manual page without its markup, in one long line: a sought sentence may be broken anywhere.
 public func plainText(ofPage roff: String) -> String {
     let lines = roff.split(separator: "\n").filter { !$0.hasPrefix(".") || $0.hasPrefix(".S") }
     var text = lines.joined(separator: " ")
@@ -14,7 +14,7 @@ public func plainText(ofPage roff: String) -> String {
     }
 }
 
-/// The same for what it is to be compared with: without marks, with one space at most between words.
+/// A help text for comparison with a page: it has no marks, and at most one space between words.
 public func plainText(ofHelp help: String) -> String {
     help.replacing("`", with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }

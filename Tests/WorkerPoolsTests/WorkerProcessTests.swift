@@ -24,7 +24,7 @@ struct WorkerProcessTests {
         }
     }
 
-    @Test("what it is told while it does not read arrives later, whole and in order")
+    @Test("messages that it does not read at once arrive later, whole and in order")
     func slowReader() async throws {
         let worker = try Coordination.sync {
             try Listening(program: InstalledProgram.folder + "/pipelined-fetch", arguments: [])

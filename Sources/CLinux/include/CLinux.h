@@ -1,4 +1,4 @@
-/* What Swift cannot spell: control messages, flags behind macros, calls that glibc's module leaves out.
+/* Calls that Swift can't spell: control messages, flags behind macros, functions that glibc's module leaves out.
  * Each function wraps one call and decides nothing; -1 with errno on failure, as the call itself. */
 #ifndef PIPELINED_CLINUX_H
 #define PIPELINED_CLINUX_H
@@ -120,6 +120,9 @@ int clinux_add_crash_note(
 
 /* dl_iterate_phdr(3): where the code of a loaded object lies, by an address in it. */
 int clinux_code(const void *address, const void **start, size_t *size);
+
+/* dlsym(3): a function of a loaded library that takes nothing and returns an address, or NULL. */
+const void *(*clinux_entry(void *library, const char *name))(void);
 
 /* dladdr(3): the file of a loaded object, by an address in it, or NULL. */
 const char *clinux_file(const void *address);

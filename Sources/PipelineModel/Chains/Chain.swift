@@ -1,6 +1,6 @@
-/// An output's stages, checked against what there is: every argument within its range, every default filled in, `save` last.
+/// An output's stages, checked against the catalog: every argument is within its range, every default is filled in,
+/// `save` is last.
 public struct Chain: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// As it was written.
     public let text: String
     public let stages: [Stage]
 

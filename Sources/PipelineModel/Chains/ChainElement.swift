@@ -2,7 +2,7 @@
 struct ChainElement {
     struct Assignment {
         var name: String
-        /// nil when there is no `=`.
+        /// Nil without a `=`.
         var value: String?
         var column: Int
     }

@@ -1,8 +1,8 @@
-/// What is wrong with a chain, and where: `unknown stage 'niro' at column 24; did you mean 'noir'?`.
+/// A mistake in a chain, with its place: `unknown stage 'niro' at column 24; did you mean 'noir'?`.
 public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
     private let complaint: String
     private let advice: String?
-    /// Counted in characters from 1, in the chain's text; in the file's line after `moved(to:)`.
+    /// Characters are counted from 1, in the chain's text; after `moved(to:)`, in the file's line.
     public let column: Int
 
     init(_ complaint: String, column: Int, advice: String? = nil) {

@@ -1,5 +1,5 @@
 extension ParameterDescription {
-    /// Why its own default is none, if so.
+    /// The problem with its own default, if there is one.
     public var problemWithDefault: String? {
         guard let defaultValue else { return nil }
         do throws(Refusal) {
@@ -10,7 +10,6 @@ extension ParameterDescription {
         }
     }
 
-    /// The value that `text` stands for.
     func value(_ text: String) throws(Refusal) -> ArgumentValue {
         switch type {
         case .number:
@@ -41,7 +40,7 @@ extension ParameterDescription {
         }
     }
 
-    /// What it takes, in words.
+    /// The possible values, in words.
     public var values: String {
         switch type {
         case .number, .integer: range ?? (type == .integer ? "a whole number" : "a number")
@@ -52,7 +51,7 @@ extension ParameterDescription {
         }
     }
 
-    /// A value that it takes, as it would be written.
+    /// A possible value, as one writes it.
     public var example: String {
         switch type {
         case .number, .integer: (minimum ?? 0).plain
@@ -63,7 +62,7 @@ extension ParameterDescription {
         }
     }
 
-    /// Digits alone: `Double` itself would also read `nan`, `inf` and hexadecimal.
+    /// Reads digits alone: `Double` itself would also read `nan`, `inf` and hexadecimal.
     private func decimal(_ text: String) -> Double? {
         guard text.allSatisfy({ "0123456789.+-eE".contains($0) }), let number = Double(text), number.isFinite else {
             return nil
@@ -92,7 +91,7 @@ extension ParameterDescription {
 }
 
 extension Double {
-    /// Without `.0` when it is a whole number.
+    /// The number without `.0` when it is a whole one.
     fileprivate var plain: String {
         Int64(exactly: self).map(String.init) ?? description
     }

@@ -1,8 +1,8 @@
-/// Which filters go behind the resize that follows them: those whose result for a pixel depends on that pixel alone. On fewer pixels they
-/// cost less, and a decoder that shrinks may do most of the resizing.
+/// Moves filters behind the resize that follows them when their result for a pixel depends on that pixel alone. On
+/// fewer pixels they cost less, and a decoder that shrinks may do most of the resizing.
 public enum ResizeFirst {
-    /// The stages in the order in which they are carried out on a picture that the resize makes smaller. One that names its kernel, so as
-    /// to have every pixel pass through it, stays where it is.
+    /// The stages in the order in which they run on a picture that the resize makes smaller. A resize that names its
+    /// kernel, so that every pixel passes through it, stays where it is.
     public static func order(_ stages: [Stage], traits: (String) -> Set<StageTrait>) -> [Stage] {
         let name = BuiltInStage.resize.description.name
         guard let place = stages.firstIndex(where: { $0.name == name }),

@@ -1,5 +1,5 @@
 extension StageCatalog {
-    /// The element as a stage, if there is such a stage and all its arguments are as they should be.
+    /// Returns the element as a stage; throws when there is no such stage, or an argument is wrong.
     func stage(_ element: ChainElement) throws(ChainProblem) -> Stage {
         guard let description = self[element.name] else {
             throw ChainProblem(

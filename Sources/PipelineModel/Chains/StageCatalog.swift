@@ -1,6 +1,4 @@
-/// The stages a chain may be made of.
 public struct StageCatalog: Sendable {
-    /// What there is without any plugin.
     public static let builtIn = StageCatalog(filters: [])
 
     private let byName: [String: StageDescription]

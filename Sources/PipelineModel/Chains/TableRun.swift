@@ -1,7 +1,7 @@
-/// Which stages go through one table: filters whose result, for each colour band, is a function of one value, which can be had for every
-/// value once instead of for every pixel.
+/// Finds stages that go through one table. The result of such a filter is a function of one value for each colour band,
+/// and can be computed once for every value instead of for every pixel.
 public enum TableRun {
-    /// How many of the stages at the beginning do, on a picture that is grey or not, with alpha or without.
+    /// How many of the first stages do, on a picture that is grey or not, with alpha or without.
     public static func length(
         _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (String) -> Set<StageTrait>
     ) -> Int {
@@ -9,9 +9,10 @@ public enum TableRun {
         var length = 0
         for stage in stages {
             let traits = traits(stage.name)
-            // In front of the table the host makes luma of colours.
+            // The host makes luma of colours in front of the table.
             if length == 0, traits.contains(.lumaOnly) { isGrey = true }
-            // Of one band any pointwise filter is a function, into however many; alpha would be a second value.
+            // On one band any pointwise filter is a function, whatever number of bands it makes; alpha would be a
+            // second value.
             let isFunctionOfGrey = traits.contains(.pointwise) && isGrey && !hasAlpha
             let isFunctionOfEachBand = traits.contains(.curve) && (isGrey || !traits.contains(.lumaOnly))
             guard isFunctionOfGrey || isFunctionOfEachBand else { break }
@@ -22,7 +23,7 @@ public enum TableRun {
 }
 
 extension StageCatalog {
-    /// The names of the stages, as they are carried out on a large picture of colours without alpha: "resize, noir + fade: one table".
+    /// The names of the stages as they run on a large coloured picture without alpha: "resize, noir + fade: one table".
     func steps(_ stages: [Stage]) -> [String] {
         let traits = { self[$0]?.traits ?? [] }
         var rest = ResizeFirst.order(stages, traits: traits)[...]

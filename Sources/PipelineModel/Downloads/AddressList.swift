@@ -1,15 +1,13 @@
-/// A list of URLs, as a file has it.
 public struct AddressList: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
-        /// `*.urls`: one a line, `#` begins a comment.
+        /// `*.urls` has one URL a line; `#` begins a comment.
         case lines
-        /// `*.url`: a shortcut, as browsers save it.
+        /// `*.url` is a shortcut, as browsers save it.
         case shortcut
     }
 
     public enum Entry: Sendable, Hashable {
         case address(WebAddress)
-        /// What is wrong with a line, which it names.
         case wrong(line: Int, reason: String)
     }
 
@@ -22,7 +20,7 @@ public struct AddressList: Sendable, Hashable {
 
     /// Throws when there are more lines than `most`, or no URL at all.
     public init(_ text: String, _ kind: Kind, most: Int) throws(Refusal) {
-        // As bytes, which are quick to go through: the text may be long.
+        // Bytes are quick to go through: the text may be long.
         let ends = text.utf8.count { $0 == 10 } + (text.utf8.last == 10 ? 0 : 1)
         guard ends <= most else {
             throw Refusal(
@@ -54,7 +52,7 @@ public struct AddressList: Sendable, Hashable {
 }
 
 extension Substring {
-    /// Without blanks around it, nor the mark that some editors put before a text.
+    /// The line without blanks around it, nor the mark that some editors put before a text.
     fileprivate var trimmed: Substring {
         func isBlank(_ character: Character) -> Bool { character.isWhitespace || character == "\u{feff}" }
         var text = drop(while: isBlank)

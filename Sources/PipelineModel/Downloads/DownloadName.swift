@@ -1,7 +1,7 @@
-/// What a download is called: by its server, else by its URL. Both are a stranger's word, so the name is made safe: it is one name, not a
-/// path, visible, and nothing in it reorders or hides text.
+/// The name of a download: the server's, else from its URL. Both are a stranger's word, so the name is made safe: it is
+/// a single visible name, not a path, and nothing in it reorders or hides text.
 public enum DownloadName {
-    /// In bytes. With numbers and endings it is still a file's name.
+    /// In bytes. With numbers and endings it is still a valid file's name.
     public static let longest = 200
 
     public static func name(said: String?, url: WebAddress) -> String {
@@ -13,7 +13,7 @@ public enum DownloadName {
         return name.isEmpty ? nil : name
     }
 
-    /// "" when nothing is left.
+    /// Returns "" when nothing is left.
     static func safe(_ text: String) -> String {
         if isPlain(text) { return text }
         let last = text.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
@@ -23,14 +23,14 @@ public enum DownloadName {
             default: scalar != "/" && scalar != "\\"
             }
         }
-        // Leading dots would hide it, a leading dash look like an option, and blanks at its ends mislead.
+        // Leading dots would hide the file, a leading dash would look like an option, and blanks at the ends mislead.
         var name = String(String.UnicodeScalarView(visible))[...]
         name = name.drop { $0 == "." || $0 == "-" || $0 == "~" || $0.isWhitespace }
         while let last = name.last, last.isWhitespace || last == "." || last == "~" { name.removeLast() }
         return shortened(String(name))
     }
 
-    /// As most are: letters, digits, and some marks in between.
+    /// Whether it has only letters, digits, and some marks in between, as most names have.
     private static func isPlain(_ text: String) -> Bool {
         func isOrdinary(_ byte: UInt8) -> Bool {
             switch byte {
@@ -45,7 +45,7 @@ public enum DownloadName {
         return isOrdinary(first) && isOrdinary(last) && text.utf8.allSatisfy { isOrdinary($0) || marks.contains($0) }
     }
 
-    /// What is too long loses the end of its stem.
+    /// A name that is too long loses the end of its stem.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longest else { return name }
         var stem = name[...]

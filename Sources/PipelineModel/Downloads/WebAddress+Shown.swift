@@ -3,7 +3,7 @@
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 
-    /// The same for a text that may be no URL.
+    /// Does the same for a text that may be no URL.
     public static func shown(_ text: some StringProtocol) -> String {
         // Most URLs have nothing to hide.
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }) else {
@@ -62,7 +62,7 @@ extension WebAddress {
     ]
     private static let endings = ["token", "key", "secret", "signature", "password", "passwd", "keyid", "sessionid"]
 
-    /// The name alone tells: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
+    /// Judges by the name alone: `token`, `api_key`, `X-Amz-Signature`, `accessToken`, …
     private static func isSecret(_ name: Substring) -> Bool {
         let name = decoded(Array((name.split(separator: "/").last ?? "").utf8)).lowercased()
         if name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-") { return true }

@@ -1,5 +1,5 @@
-/// Where a download comes from: an http or https URL, as far as that can be told without asking anybody. Who connects takes it apart
-/// once more, by other rules if need be, and judges the address that it leads to.
+/// The source of a download: an http or https URL, checked as far as possible without the network. The fetch worker
+/// takes it apart once more, by stricter rules if need be, and judges the address that it leads to.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// In bytes. Servers take no longer ones.
     public static let longest = 8000
@@ -27,13 +27,13 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// The host with its port, in small letters: downloads from one server take turns with those from others.
     public var server: String {
         let ends = "/?#\\".utf8
-        // As bytes, which are quick to go through: a list has many.
+        // Bytes are quick to go through: a list has many URLs.
         let authority = afterScheme.utf8.prefix { !ends.contains($0) }
         let server = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
         return String(decoding: server ?? authority, as: UTF8.self).lowercased()
     }
 
-    /// For names and messages; whom to connect to is not decided by it.
+    /// The host, for names and messages; it does not decide where a connection goes.
     var host: String {
         let server = server
         return String(server.hasPrefix("[") ? server.prefix { $0 != "]" } : server.prefix { $0 != ":" })
@@ -42,7 +42,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// The last part of its path, decoded.
     var lastPart: String {
         let (slash, backslash) = (UInt8(ascii: "/"), UInt8(ascii: "\\"))
-        // As bytes, which are quick to go through: a list has many.
+        // Bytes are quick to go through: a list has many URLs.
         let path = afterScheme.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
             .drop { $0 != slash && $0 != backslash }
         let last = path.split(separator: slash, omittingEmptySubsequences: false).last.map(Array.init) ?? []

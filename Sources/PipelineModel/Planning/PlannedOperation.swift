@@ -1,14 +1,12 @@
-/// An operation that a job needs.
 public enum PlannedOperation: Sendable, Hashable {
     case download
-    /// Source picture to all pictures of a segment, in one worker.
+    /// One worker makes all pictures of a segment from the source picture.
     case render([PlannedPicture])
     case publish
-    /// Of the batch, when all its pictures have arrived at a barrier.
+    /// The batch is announced when all its pictures have arrived at a barrier.
     case announceBatch
     case announce
 
-    /// The class that carries it out.
     public var kind: String {
         switch self {
         case .download: "DownloadOperation"
@@ -18,7 +16,6 @@ public enum PlannedOperation: Sendable, Hashable {
         }
     }
 
-    /// The queue it goes through.
     public var queue: String {
         switch self {
         case .download: "download"
@@ -28,7 +25,7 @@ public enum PlannedOperation: Sendable, Hashable {
         }
     }
 
-    /// What it does, in one line.
+    /// One line that says what it does.
     public func does(_ catalog: StageCatalog) -> String {
         switch self {
         case .render(let pictures):

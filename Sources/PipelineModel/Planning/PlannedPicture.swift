@@ -1,18 +1,17 @@
-/// A picture that a job makes: a result, or what one chain hands over a barrier.
+/// A picture that a job makes: a result, or the picture that a chain hands over a barrier.
 public struct PlannedPicture: Sendable, Hashable {
-    /// Its number within the plan.
     public let index: Int
     /// The picture it is made from; nil for the original.
     public let source: Int?
     /// The last of them is `save`.
     public let stages: [Stage]
     public let isResult: Bool
-    /// Part of the result's file name.
+    /// A part of the result's file name.
     public let name: String?
 
     public var format: String { stages.last?.arguments["format"]?.text ?? "jpeg" }
 
-    /// The end of its file's name: `jpg`, `png`, `webp`, `tif` or `avif`.
+    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif` or `avif`.
     public var suffix: String {
         switch format {
         case "jpeg": "jpg"

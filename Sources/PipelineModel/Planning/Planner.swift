@@ -1,9 +1,9 @@
 /// Turns outputs into the few operations they need.
 ///
-/// libvips streams: all stages of all outputs up to a barrier fuse into one render. What a chain has made there is handed on as a lossless
-/// picture, so that a job at a barrier holds a file and nothing else. A `tee` is one more result of the same render.
+/// libvips streams: all stages of all outputs up to a barrier fuse into one render, which hands its picture on without
+/// loss, so that a job at a barrier holds a file and nothing else. A `tee` is another result of the same render.
 public enum Planner {
-    /// A job that is in no batch waits at no barrier, and is not cut there.
+    /// A job without a batch waits at no barrier, and is not cut there.
     public static func plan(outputs: [RecipeOutput], inBatch: Bool) -> Plan {
         var segments: [[PlannedPicture]] = [[]]
         var count = 0
@@ -39,7 +39,8 @@ public enum Planner {
 }
 
 extension Stage {
-    /// Writes what is handed over a barrier: every pixel as it is. What else a picture carries is read from the original again.
+    /// Writes the picture that goes over a barrier, every pixel as it is. Everything else is read from the original
+    /// again.
     fileprivate static let handOver = Stage(
         name: BuiltInStage.save.description.name, arguments: ["format": .text("png"), "compression": .number(0)])
 }

@@ -1,8 +1,8 @@
-/// Which jobs are begun first. Within one priority the order is that in which they came.
+/// Jobs of a higher priority begin first. Within a priority jobs keep the order in which they came.
 public enum Priority: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case low, normal, high
 
-    /// As the ledger has it: the higher goes first.
+    /// The number in the ledger: the higher goes first.
     public var rank: Int {
         switch self {
         case .low: -1

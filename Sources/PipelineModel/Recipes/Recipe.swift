@@ -1,12 +1,12 @@
-/// Which pictures are taken from where, and what is made of them.
+/// A recipe says which pictures are taken from where, and how results are made of them.
 public struct Recipe: Sendable, Hashable {
-    /// What is taken when a recipe has no `Match=`.
+    /// The files that a recipe without `Match=` takes.
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
         "*.urls", "*.url",
     ]
 
-    /// What a recipe's file may say, for the manual.
+    /// The settings of a recipe's file, for the manual.
     public static var settings: [SettingRow] {
         let draft = RecipeDraft(intake: InboxSettings())
         return RecipeDraft.table.map { $0.row(of: draft, default: draft, source: "default") }
@@ -25,7 +25,7 @@ public struct Recipe: Sendable, Hashable {
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
     public let priority: Priority
-    /// Run for what is done.
+    /// The program that runs for each finished picture and batch.
     public let hook: String?
     public let intake: InboxSettings
     public let outputs: [RecipeOutput]
@@ -55,7 +55,7 @@ public struct Recipe: Sendable, Hashable {
         globs = match.map(Glob.init)
     }
 
-    /// Whether a file of this name (without its folders) is one for this recipe.
+    /// Whether the recipe takes a file of this name, which has no folders.
     public func matches(_ fileName: String) -> Bool {
         globs.contains { $0.matches(fileName) }
     }

@@ -1,4 +1,4 @@
-/// A recipe while its file is being read: what is not given is nil.
+/// A recipe while its file is being read; a missing setting is nil.
 struct RecipeDraft: Sendable {
     var description: String?
     var inbox: String?
@@ -10,7 +10,7 @@ struct RecipeDraft: Sendable {
     var priority = Priority.normal
     var hook: String?
     var intake: InboxSettings
-    /// Of the [Output] section that is being read.
+    /// The chain of the [Output] section that is being read.
     var chain: String?
 
     static let table: [Setting<RecipeDraft>] =

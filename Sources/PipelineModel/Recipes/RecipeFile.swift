@@ -4,7 +4,7 @@ struct RecipeFile {
 
     let recipe: Recipe
     let problems: [Problem]
-    /// The line that says which inbox it is.
+    /// The line that names the inbox.
     let inboxLine: Int?
     let outboxPlace: SettingPlace?
 

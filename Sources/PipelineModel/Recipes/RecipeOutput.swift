@@ -1,4 +1,4 @@
-/// One result of each picture.
+/// A recipe makes one such result of each picture.
 public struct RecipeOutput: Sendable, Hashable, Codable {
     /// Part of the result's file name; nil for the output that has none.
     public var name: String?

@@ -1,6 +1,6 @@
-/// Goes through the sections of a recipe's file and collects what they say, and all that is wrong with them.
+/// Reads the sections of a recipe's file, and collects their settings and all problems.
 struct RecipeReader {
-    /// A worker is handed an open file for each.
+    /// A worker gets an open file for each result.
     private static let mostResults = 32
 
     private let file: ConfigurationText
@@ -12,7 +12,7 @@ struct RecipeReader {
     private(set) var problems: [Problem] = []
     private(set) var inboxLine: Int?
     private(set) var outboxPlace: SettingPlace?
-    /// All that have a section, those with a broken chain, too.
+    /// The names of all outputs with a section, even with a broken chain.
     private var outputNames: [String?] = []
 
     init(_ file: ConfigurationText, intake: InboxSettings, catalog: StageCatalog) {

@@ -1,4 +1,3 @@
-/// A configuration file that has been read.
 public struct ConfigurationText: Sendable, Hashable {
     /// Its path, as messages show it.
     public var name: String

@@ -1,4 +1,4 @@
-/// What the clients of the control socket may take of the daemon.
+/// Limits for the clients of the control socket.
 public struct ControlSettings: Sendable, Hashable {
     public var maxClients = 256
     public var maxCall: Int64 = 128 * 1024
@@ -21,12 +21,12 @@ public struct ControlSettings: Sendable, Hashable {
             "while a client has so much left to read, nothing more is done for it"),
         Setting(
             "Control", "StallTimeout", \.stallTimeout, .duration(.milliseconds(100) ... .seconds(86400)),
-            "a client that reads nothing of what waits for it for so long is dropped"),
+            "a client that reads none of its answers for so long is dropped"),
         Setting(
             "Control", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1024 * 1024 * 1024 * 1024),
             "a larger file can't be added by a client"),
         Setting(
             "Control", "HistoryEvents", \.historyEvents, .count(1000...10_000_000),
-            "events kept for those who watch from a cursor"),
+            "events kept for clients that watch from a cursor"),
     ]
 }

@@ -1,4 +1,4 @@
-/// What downloads may take, of time, room and the network.
+/// Limits of downloads in time, room and connections.
 public struct DownloadSettings: Sendable, Hashable {
     public var connectTimeout = Duration.seconds(10)
     public var stallTimeout = Duration.seconds(30)
@@ -21,7 +21,7 @@ public struct DownloadSettings: Sendable, Hashable {
             "a server that sends less than 1 KB within this time is given up"),
         Setting(
             "Download", "MaxSize", \.maxSize, .magnitude(.bytes, 1024...1 << 40),
-            "a larger download fails; what comes compressed counts as what it unpacks to"),
+            "a larger download fails; a compressed one counts by its unpacked size"),
         Setting(
             "Download", "PerHost", \.perHost, .count(1...1024),
             "downloads from one server, and connections to it, at once; servers take turns"),
@@ -41,7 +41,7 @@ public struct DownloadSettings: Sendable, Hashable {
 }
 
 extension SettingType<[String]> {
-    /// Between spaces. Each assignment appends.
+    /// Hosts are written between spaces. Each assignment appends.
     static let hosts = Self(values: "hosts") { text, before throws(Refusal) in
         let hosts = text.split(separator: " ").map(String.init)
         guard hosts.allSatisfy({ host in host.allSatisfy { $0.isLetter || $0.isNumber || ".-_:[]".contains($0) } })

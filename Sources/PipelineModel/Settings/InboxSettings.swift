@@ -1,6 +1,6 @@
 /// How new files in an inbox are noticed.
 public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// inotify where the file system tells of changes, else polling.
+    /// inotify is used where the file system tells of changes, else polling.
     case auto
     case inotify
     case poll

@@ -1,7 +1,7 @@
 /// How much the daemon's log tells.
 public enum LogDetail: String, Sendable, CaseIterable {
-    /// What becomes of jobs.
+    /// The log has the states of jobs.
     case jobs
-    /// Each step of each of their operations, too.
+    /// The log has each step of each operation, too.
     case operations
 }

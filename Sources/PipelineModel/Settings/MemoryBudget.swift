@@ -1,4 +1,4 @@
-/// How much memory the pictures in work may need together: a size, or a share of what the service may use.
+/// How much memory the pictures in work may need together: a size, or a share of the service's memory.
 public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
     case share(percent: Int)
     case bytes(Int64)
@@ -24,7 +24,7 @@ public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
         }
     }
 
-    /// In bytes, where the service may use so many.
+    /// The budget in bytes, where the service may use `usable`.
     public func bytes(of usable: Int64) -> Int64 {
         switch self {
         case .share(let percent): usable / 100 * Int64(percent)

@@ -1,4 +1,4 @@
-/// A text put together from lines of a file, which knows where each of its characters stands there.
+/// A text put together from lines of a file, which knows the place of each of its characters there.
 struct PlacedText {
     private struct Part {
         var offset: Int
@@ -9,13 +9,13 @@ struct PlacedText {
     private(set) var text = ""
     private var parts: [Part] = []
 
-    /// Appends what begins at `column` of `line`.
+    /// Appends a text that begins at `column` of `line`.
     mutating func append(_ more: some StringProtocol, line: Int, column: Int) {
         parts.append(Part(offset: text.count, line: line, column: column))
         text += more
     }
 
-    /// Line and column, from 1, of the character at `offset`; just behind the end is a place, too.
+    /// The line and column, from 1, of the character at `offset`; the end of the text has a place, too.
     func place(at offset: Int) -> (line: Int, column: Int) {
         guard let part = parts.last(where: { $0.offset <= offset }) ?? parts.first else { return (1, offset + 1) }
         return (part.line, part.column + offset - part.offset)

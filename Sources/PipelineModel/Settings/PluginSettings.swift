@@ -1,4 +1,4 @@
-/// How plugins are loaded, and what their filters may say.
+/// How plugins are loaded, and how much their filters may log.
 public struct PluginSettings: Sendable, Hashable {
     public var timeout = Duration.seconds(15)
     public var lines = 10
@@ -11,6 +11,6 @@ public struct PluginSettings: Sendable, Hashable {
             "how long a worker may take to load its plugins; one in which it stays longer is left out"),
         Setting(
             "Daemon", "FilterLines", \.lines, .count(0...10000),
-            "of what filters say about one picture, so many lines are logged"),
+            "so many lines of the filters' messages about one picture are logged"),
     ]
 }

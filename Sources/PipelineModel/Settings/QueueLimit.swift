@@ -1,10 +1,10 @@
-/// How many operations of a queue may run at once: a number, or what suits the machine.
+/// How many operations of a queue may run at once: a number, or as many as suit the machine.
 public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
     case auto
-    /// 0: what runs is finished, nothing is started.
+    /// With 0, running operations finish and none is started.
     case count(Int)
 
-    /// What a count may be.
+    /// The range of a count.
     public static let range = 0...1024
 
     /// Reads `auto` or a count within `range`.

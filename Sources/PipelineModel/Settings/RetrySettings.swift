@@ -1,4 +1,4 @@
-/// When what may pass is tried again: later each time, and not for ever.
+/// When a failure that may pass is tried again: later each time, and not for ever.
 public struct RetrySettings: Sendable, Hashable {
     public var tries = 5
     public var delay = Duration.seconds(5)
@@ -9,7 +9,7 @@ public struct RetrySettings: Sendable, Hashable {
     static let table: [Setting<RetrySettings>] = [
         Setting(
             "Daemon", "Retries", \.tries, .count(0...100),
-            "how often what may pass, as a broken connection, is tried again before its job fails"),
+            "how often a passing failure, as a broken connection, is tried again before its job fails"),
         Setting(
             "Daemon", "RetryDelay", \.delay, .duration(.milliseconds(100) ... .seconds(86400)),
             "the pause before the first of these tries; each time it is twice as long, less up to a quarter"),
@@ -18,11 +18,11 @@ public struct RetrySettings: Sendable, Hashable {
             "the longest pause between two tries, also when a server asks for a longer one"),
     ]
 
-    /// The pause before the try of this number, which counts from 1. `asked` is what a server has asked for. `chance`, from 0 to 1,
-    /// keeps those that have failed together from coming together.
+    /// The pause before the try of this number, which counts from 1. `asked` is the server's own wish. `chance`, from 0
+    /// to 1, spreads jobs that have failed together.
     public func pause(before number: Int, asked: Duration? = nil, chance: Double) -> Duration {
         if let asked { return min(asked + asked / 10 * chance, most) }
-        // Beyond 2 to the 30th of the shortest delay any pause is at its most.
+        // Beyond 2 to the 30th of the shortest delay every pause is at its longest.
         let doubled = delay * (1 << min(max(number - 1, 0), 30))
         return min(doubled, most) * (1 - chance / 4)
     }

@@ -1,7 +1,6 @@
 /// A file in systemd's dialect of INI, taken apart: `[Section]`, `Key=value`, `#` and `;` comments, lines continued by a `\`.
 struct SectionedText {
     struct Section {
-        /// What stands between the brackets.
         var header: String
         var line: Int
         var assignments: [Assignment] = []
@@ -17,7 +16,7 @@ struct SectionedText {
     private(set) var problems: [Problem] = []
 
     init(_ file: ConfigurationText) {
-        // The assignments below a broken header belong nowhere, which has been said already.
+        // The assignments below a broken header belong nowhere, which has been reported already.
         var belongsNowhere = false
         for statement in Self.statements(file.text) {
             let line = statement.place(at: 0).line
@@ -50,7 +49,7 @@ struct SectionedText {
         problems.append(Problem(file: file.name, line: line, message: message))
     }
 
-    /// The lines that say something, continued ones joined.
+    /// The lines with content; continued lines are joined.
     private static func statements(_ text: String) -> [PlacedText] {
         var statements: [PlacedText] = []
         var current = PlacedText()

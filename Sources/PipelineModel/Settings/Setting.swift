@@ -1,5 +1,5 @@
-/// A row of a table of settings: where it is written, what it may be, which property of `Root` it sets. The property's initial
-/// value is the default.
+/// A row of a table of settings: its place in a file, its type, and the property of `Root` that it sets. The property's
+/// initial value is the default.
 struct Setting<Root: Sendable>: Sendable {
     let section: String
     let key: String
@@ -45,12 +45,12 @@ struct Setting<Root: Sendable>: Sendable {
 }
 
 extension Array {
-    /// The sections of a table, each once, in its order.
+    /// The sections of a table, each once, in the table's order.
     func sections<Root>() -> [String] where Element == Setting<Root> {
         reduce(into: []) { if !$0.contains($1.section) { $0.append($1.section) } }
     }
 
-    /// Gives `text` to the setting that is written `key` in `section`; an empty text sets it back to what `base` has.
+    /// Gives `text` to the setting `key` in `section`; an empty text sets it back to the value of `base`.
     func assign<Root>(
         _ text: String, to key: String, in section: String, of root: inout Root, base: Root
     ) throws(Refusal) where Element == Setting<Root> {

@@ -1,13 +1,13 @@
-/// A setting as a person sees it: what it is, what it would be, and who says so.
+/// A setting as a person sees it: its value, its default, and its source.
 public struct SettingRow: Sendable, Hashable {
     public let section: String
     public let key: String
-    /// As it would be written in a file.
+    /// The value as one writes it in a file.
     public let value: String
     public let `default`: String
-    /// "default", or the name of the file it comes from.
+    /// "default", or the name of the file that sets it.
     public let source: String
     public let help: String
-    /// What may be written, in words.
+    /// The possible values, in words.
     public let values: String
 }

@@ -1,8 +1,8 @@
 /// How a value is read from a file and written again.
 struct SettingType<Value: Sendable>: Sendable {
-    /// What may be written, in words; the manual says it.
+    /// The possible values, in words, for the manual.
     let values: String
-    /// `before` is what it was; a list appends to it.
+    /// `before` is the former value; a list appends to it.
     let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
 
@@ -80,7 +80,7 @@ extension SettingType<QueueLimit> {
 }
 
 extension SettingType where Value: RawRepresentable<String> & CaseIterable {
-    /// One of a few words.
+    /// The value is one of a few words.
     static var word: Self {
         Self(values: Value.allCases.map(\.rawValue).alternatives) { text, _ throws(Refusal) in
             guard let value = Value(rawValue: text) else {
@@ -124,7 +124,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<String?> {
-    /// A program that is run; not looked for along any PATH.
+    /// A program that is run; no PATH is searched.
     static let program = Self(values: "an absolute path") { text, _ throws(Refusal) in
         guard text.isEmpty || text.hasPrefix("/") else {
             throw Refusal("is no absolute path", advice: "write it like /usr/local/bin/announce, without arguments")
@@ -136,7 +136,7 @@ extension SettingType<String?> {
 }
 
 extension SettingType<[String]?> {
-    /// Words between spaces, with quotes around those that contain some. Each assignment appends.
+    /// Words between spaces; a word with spaces is quoted. Each assignment appends.
     static let words = Self(values: "words") { text, before throws(Refusal) in
         guard let words = text.words else { throw Refusal("has an unclosed quote", advice: "close it") }
         return (before ?? []) + words

@@ -1,4 +1,4 @@
-/// What holds for the whole daemon. A setting is one property here and one row in `table`.
+/// The settings of the whole daemon. A setting is one property here and one row in `table`.
 public struct Settings: Sendable, Hashable {
     public var defaultRecipe = "noir"
     public var drainTimeout = Duration.seconds(30)
@@ -27,10 +27,9 @@ public struct Settings: Sendable, Hashable {
     public var retry = RetrySettings()
     public var plugins = PluginSettings()
 
-    /// Where each setting that is not at its default comes from, by section and key.
+    /// The source of each setting that is not at its default, by section and key.
     private var sources: [String: String] = [:]
 
-    /// Everything at its default.
     public init() {}
 
     static let table: [Setting<Settings>] =
@@ -40,7 +39,7 @@ public struct Settings: Sendable, Hashable {
                 "the recipe that inbox/ itself belongs to"),
             Setting(
                 "Daemon", "DrainTimeout", \.drainTimeout, .duration(.zero ... .seconds(3600)),
-                "how long what runs may go on after a stop was asked for"),
+                "how long running operations may go on after a stop was asked for"),
             Setting(
                 "Daemon", "CancelGrace", \.cancelGrace, .duration(.zero ... .seconds(60)),
                 "how long a cancelled job may take to stop before its worker is killed"),
@@ -67,7 +66,7 @@ public struct Settings: Sendable, Hashable {
                 "a result that grows larger fails its job"),
             Setting(
                 "Daemon", "MemoryBudget", \.memoryBudget, .memory,
-                "what the pictures in work may need together, of the memory that the service may use; others wait"),
+                "how much of the service's memory the pictures in work may need together; others wait"),
             Setting(
                 "Daemon", "CrashTries", \.crashTries, .count(1...100),
                 "a picture that was in work at so many crashes of the daemon itself fails"),
@@ -80,7 +79,7 @@ public struct Settings: Sendable, Hashable {
                 "a worker is replaced after so many jobs"),
             Setting(
                 "Daemon", "FreeSpace", \.freeSpace, .magnitude(.bytes, 4096...1_099_511_627_776),
-                "what must be free in an outbox that was full before its work goes on"),
+                "how much must be free in an outbox that was full before its work goes on"),
             Setting(
                 "Daemon", "History", \.history, .duration(.seconds(1) ... .seconds(3650 * 86400)),
                 "how long ended jobs are remembered"),
@@ -97,7 +96,7 @@ public struct Settings: Sendable, Hashable {
         ] + InboxSettings.table.map { $0.within(\.intake) } + DownloadSettings.table.map { $0.within(\.downloads) }
         + ControlSettings.table.map { $0.within(\.control) }
 
-    /// Sets what is written `key` in `section`, as a file would; an empty text sets it back to its default.
+    /// Sets `key` in `section`, as a file would; an empty text sets it back to its default.
     public mutating func set(
         _ key: String, in section: String, to text: String, source: String
     ) throws(Problem) {

@@ -25,7 +25,7 @@ extension Duration {
         self = .nanoseconds(Int64(total.rounded()))
     }
 
-    /// As `init(text:)` reads it, in as few words as it takes.
+    /// The time as `init(text:)` reads it, with as few words as possible.
     public var text: String {
         var rest = components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
         var words: [String] = []

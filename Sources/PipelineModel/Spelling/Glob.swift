@@ -30,7 +30,7 @@ struct Glob: Sendable, Hashable {
         self.elements = elements
     }
 
-    /// The set after a `[`, or nil, and nothing read, when it has no end.
+    /// The set after a `[`. Without a `]` it returns nil, and reads nothing.
     private static func set(from rest: inout ArraySlice<Character>) -> Element? {
         let negated = rest.first == "!" || rest.first == "^"
         let body = negated ? rest.dropFirst() : rest
@@ -51,7 +51,7 @@ struct Glob: Sendable, Hashable {
         return .oneOf(ranges, negated: negated)
     }
 
-    /// Linear but for the last `*`, which alone has to be tried at several lengths.
+    /// Matching is linear but for the last `*`, which is tried at several lengths.
     func matches(_ name: String) -> Bool {
         let name = Array(name.lowercased())
         var (at, element) = (0, 0)

@@ -19,7 +19,7 @@ enum Magnitude: Int64 {
         return number
     }
 
-    /// As `number(_:)` reads it, with the largest suffix that loses nothing.
+    /// The number as `number(_:)` reads it, with the largest suffix that loses nothing.
     func text(_ number: Int64) -> String {
         var (number, suffix) = (number, "")
         for next in Self.suffixes where number != 0 && number.isMultiple(of: rawValue) {

@@ -32,7 +32,7 @@ private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     return last[to.count]
 }
 
-/// Words of other programs, with the name that they have here.
+/// Other programs' words, each with its name here.
 private let synonyms = [
     "gray": "mono", "grey": "mono", "grayscale": "mono", "greyscale": "mono", "monochrome": "mono",
     "bw": "mono", "scale": "resize", "thumbnail": "resize",
@@ -41,7 +41,7 @@ private let synonyms = [
 /// Formats that are no misspelling of another one.
 private let formats: Set<String> = ["bmp", "gif", "heic", "heif", "j2k", "jp2", "jxl"]
 
-/// What to say about a word that is not among the known ones.
+/// The advice for an unknown word.
 func suggestion(for word: String, among known: [String]) -> String {
     if let synonym = synonyms[word.lowercased()], known.contains(synonym) { return "did you mean '\(synonym)'?" }
     if !formats.contains(word.lowercased()), let candidate = nearest(word, among: known) {

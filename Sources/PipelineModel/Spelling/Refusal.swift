@@ -1,4 +1,4 @@
-/// Why a text can't be the value of something: what it "is", and what it may be. Who asked adds the name and the place.
+/// The reason why a text can't be a value: what it "is", and what it may be. The caller adds name and place.
 public struct Refusal: Error, Equatable {
     public var complaint: String
     public var advice: String?

@@ -1,12 +1,11 @@
 extension StringProtocol {
-    /// Without the white space around it.
     var trimmed: String {
         let start = drop { $0.isWhitespace }
         guard let end = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
         return String(start[...end])
     }
 
-    /// The words between white space; quotes keep a word with spaces together. nil when a quote is not closed.
+    /// The words between white space; quotes keep a word with spaces together. It is nil when a quote is not closed.
     var words: [String]? {
         var words: [String] = []
         var word: String?

@@ -1,4 +1,4 @@
-/// Where a chain is seen, or waited for, in between.
+/// Stages that show a chain's picture in between, or wait for others.
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(

@@ -1,7 +1,7 @@
 /* autolevels: the darkest tone becomes black, the brightest white.
  *
- * Of each band the darkest and the brightest `clip` of its pixels are left out, transparent ones not counted; what is between is stretched in
- * a straight line. All bands together, so that colours stay what they are; with `balance` each by itself, which takes a tint away. */
+ * The darkest and the brightest `clip` of a band's pixels are left out, transparent ones not counted; the rest is stretched in a
+ * straight line. All bands are stretched together, so that colours stay; with `balance` each by itself, which takes a tint away. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };
@@ -40,7 +40,7 @@ static double stretch(const void *context, int band, double x) {
     return x + levels->strength * (y - x);
 }
 
-/* How many pixels have each value, by their alpha if they have any. */
+/* Counts the pixels of each value, by their alpha if they have any. */
 static int histogram(VipsImage *input, int band, VipsImage **out) {
     PIPELINE_OWNED VipsImage *values = NULL, *alpha = NULL, *counts = NULL;
     if (vips_extract_band(input, &values, band, NULL))
@@ -53,7 +53,7 @@ static int histogram(VipsImage *input, int band, VipsImage **out) {
     return vips_cast(counts, out, VIPS_FORMAT_DOUBLE, NULL);
 }
 
-/* The values, from 0 to 1, below and above which lies `clip` of a band. */
+/* Finds the values, from 0 to 1, below and above which `clip` of a band lies. */
 static int ends(VipsImage *input, int band, double clip, double *black, double *white) {
     PIPELINE_OWNED VipsImage *lazy = NULL, *counts = NULL;
     if (histogram(input, band, &lazy) || !(counts = vips_image_copy_memory(lazy)))

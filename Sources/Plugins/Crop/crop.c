@@ -1,7 +1,7 @@
 /* crop: a part of the picture.
  *
- * As much of it as `width`, `height` and the shape `ratio` allow. Where it is cut out, `position` says; `attention` and
- * `entropy` are libvips' smartcrop: where the eye goes first, or where there is most to see. */
+ * It is as large as `width`, `height` and the shape `ratio` allow. `position` says where it is cut out; `attention` and
+ * `entropy` are libvips' smartcrop, which finds the place where the eye goes first, or with most to see. */
 #include <pipeline_vips.h>
 
 enum { RATIO, WIDTH, HEIGHT, POSITION, PARAMETER_COUNT };
@@ -38,7 +38,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "the part that stays: where the eye goes first, where most is to see, the middle, a side or a corner"},
 };
 
-/* The size that is asked for. */
+/* Computes the wanted size. */
 static int size(const PipelineHost *host, const PipelineValue *values, VipsImage *input, int *width, int *height) {
     const char *ratio = values[RATIO].text;
     double across = values[WIDTH].number, down = values[HEIGHT].number;

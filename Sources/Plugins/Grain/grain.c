@@ -1,7 +1,7 @@
 /* grain: the grain of film.
  *
- * Gaussian noise, the same for all bands of a pixel, as strong as `amount` where luma is in the middle, and less towards black and white. Of one
- * seed it is the same every time. It repeats after 512 pixels, which nobody sees. */
+ * Gaussian noise, the same for all bands of a pixel, is as strong as `amount` where luma is in the middle, and weaker towards black
+ * and white. The same seed gives the same noise. It repeats after 512 pixels, which nobody sees. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, SIZE, SEED, PARAMETER_COUNT };

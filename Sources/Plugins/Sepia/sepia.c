@@ -1,6 +1,6 @@
 /* sepia: the brown of an old print, on cream paper.
  *
- * Of luma x each band is white × x ^ power: the paper's white is not quite blue, and blue goes first where it is dark. */
+ * Luma x gives each band white × x ^ power: the paper's white is not quite blue, and blue goes first where it is dark. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, PARAMETER_COUNT };

@@ -1,7 +1,7 @@
 /* sharpen: an unsharp mask over luma.
  *
- * What luma has more than its blurred self, less `threshold`, times `amount`, is added to each band: no edge changes its colour. What is
- * transparent has no say in the blur. */
+ * The difference of luma from its blurred self, less `threshold`, times `amount`, is added to each band: no edge changes its colour.
+ * Transparent pixels have no weight in the blur. */
 #include <pipeline_vips.h>
 
 enum { AMOUNT, RADIUS, THRESHOLD, PARAMETER_COUNT };
@@ -42,7 +42,7 @@ static double rest(const void *context, int band, double x) {
     return (NONE + copysign(fmax(0, fabs(difference) - *threshold / 100 * NONE), difference)) / UINT16_MAX;
 }
 
-/* What luma has more than its blurred self, as an index. */
+/* The difference of luma from its blurred self, as an index. */
 static int difference(VipsImage *input, double radius, VipsImage **out) {
     PIPELINE_OWNED VipsImage *luma = NULL, *grey = NULL, *plain = NULL, *soft = NULL, *around = NULL, *mean = NULL;
     PIPELINE_OWNED VipsImage *more = NULL, *index = NULL;

@@ -1,7 +1,7 @@
 /* tilt-shift: a sharp band in a soft picture, as in one of a model landscape.
  *
- * The blur of `blur` pixels is laid over the picture; how much of it is seen goes from nothing within the band to all of it, in a smooth step
- * as wide as half the band. */
+ * A blur of `blur` pixels is laid over the picture. It is invisible within the band, and appears in a smooth step as wide as half
+ * the band. */
 #include <pipeline_vips.h>
 
 enum { POSITION, WIDTH, BLUR, PARAMETER_COUNT };

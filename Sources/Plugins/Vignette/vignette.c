@@ -1,7 +1,7 @@
 /* vignette: darker corners, as old lenses have them.
  *
- * Within `radius` of the way from the middle to the corners nothing changes; from there it gets darker, in a smooth step, until the
- * corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in it. */
+ * Within `radius` of the way from the middle to the corners nothing changes; from there the picture gets darker, in a smooth step,
+ * until the corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in it. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, RADIUS, PARAMETER_COUNT };

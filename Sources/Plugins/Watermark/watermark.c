@@ -1,8 +1,8 @@
 /* watermark: a text or a picture, laid over a corner.
  *
- * As wide as `size` says, or less where the picture has no room for it. A text has a soft shadow, dark under a light colour and light under a dark
- * one, so that it can be read anywhere. A grey picture stays grey if what is laid over it is grey.
- * What was transparent is, beneath it, as opaque as the mark is. */
+ * The mark is as wide as `size` says, or narrower where the picture has no room for it. A text has a soft shadow, dark under a light
+ * colour and light under a dark one, so that it can be read anywhere. A grey picture stays grey under a grey mark.
+ * Transparent pixels become as opaque as the mark above them. */
 #include <pipeline_vips.h>
 
 enum { TEXT, PICTURE, POSITION, OPACITY, SIZE, MARGIN, COLOUR, FONT, SHADOW, PARAMETER_COUNT };
@@ -66,7 +66,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "whether the text has a shadow"},
 };
 
-/* What is laid over the picture: colours of one band or three, and how opaque they are, 0 to 255. */
+/* The mark: colours of one band or three, and their opacity, 0 to 255. */
 typedef struct Mark {
     VipsImage *colours, *mask;
 } Mark;
@@ -89,7 +89,7 @@ static int write_text(const PipelineHost *host, const PipelineValue *values, int
     PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
     if (letters(values, 144, &measure) || letters(values, 288, &twice))
         return -1;
-    /* What Pango draws for want of a font does not grow. */
+    /* Without a font Pango draws boxes, which do not grow. */
     if (measure->Xsize == twice->Xsize)
         return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
     double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);

@@ -2,22 +2,24 @@ import Glibc
 import WorkerConfinement
 import WorkerProtocol
 
-/// Measured over every format read and written, whole and broken.
+/// The list was measured over every format read and written, whole and broken.
 extension Walls {
-    /// Descriptors alone, no network, and of paths nothing but what filters may read.
+    /// A render worker has its descriptors, no network, and no path but the folders that filters may read.
     static func render(readable: [String]) -> Walls {
         Walls(
-            // The files of a job of the most outputs, and what libraries duplicate or hold open.
+            // The number covers the files of a job with the most outputs, and descriptors that libraries duplicate or
+            // hold open.
             descriptors: WorkerChannel.mostDescriptors + 32,
             readable: readable,
             allowed: CallRule.ofEveryWorker + CallRule.ofTheChannel
                 + [
-                    // Sources and targets of libvips, TurboJPEG's file.
+                    // libvips' sources and targets, and TurboJPEG's file, need these.
                     "pread64", "pwrite64", "lseek", "dup",
-                    // Mapped sources. Pages may become executable: orc, in libvips, makes vector code at run time. Without such code a
-                    // resize costs 1.7 times as much, a blur 3 times; forbidden to make it, orc aborts.
+                    // Sources may be mapped. Pages may become executable: orc, in libvips, makes vector code at run
+                    // time. Without such code a resize costs 1.7 times as much, a blur 3 times; where it is forbidden,
+                    // orc aborts.
                     "mmap", "mprotect",
-                    // orc, around the temporary file that it tries for before it takes anonymous memory.
+                    // orc calls it around the temporary file that it tries before it takes anonymous memory.
                     "umask",
                     // dav1d counts processors.
                     "sched_getaffinity",
@@ -30,14 +32,14 @@ extension Walls {
             deadly: CallRule.deadly + ["socket", "socketpair", "connect", "bind"].map { CallRule($0) })
     }
 
-    /// Where fontconfig finds fonts, and how it is to choose.
+    /// fontconfig's settings, and the folders in which it finds fonts.
     static let fonts = [
         "/etc/fonts", "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig",
     ]
 }
 
 extension CallRule {
-    /// Listing folders, following links.
+    /// Filters may list folders and follow links.
     fileprivate static let ofReaders =
         [
             CallRule("access", .bits(1, mask: W_OK, 0)), CallRule("faccessat", .bits(2, mask: W_OK, 0)),
@@ -45,7 +47,7 @@ extension CallRule {
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
         ] + ["getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
-    /// When its cache is older than the fonts, it looks for a place to write another to, and does as well without.
+    /// When its cache is older than the fonts, fontconfig looks for a place for another, and works without one.
     fileprivate static let ofFontconfig =
         [
             CallRule("access", .bits(1, mask: W_OK, W_OK)), CallRule("faccessat", .bits(2, mask: W_OK, W_OK)),

@@ -2,7 +2,7 @@ import WorkerConfinement
 import WorkerProtocol
 
 extension WorkerFailure {
-    /// A filter, or, with nil, nobody that is known, tried what a worker may not.
+    /// A filter has made a call that is forbidden to workers; nil stands for an unknown caller.
     init(filter: String?, tried call: RefusedCall) {
         let who = filter.map { "the filter '\($0)'" } ?? "the picture, or a filter of its chain,"
         self.init(

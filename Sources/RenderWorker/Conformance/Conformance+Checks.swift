@@ -1,7 +1,6 @@
 import PipelineModel
 import SystemCalls
 
-/// One list shows the whole suite.
 extension Conformance {
     static let checks = [
         Check(name: "one pixel") { try $0.sizes([(1, 1)]) },
@@ -57,8 +56,8 @@ extension Conformance {
         guard wide.is16Bit else { throw FilterTrouble("the result has 8 bits a sample") }
         guard abs(wide.mean - narrow.mean) <= 3 else {
             throw FilterTrouble(
-                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: what counts in "
-                    + "samples must count in 65535ths, too")
+                "of 255, the mean is \(Int(wide.mean)) with 16 bits, and \(Int(narrow.mean)) with 8: "
+                    + "lengths and limits in samples must be in 65535ths")
         }
         return "as with 8"
     }
@@ -93,7 +92,7 @@ extension Conformance {
     // MARK: - Over time
 
     private static let rounds = 40
-    /// What a worker may keep of so many pictures: about half of one of them each.
+    /// The most that a worker may grow over so many pictures: about half of one of them each.
     private static let mostGrowth = 10 << 20
 
     private func again() throws -> String {
@@ -105,7 +104,7 @@ extension Conformance {
             guard try bytes(source, in: process) == first else {
                 throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
             }
-            // By then it has what it needs.
+            // The worker has all its buffers by then.
             if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
         }
         let growth = process.memory.now - memory
@@ -121,7 +120,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // Its own, whose peak is this picture's.
+        // The peak of a worker of its own is this picture's.
         let process = try FilterProcess(plugin, arguments)
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])
@@ -140,7 +139,7 @@ extension Conformance {
                 try hugePicture.get(), try chain.stages(format: "jpeg"), into: Descriptor.memory([]), when: moment)
             guard time < Self.grace else {
                 throw FilterTrouble(
-                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in what takes long")
+                    "it went on for \(Int(time / .seconds(1))) s: ask host->cancelled in long work")
             }
             times.append(Int(time / .milliseconds(1)))
         }

@@ -98,7 +98,7 @@ extension Conformance {
 
     func wholePicture() throws -> String {
         try claim(.wholePicture)
-        // It has more rows than libvips keeps behind the current one.
+        // The picture has more rows than libvips keeps behind the current one.
         let tall = try specimen.file(across: 1, down: 8)
         return try needed(
             process(without: .wholePicture), tall, "rows alone would not do",
@@ -111,7 +111,7 @@ extension Conformance {
         guard filter.traits.contains(trait) else { throw LeftOut(reason: "it does not say so") }
     }
 
-    /// Passes when, without what the filter asks for, some render fails or makes another picture.
+    /// Passes when some render fails, or makes another picture, without the filter's request.
     private func needed(
         _ withdrawn: FilterProcess, _ source: Descriptor, _ note: String, else trouble: String
     ) throws -> String {
@@ -165,7 +165,6 @@ extension Conformance {
 }
 
 extension Specimen {
-    /// The first half of its rows.
     fileprivate var upperHalf: Specimen {
         var half = self
         half.height = height / 2

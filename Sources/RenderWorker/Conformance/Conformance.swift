@@ -1,15 +1,15 @@
 import PipelineModel
 import SystemCalls
 
-/// A filter, and the workers in which it is checked: another when it has taken one down.
+/// A filter, and the workers that check it. A worker that the filter has taken down is replaced.
 final class Conformance {
     struct Check: Sendable {
         var name: String
-        /// Returns what was seen, throws what is wrong, or that it does not apply.
+        /// Returns an observation; throws a complaint, or `LeftOut`.
         var run: @Sendable (Conformance) throws -> String
     }
 
-    /// The check asks for nothing that this filter promises.
+    /// The filter makes no promise that this check concerns.
     struct LeftOut: Error {
         var reason: String
     }
@@ -56,7 +56,6 @@ final class Conformance {
         return new
     }
 
-    /// A worker that ignores a trait.
     func process(without trait: StageTrait) throws -> FilterProcess {
         if let process = withdrawn[trait], process.isAlive { return process }
         // That trait decides whether a table is made for luma or for each band.
@@ -65,7 +64,6 @@ final class Conformance {
         return new
     }
 
-    /// What becomes of a picture.
     func render(
         _ source: Descriptor, _ changes: [String: String] = [:], times: Int = 1, in process: FilterProcess? = nil
     ) throws -> Specimen {
@@ -74,7 +72,7 @@ final class Conformance {
         return try Specimen(target)
     }
 
-    /// The file that becomes of it.
+    /// Renders a picture and returns the result's file.
     func bytes(
         _ source: Descriptor, _ changes: [String: String] = [:], in process: FilterProcess
     ) throws -> [UInt8] {

@@ -37,7 +37,6 @@ enum Conforming {
     }
 }
 
-/// What the checks came to.
 struct ConformanceReport: Encodable {
     struct Result: Encodable {
         enum Outcome: String, Encodable {
@@ -47,7 +46,7 @@ struct ConformanceReport: Encodable {
 
         var check: String
         var outcome: Outcome
-        /// What was seen, or what is wrong.
+        /// An observation, or a complaint.
         var note: String
 
         var line: String {

@@ -1,12 +1,12 @@
 import PipelineModel
 
-/// Chains of one filter, from what is written on the command line.
+/// Chains of one filter, made of the words on the command line.
 struct FilterChain {
     let filter: StageDescription
     /// `name=value`, as given.
     let assignments: [String]
 
-    /// The filter, so many times, with these values beside those that were given, and `save`.
+    /// The filter, so many times, with these values beside the given ones, and `save`.
     func stages(_ changes: [String: String] = [:], times: Int = 1, format: String = "png") throws -> [Stage] {
         var words = [filter.name] + changes.sorted { $0.key < $1.key }.map { Self.word($0.key, $0.value) }
         for assignment in assignments {
@@ -25,7 +25,7 @@ struct FilterChain {
         }
     }
 
-    /// The same with something for each parameter that must be given, and was not.
+    /// The same with a value for each missing parameter that must be given.
     var completed: FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }

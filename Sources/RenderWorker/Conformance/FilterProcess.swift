@@ -5,11 +5,11 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A worker as the daemon has it, with one plugin, for who writes that.
+/// A worker as the daemon has it, with one plugin, for the plugin's author.
 final class FilterProcess {
     let filter: StageDescription
     let missing: [String]
-    /// What the filter has logged.
+    /// The filter's log.
     private(set) var lines: [FilterLine] = []
     private let channel: WorkerChannel
     private let process: pid_t
@@ -17,7 +17,7 @@ final class FilterProcess {
     private var status: Int32?
     private var crash: CrashNote?
 
-    /// For one picture, or for loading.
+    /// The longest time for one picture, or for loading.
     private static let patience = Duration.seconds(60)
 
     /// Unless it `joins`, the worker makes no tables. It ignores the trait `without`, if there is one.
@@ -45,7 +45,7 @@ final class FilterProcess {
         if status == nil { end() }
     }
 
-    /// Its end of the channel is its own: when it is gone, so is that.
+    /// Passes the channel's other end to the process alone, so that its end closes the channel.
     private static func start(_ words: [String]) throws -> (pid_t, WorkerChannel) {
         let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
         let nothing = try Descriptor.open("/dev/null", O_RDONLY)
@@ -79,7 +79,7 @@ final class FilterProcess {
         var output: RenderedOutput
     }
 
-    /// Sends a picture through stages, of which the last is `save`, into `target`.
+    /// Sends a picture through stages, which end with `save`, into `target`.
     func render(
         _ source: Descriptor, name: String = "picture", _ stages: [Stage], into target: Descriptor
     ) throws -> Made {
@@ -94,18 +94,18 @@ final class FilterProcess {
         }
     }
 
-    /// When a job is cancelled.
+    /// The moment at which a job is cancelled.
     enum Moment { case applying, applied }
 
-    /// Begins to render, and stops that; how long it took.
+    /// Begins to render, and stops that; returns how long the stop took.
     func cancel(
         _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
     ) throws -> Duration {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + Self.patience
-        // No message tells of the moment: the trail is memory, whose reader hears of no change and has to look. A millisecond is short
-        // beside what a filter has to do for its huge picture.
+        // No message tells of the moment, and the trail's memory raises no event, so it is polled. A millisecond is
+        // short beside the filter's work on its huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let begun = ContinuousClock.now
         try? channel.send(SupervisorMessage.cancel)
@@ -160,7 +160,7 @@ final class FilterProcess {
                 : "it took its worker down: \(String(cString: strsignal(signal)))\(memory)")
     }
 
-    /// The next message that is not said beside the work; nil when the process has ended.
+    /// The next message that answers; nil when the process has ended.
     private func next() throws -> WorkerMessage? {
         while true {
             guard channel.isReady(within: Self.patience) else {
@@ -191,7 +191,7 @@ final class FilterProcess {
 
     var descriptors: Int { ((try? FileSystem.names(in: "/proc/\(process)/fd"))?.count ?? 0) }
 
-    /// Bytes, now and at most.
+    /// Bytes in use, now and at most.
     var memory: (now: Int, most: Int) {
         let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         func bytes(_ key: String) -> Int {
@@ -202,7 +202,7 @@ final class FilterProcess {
     }
 }
 
-/// What is the matter with a filter, in words for who writes it.
+/// A filter's problem, in words for its author.
 struct FilterTrouble: Error, CustomStringConvertible {
     let description: String
 

@@ -2,7 +2,7 @@ import CVips
 import Foundation
 import SystemCalls
 
-/// A small picture whose every sample is known, as a file for a worker, and what comes back.
+/// A small picture whose every sample is known, as a file for a worker, and as a result to compare.
 struct Specimen: Equatable {
     var width: Int
     var height: Int
@@ -12,7 +12,7 @@ struct Specimen: Equatable {
 
     var hasAlpha: Bool { bands == 2 || bands == 4 }
 
-    /// Colours of all kinds, soft here and hard there; alpha, if there is any, from none to all.
+    /// Draws colours of all kinds, soft here and hard there; alpha, if there is any, goes from none to all.
     init(_ width: Int, _ height: Int, bands: Int = 3, is16Bit: Bool = false) {
         (self.width, self.height, self.bands, self.is16Bit) = (width, height, bands, is16Bit)
         samples = []
@@ -34,7 +34,6 @@ struct Specimen: Equatable {
         }
     }
 
-    /// Of a picture that was made.
     init(_ file: Descriptor) throws {
         let picture = try SourceFile(file, name: "result").picture()
         is16Bit = picture.format == VIPS_FORMAT_USHORT
@@ -56,12 +55,12 @@ struct Specimen: Equatable {
         return other
     }
 
-    /// From 0 to 255, over all bands.
+    /// The mean from 0 to 255, over all bands.
     var mean: Double {
         samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)) / (is16Bit ? 257 : 1)
     }
 
-    /// By how much samples differ at most, in levels; nil of pictures of another form.
+    /// The largest difference of two samples, in levels; nil when the pictures differ in form.
     func difference(_ other: Specimen) -> Int? {
         guard width == other.width, height == other.height, bands == other.bands, is16Bit == other.is16Bit else {
             return nil
@@ -77,14 +76,14 @@ struct Specimen: Equatable {
         }
     }
 
-    /// As inks: cyan, magenta, yellow, black.
+    /// The picture in inks: cyan, magenta, yellow, black.
     func fileOfInks() throws -> Descriptor {
         try Self.file(picture(VIPS_INTERPRETATION_CMYK)) {
             cvips_tiffsave($0, $1, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, 0)
         }
     }
 
-    /// A JPEG of so many of these, side by side and one below the other.
+    /// A JPEG of so many copies, side by side and one below the other.
     func file(across: Int, down: Int) throws -> Descriptor {
         let many = try picture(VIPS_INTERPRETATION_sRGB).then { cvips_replicate($0, $1, Int32(across), Int32(down)) }
         return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0) }

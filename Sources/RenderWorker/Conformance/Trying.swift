@@ -4,7 +4,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// `--try`: one filter on one picture.
+/// `--try` runs one filter on one picture.
 enum Trying {
     private static let formats = [
         "jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "tif": "tiff", "tiff": "tiff", "avif": "avif",
@@ -27,7 +27,7 @@ enum Trying {
         let process = try FilterProcess(plugin, arguments, joins: arguments.joins)
         let stages = try FilterChain(filter: process.filter, assignments: assignments).stages(format: format)
         let picture = try Descriptor.open(source, O_RDONLY)
-        // Whole or not at all.
+        // The result appears whole or not at all.
         let made = "\(result).\(getpid())"
         defer { unlink(made) }
         let begun = ContinuousClock.now

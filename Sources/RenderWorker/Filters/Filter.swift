@@ -5,12 +5,11 @@ import PipelineModel
 import WorkerConfinement
 import WorkerProtocol
 
-/// A filter of a loaded plugin.
 struct Filter {
     let description: StageDescription
     private let filter: PipelineFilter
     private let host: UnsafePointer<PipelineHost>
-    /// Its own folder, which it may read.
+    /// The filter's own folder, which it may read.
     let resources: String?
 
     /// `ownFolder` is the place of the filter's folder, whether that exists or not.
@@ -21,8 +20,8 @@ struct Filter {
         host = FilterHost.table(of: description.name, resources: resources, ownFolder: ownFolder)
     }
 
-    /// An address in its code.
-    var code: UnsafeRawPointer { unsafeBitCast(filter.apply, to: UnsafeRawPointer.self) }
+    /// An address in the filter's code.
+    var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
     func apply(_ stage: Stage, to picture: Picture, maxPixels: Int64 = .max) throws -> Picture {
         let input = description.traits.contains(.lumaOnly) ? try picture.luma() : picture
@@ -41,18 +40,18 @@ struct Filter {
         var made: UnsafeMutablePointer<VipsImage>?
         var status: Int32 = 0
         RefusedCall.forget()
-        // One more than it has, so that a filter that lets go of it does not end it at once.
+        // A spare reference keeps the input alive when a filter releases it by mistake.
         g_object_ref(input.image)
         defer { g_object_unref(input.image) }
         let references = input.references
         let complaint = FilterHost.complaint {
-            // One that has no parameters may still look at the first.
+            // A filter without parameters may still look at the first value.
             status = (values + [PipelineValue()]).withUnsafeBufferPointer {
                 $0.baseAddress.map { filter.apply(host, $0, input.image, &made) } ?? -1
             }
         }
         let (result, misuse) = owned(made, input, references)
-        // Even when it goes on without: what it makes then is not what it is to make.
+        // Even if the filter goes on without the call, its result is not the intended one.
         if let call = RefusedCall.first {
             throw WorkerFailure(filter: description.name, tried: call)
         }
@@ -60,12 +59,12 @@ struct Filter {
         if let misuse { throw failure(misuse) }
         guard let result else { throw failure("it returned no picture") }
         try check(result, against: input, maxPixels)
-        // Floating samples and the like are brought back to what stages agree on.
+        // Floating samples and the like are brought back to the samples that stages agree on.
         return try result.format == input.format ? result : result.inUsualSamples(as: input.format)
     }
 
-    /// What it made, as far as there is any use in it, and what it did wrong with references. Those that it took too many of are given
-    /// back, so that the mistake costs this picture alone.
+    /// The usable result, and the filter's mistake with references. References that it took too many of are given back,
+    /// so that the mistake costs this picture alone.
     private func owned(
         _ made: UnsafeMutablePointer<VipsImage>?, _ input: Picture, _ before: UInt32
     ) -> (result: Picture?, misuse: String?) {
@@ -114,6 +113,6 @@ struct Filter {
 extension Picture {
     fileprivate var references: UInt32 { cvips_references(image) }
 
-    /// Samples one after the other, in no packed form.
+    /// Whether samples lie one after the other, in no packed form.
     fileprivate var isPlain: Bool { image.pointee.Coding == VIPS_CODING_NONE }
 }

@@ -3,9 +3,11 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// What filters get of their host, and what they say through it. One picture is rendered at a time, so one place is enough.
+/// The host's side of the contract: services for filters, and their messages. One picture is rendered at a time, so one
+/// place is enough.
 ///
-/// A filter's table lives as long as the process: one that keeps the pointer, against the contract, reads no freed memory.
+/// A filter's table lives as long as the process: a filter that keeps the pointer, against the contract, reads no freed
+/// memory.
 enum FilterHost {
     private struct State {
         var names: [UInt: String] = [:]
@@ -36,7 +38,7 @@ enum FilterHost {
         return UnsafePointer(table)
     }
 
-    /// Who hears of it, and how it is known that the job is cancelled; once, before the first picture.
+    /// Sets the listener and the source of cancellation, once, before the first picture.
     static func connect(
         tell: @escaping @Sendable (WorkerMessage) -> Void, isCancelled: @escaping @Sendable () -> Bool,
         trail: FilterTrail?
@@ -48,7 +50,7 @@ enum FilterHost {
         }
     }
 
-    /// A new picture comes, of which so many lines are told.
+    /// A new picture comes, with a new allowance of lines.
     static func begin(lines: Int) {
         state.withLock { state in
             state.linesLeft = lines
@@ -68,14 +70,14 @@ enum FilterHost {
         tell(.said(FilterLine(filter: nil, isWarning: false, text: text)))
     }
 
-    /// Runs the code of filters, so that it is known whose it was if it never returns.
+    /// Runs filters' code, and names the filters first, so that they are known if it never returns.
     static func applying<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.trail?.enter(names) }
         defer { state.withLock { $0.trail?.leave() } }
         return try body()
     }
 
-    /// Runs a filter's function, and returns what that has complained of.
+    /// Runs a filter's function, and returns its complaint.
     static func complaint(_ body: () -> Void) -> String? {
         state.withLock { $0.complaint = nil }
         body()
@@ -98,7 +100,7 @@ enum FilterHost {
         if let (tell, filter) = heard { tell(.said(FilterLine(filter: filter, isWarning: isWarning, text: text))) }
     }
 
-    /// The contract says that it is not null; whether it is, the plugin decides.
+    /// The contract says that the pointer is not null, but a plugin may break it.
     private static func line(_ text: UnsafePointer<CChar>) -> String {
         guard UInt(bitPattern: text) != 0 else { return "" }
         let whole = String(cString: text)

@@ -12,15 +12,15 @@ struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []
     private let resources: [String]
-    /// Whether filters are joined into tables.
     private let joins: Bool
     /// Traits that are ignored.
     private let withdrawn: Set<StageTrait>
-    /// What all descriptions together may take of the message in which the daemon learns them.
+    /// The room for all descriptions in the message that brings them to the daemon.
     private var room = WorkerChannel.longestMessage * 3 / 4
 
-    /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own. Unless it `joins`, each
-    /// filter is applied for itself, to the picture itself. `loading` hears of each file before it is loaded.
+    /// `paths` are files, and folders of them; `resources` are the folders in which filters have folders of their own.
+    /// Unless it `joins`, each filter is applied to the picture itself, alone. `loading` hears of each file before it
+    /// is loaded.
     init(
         _ paths: [String], resources: [String] = [], joins: Bool = true, withdrawn: Set<StageTrait> = [],
         loading: (String) -> Void = { _ in }
@@ -46,7 +46,7 @@ struct FilterLibrary {
 
     var descriptions: [StageDescription] { filters.values.map(\.description).sorted { $0.name < $1.name } }
 
-    /// What the filters may read: their own folders, and fonts.
+    /// The files that filters may read: their own folders, and fonts.
     var readable: [String] {
         let drawsText = filters.values.contains { $0.description.traits.contains(.drawsText) }
         return filters.values.compactMap(\.resources).sorted() + (drawsText ? Walls.fonts : [])
@@ -54,7 +54,7 @@ struct FilterLibrary {
 
     func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
 
-    /// Those at the beginning of `stages` that go through one table, if any.
+    /// The table of the first stages that can share one, if any.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
         let length = TableRun.length(
             stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha, traits: traits)

@@ -2,8 +2,8 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// Several filters, or one, as one table: they run over a picture that holds every value once, and what comes out is looked up for each
-/// pixel. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
+/// One or several filters as one table: they run over a picture that holds every value once, and each pixel's result is
+/// looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]
 
@@ -13,12 +13,12 @@ struct FilterTable {
         var table = try Picture.everyValue(like: colours)
         for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
         try cancellation.check()
-        // Now, and not while the picture flows: what goes wrong here is the filters' own.
+        // The table is made now, and not while the picture flows: a failure here is the filters' own.
         table = try table.inMemory()
         guard !(picture.hasAlpha && table.hasAlpha) else {
             throw WorkerFailure(
                 stage: stages.map(\.stage.name).joined(separator: " + "),
-                message: "an alpha band was added to what has one, by a filter that says it leaves alpha as it is",
+                message: "a filter that says it leaves alpha as it is added an alpha band to a picture that has one",
                 advice: "leave the filter out of the chain, or mend it")
         }
         let result = try colours.then { cvips_maplut($0, $1, table.image) }.interpreted(table.interpretation)
@@ -27,7 +27,7 @@ struct FilterTable {
 }
 
 extension Picture {
-    /// 256 or 65536 pixels, each value once, in each of its bands.
+    /// A picture of 256 or 65536 pixels, which has each value once in each of its bands.
     fileprivate static func everyValue(like picture: Picture) throws -> Picture {
         let isWide: gboolean = picture.format == VIPS_FORMAT_USHORT ? 1 : 0
         let interpretation = picture.interpretation

@@ -1,3 +1,4 @@
+import CLinux
 import CPipelinePlugin
 import Glibc
 import PipelineModel
@@ -7,14 +8,13 @@ struct Plugin {
     let filter: PipelineFilter
     let description: StageDescription
 
-    /// Nil for a library that is none.
+    /// Returns nil for a library that is no plugin.
     init?(_ file: String) throws(PluginError) {
         guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
             throw PluginError("it can't be loaded: \(dlerror().map { String(cString: $0) } ?? "no reason was given")")
         }
-        guard let symbol = dlsym(handle, "pipeline_filter") else { return nil }
-        typealias Entry = @convention(c) () -> UnsafeRawPointer?
-        guard let start = unsafeBitCast(symbol, to: Entry.self)() else {
+        guard let entry = clinux_entry(handle, "pipeline_filter") else { return nil }
+        guard let start = entry() else {
             throw PluginError("its function 'pipeline_filter' returned nothing")
         }
         let layout = try PluginLayout(start)

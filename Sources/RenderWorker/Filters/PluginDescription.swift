@@ -1,7 +1,7 @@
 import CPipelinePlugin
 import PipelineModel
 
-/// Turns what a plugin says of itself into a stage's description, and refuses what makes no sense.
+/// Turns a plugin's description of itself into a stage's, and refuses nonsense.
 struct PluginDescription {
     private let layout: PluginLayout
     private let file: String
@@ -29,7 +29,7 @@ struct PluginDescription {
             }
             parameters.append(parameter)
         }
-        guard unsafeBitCast(filter.apply, to: UInt.self) != 0 else { throw PluginError("it has no function 'apply'") }
+        guard PluginLayout.code(of: filter) != nil else { throw PluginError("it has no function 'apply'") }
         return StageDescription(
             name: name, summary: try Self.text(filter.summary, "summary"),
             version: try Self.text(filter.version, "version"),
@@ -69,7 +69,7 @@ struct PluginDescription {
             && name.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
     }
 
-    /// Those of a newer contract are passed over.
+    /// Traits of a newer contract are passed over.
     private func traits() throws(PluginError) -> Set<StageTrait> {
         let all: [(PipelineTrait, StageTrait)] = [
             (PIPELINE_LUMA_ONLY, .lumaOnly), (PIPELINE_POINTWISE, .pointwise), (PIPELINE_CHANGES_SIZE, .changesSize),
@@ -123,7 +123,7 @@ struct PluginDescription {
         return choices
     }
 
-    /// The contract says that it is not null; whether it is, the plugin decides.
+    /// The contract says that the pointer is not null, but a plugin may break it.
     private static func text(
         _ pointer: UnsafePointer<CChar>, _ what: String, mayBeEmpty: Bool = false
     ) throws(PluginError) -> String {

@@ -1,4 +1,4 @@
-/// Why a plugin is left out.
+/// The reason why a plugin is left out.
 struct PluginError: Error, CustomStringConvertible {
     let description: String
 

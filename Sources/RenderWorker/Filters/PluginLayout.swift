@@ -1,13 +1,18 @@
 import CPipelinePlugin
 
-/// What a plugin says of itself, in the layout of this host: older ones have shorter structs, newer ones longer ones.
+/// A plugin's description in the layout of this host: older plugins have shorter structs, newer ones longer ones.
 struct PluginLayout {
     let filter: PipelineFilter
     let parameters: [PipelineParameter]
 
-    /// What every version has.
-    private static let leastFilter =
-        (MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0) + MemoryLayout<UnsafeRawPointer>.size
+    /// The address of the function `apply`, which a plugin may have left out, whatever the contract says.
+    static func code(of filter: PipelineFilter) -> UnsafeRawPointer? {
+        withUnsafeBytes(of: filter) { $0.load(fromByteOffset: apply, as: UnsafeRawPointer?.self) }
+    }
+
+    private static let apply = MemoryLayout.offset(of: \PipelineFilter.apply) ?? 0
+    /// The least size, which every version has.
+    private static let leastFilter = apply + MemoryLayout<UnsafeRawPointer>.size
     private static let leastParameter = MemoryLayout<PipelineParameter>.size
     /// No struct of any version is longer.
     private static let most = 4096
@@ -44,7 +49,7 @@ struct PluginLayout {
         }
     }
 
-    /// As much as both know; the rest is 0.
+    /// Copies the fields that both know; the rest is 0.
     private static func copy<Value>(_ source: UnsafeRawPointer, _ size: Int, as type: Value.Type) -> Value {
         withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
             let bytes = UnsafeMutableRawBufferPointer(room)

@@ -2,7 +2,6 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// Writes EXIF as new directories.
 extension EXIF {
     /// The block that libvips keeps as `exif-data`.
     var block: [UInt8] {
@@ -13,7 +12,7 @@ extension EXIF {
         return Self.prefix + order + plain.bytes(42, 2) + plain.bytes(first, 4) + bytes
     }
 
-    /// Adds EXIF to a TIFF, which libvips writes without, and all of IPTC, of which libvips writes a quarter.
+    /// Adds EXIF to a TIFF, which libvips leaves out, and all of IPTC, of which libvips writes a quarter.
     static func complete(_ target: Descriptor, of picture: Picture) throws {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))?.sized(picture.width, picture.height)
         let iptc = picture.blob("iptc-data").map {

@@ -38,7 +38,7 @@ struct EXIF {
 
     init(_ form: TIFFForm) { self.form = form }
 
-    /// Nil when neither the directory nor those that it points to have any of these tags.
+    /// Nil when neither the directory nor the directories below it have any of these tags.
     init?(_ directory: TIFFDirectory?) {
         guard let directory else { return nil }
         form = directory.form

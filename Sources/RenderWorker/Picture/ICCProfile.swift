@@ -3,7 +3,6 @@ import Foundation
 
 /// A colour profile: its name, its space, how it is applied, and whether it is sRGB.
 struct ICCProfile {
-    /// libvips' name of the field that holds it.
     static let field = "icc-profile-data"
 
     /// `RGB `, `GRAY`, `CMYK`, … without its spaces.

@@ -1,18 +1,19 @@
 import CVips
 import PipelineModel
 
-/// The bytes of memory that rendering an output needs: what libvips' streaming was measured to take, and what those decoders,
-/// turns and encoders add that hold a whole picture. `MemoryTests` holds it against what a worker's peak really is.
+/// Estimates the bytes that rendering an output needs: the measured need of libvips' streaming, and the need of
+/// decoders, turns and encoders that hold a whole picture. `MemoryTests` compares the estimate with a worker's real
+/// peak.
 struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
     let isProgressive: Bool
     let traits: (String) -> Set<StageTrait>
 
-    /// A worker that has rendered something small.
+    /// The memory of a worker that has rendered something small.
     private static let worker = 58 << 20
 
-    /// `stages` are those of all outputs.
+    /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
         let own = decoding.outputs.map { stages[$0] }.map { stages in
@@ -23,7 +24,7 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
     }
 
-    /// What several outputs begin with, and the largest results, as far as smaller ones are made of them.
+    /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
     private func shared(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int {
         guard decoding.isShared else { return 0 }
         let sizes = decoding.outputs.map { ResultSize(of: picture, stages[$0]).pixels }.sorted()
@@ -31,7 +32,6 @@ struct MemoryEstimate {
         return (decoded + sizes.dropFirst().reduce(0, +)) * bytesPerPixel(of: decoding.path)
     }
 
-    /// As it is held once it has been decoded.
     func bytesPerPixel(of path: DecoderPath) -> Int {
         path.isGrey ? picture.bytesPerSample * (hasAlpha ? 2 : 1) : bytesPerPixel
     }
@@ -48,12 +48,12 @@ struct MemoryEstimate {
         let width = max(picture.width / path.shrink, result.width)
         if path.colours == .storedLuma { return rows * width }
         guard hasAlpha else { return rows * width * bytesPerPixel }
-        // Premultiplied samples are floating numbers: of all colours, or of the luma alone.
+        // Premultiplied samples are floating numbers, for all colours or for the luma alone.
         let isGrey = stages.contains { traits($0.name).contains(.lumaOnly) }
         return rows * width * bytesPerPixel * (looksAround ? 4 : resizes ? (isGrey ? 2 : 3) : 1)
     }
 
-    /// Whether it is a filter in which a pixel of the result depends on several of the input, as in a blur.
+    /// Whether a pixel of the filter's result depends on several of the input, as in a blur.
     private func looksAround(_ stage: Stage) -> Bool {
         StageCatalog.builtIn[stage.name] == nil && !traits(stage.name).contains(.pointwise)
     }
@@ -67,9 +67,9 @@ struct MemoryEstimate {
         case .png:
             return isProgressive ? pixels * bytesPerPixel : 0
         case .webp:
-            // Its luma at full size, its colours at half, and what is made of the luma.
+            // libwebp holds luma at full size and colours at half; the luma's result comes on top.
             if path.colours == .storedLuma { return source.size + pixels * 3 / 2 + decoded }
-            // Without loss it is decoded at full size, then shrunk; alpha is always stored so.
+            // A lossless picture is decoded at full size, then shrunk; alpha is always stored so.
             let whole = hasAlpha || source.isLosslessWebP ? 4 * pixels + 4 * decoded : 0
             let canvas = (picture.integer("n-pages") ?? 1) > 1 ? 4 * decoded : 0
             return source.size + canvas + max(10 * decoded, whole)
@@ -82,7 +82,7 @@ struct MemoryEstimate {
         }
     }
 
-    /// A progressive JPEG's, two bytes each, held until the last scan.
+    /// The coefficients of a progressive JPEG, two bytes each, which are held until the last scan.
     private var coefficients: Int {
         guard isProgressive else { return 0 }
         let halvesChroma = picture.bands == 3 && picture.text("jpeg-chroma-subsample") == "4:2:0"
@@ -94,7 +94,7 @@ struct MemoryEstimate {
         return result.pixels * bytesPerPixel(of: path)
     }
 
-    /// What lies in memory as a whole, for the filters that ask for it.
+    /// The memory of whole pictures, for the filters that ask for them.
     private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
@@ -103,7 +103,7 @@ struct MemoryEstimate {
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         switch stages.last.map({ SaveStage($0).format }) {
-        // What is drawn, rather than photographed, takes the most: four times as much as a photograph.
+        // Drawings take the most: four times as much as a photograph.
         case "avif": 35 << 20 + result.pixels * 105
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         default: 0
@@ -121,7 +121,7 @@ extension SourceFile {
             return 2 * min(height, 1 << 16) * min(across, 1 << 20) * picture.bands * picture.bytesPerSample
         }
         guard directory.numbers(compression).first != 1 else { return 0 }
-        // Of a strip its compressed bytes alone are held.
+        // For a strip only its compressed bytes are held.
         let rows = min(directory.numbers(rowsPerStrip).first ?? picture.height, picture.height)
         return Int(Double(size) * Double(rows) / Double(max(1, picture.height)))
     }

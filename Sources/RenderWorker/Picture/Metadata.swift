@@ -1,6 +1,6 @@
 import CVips
 
-/// What of a picture's metadata goes with the result.
+/// The part of a picture's metadata that goes with the result.
 enum Metadata: String {
     case keep, strip, copyright
 
@@ -10,7 +10,7 @@ enum Metadata: String {
         "orientation", "resolution-unit",
     ]
 
-    /// For a picture whose pixels were decoded elsewhere.
+    /// Meant for a picture whose pixels were decoded elsewhere.
     static func copy(from file: Picture, to picture: Picture) throws -> Picture {
         let image = file.image
         let result = try picture.then {
@@ -23,11 +23,11 @@ enum Metadata: String {
     /// `picture` with the fields that are written to a file of `format`. Its pixels are upright sRGB or grey already.
     func apply(to picture: Picture, for format: String) throws -> Picture {
         let result = try picture.withOwnFields()
-        // It shows the picture as it was before the filters.
+        // The thumbnail shows the picture before the filters.
         result.removeField("jpeg-thumbnail-data")
-        // The encoders write 1 then.
+        // Without the field the encoders write 1.
         result.removeField("orientation")
-        // A profile for three colours says nothing of one.
+        // A profile for three colours does not fit one.
         if result.bands < 3 || self == .strip { result.removeField(ICCProfile.field) }
         switch self {
         case .keep:
@@ -106,7 +106,7 @@ extension Picture {
         }
     }
 
-    /// Removes the field when nothing is left of it.
+    /// Removes the field when it would be empty.
     private func replace(_ field: String, with bytes: [UInt8]) {
         if bytes.isEmpty { removeField(field) } else { setBlob(field, bytes) }
     }

@@ -7,11 +7,11 @@ import WorkerProtocol
 struct OpenPicture {
     let header: PictureHeader
     private let source: SourceFile
-    /// Its header; no pixel of it is read.
+    /// The picture's header; no pixel of it is read.
     private let file: Picture
-    /// Where the pixels come from was made of this: it has what a picture carries beside them.
+    /// The original of a picture that came over a barrier: it has everything but the pixels.
     private let original: SourceFile?
-    /// With their stages in the order in which they are carried out.
+    /// The outputs, with their stages in the order in which they run.
     private let outputs: [RenderOutput]
     private let plan: DecodePlan
     private let filters: FilterLibrary
@@ -31,7 +31,7 @@ struct OpenPicture {
         maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
         file = picture
-        // As high as all pages that are decoded: of several the first alone is.
+        // The height of all decoded pages: of several pages the first alone is decoded.
         let pixels = Int64(picture.width) * Int64(picture.height)
         guard pixels <= request.maxPixels else {
             throw WorkerFailure(
@@ -67,15 +67,15 @@ struct OpenPicture {
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: picture.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words,
-            // One is decoded after the other.
+            // The decodings come one after the other.
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
     }
 
-    /// Those of the picture, once for each output.
+    /// The picture's pixels, once for each output.
     var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(outputs.count) }
 
-    /// How often pixels are made to flow: once for each output, before that into memory when the picture has to be
-    /// turned or a filter needs all of it, and once for those that several outputs share. Brief ones are not counted.
+    /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
+    /// filter needs all of it; and once for a decoding that several outputs share. Brief evaluations are not counted.
     var evaluations: Int {
         let wholePictures = outputs.flatMap(\.stages).count { filters.traits($0.name).contains(.wholePicture) }
         return outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
@@ -98,7 +98,6 @@ struct OpenPicture {
         return targets.indices.compactMap { results[$0] }
     }
 
-    /// Renders one output.
     private func render(
         _ index: Int, from decoded: inout DecodedPicture, before others: ArraySlice<Int>, into target: Descriptor
     ) throws -> RenderedOutput {
@@ -111,7 +110,7 @@ struct OpenPicture {
         picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
         if let original {
             picture = try original.reading { try Metadata.copy(from: original.picture(), to: picture) }
-            // It is upright already.
+            // The picture is upright already.
             picture.removeField("orientation")
         }
         while let stage = stages.popFirst() {
@@ -144,7 +143,7 @@ struct OpenPicture {
         throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
     }
 
-    /// What was read while somebody wrote to it is neither what it was nor what it is.
+    /// A file that somebody wrote to meanwhile has given neither its old nor its new picture.
     func refuseChange() throws {
         guard try source.hasChanged() else { return }
         throw WorkerFailure(
@@ -152,12 +151,11 @@ struct OpenPicture {
             advice: "when it is whole: pipectl retry")
     }
 
-    /// In the orientation in which it is stored: turning the smaller picture is cheaper.
+    /// The target in the stored orientation: turning the smaller picture is cheaper.
     private func target(_ resize: ResizeStage) -> ResizeStage.Target {
         resize.target(stored: header.width, header.height, isTurned: header.orientation >= 5)
     }
 
-    /// What an output is resized to at its beginning.
     private func target(of output: Int) -> ResizeStage.Target? {
         outputs[output].stages.first.flatMap(ResizeStage.init).map(target)
     }
@@ -166,7 +164,8 @@ struct OpenPicture {
         target(of: output).map { $0.width * $0.height } ?? header.width * header.height
     }
 
-    /// Made of the decoded pixels, or of what an output before was made of; kept for those after it that can be made of this.
+    /// Resizes the decoded pixels, or the picture of an earlier output, and keeps the result for later outputs that can
+    /// use it.
     private func resized(
         _ resize: ResizeStage, from decoded: inout DecodedPicture, before others: ArraySlice<Int>
     ) throws -> Picture {
@@ -197,12 +196,12 @@ struct OpenPicture {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
-        // A profile that is for grey did not count before.
+        // A profile for grey did not count until now.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
         case .storedLuma:
             try cancellation.check()
             guard let grey = try source.storedLuma(shrink: path.shrink) else {
-                // Damaged, perhaps: libvips' own way decides whether too much so.
+                // The file may be damaged: libvips' own decoder decides whether too much so.
                 return try source.picture()
             }
             try cancellation.check()
@@ -215,7 +214,7 @@ struct OpenPicture {
         // The smaller copy is read once for errors before it is used. If it is damaged, the picture itself may still be
         // whole.
         guard try canRead(shrink) else { return try source.picture() }
-        // What a TIFF's smaller copies carry beside pixels is left to who wrote them.
+        // Smaller copies carry metadata as their writer liked; the picture's own is taken.
         let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
         whole.copyField(ICCProfile.field, from: file)
         return whole
@@ -230,8 +229,8 @@ struct OpenPicture {
         }
     }
 
-    /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a grumble. Extra bytes
-    /// between markers do no harm: some cameras write them.
+    /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a warning. Extra
+    /// bytes between markers do no harm: some cameras write them.
     private func refuseDamage() throws {
         guard !source.acceptsDamage else { return }
         let grumble = VipsError.take()
@@ -243,7 +242,7 @@ struct OpenPicture {
         try within(filters.joined(separator: " + ")) { try FilterHost.applying(filters, body) }
     }
 
-    /// Gives what libvips says the name of the stage in which it said so.
+    /// Puts the stage's name on a failure of libvips.
     private func within<Result>(_ stage: String, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
             throw WorkerFailure(stage: stage, message: error.reason)
@@ -252,7 +251,7 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// How its luma is had.
+    /// The way to the picture's luma.
     fileprivate func luma(_ picture: Picture) throws -> SourceFacts.Luma {
         if let profile = picture.profile, !profile.isSRGB {
             return .none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first")
@@ -263,7 +262,7 @@ extension SourceFile {
 }
 
 extension SourceFacts {
-    /// An output with filters that can be moved behind a resize which makes the picture smaller.
+    /// The output, with movable filters behind a resize which makes the picture smaller.
     fileprivate func ordered(_ output: RenderOutput, _ traits: (String) -> Set<StageTrait>) -> RenderOutput {
         var result = output
         result.stages = ResizeFirst.order(output.stages, traits: traits)

@@ -11,7 +11,7 @@ struct PhotoshopResources {
     /// Other programs' blocks have signs of their own.
     private static let signs = ["8BIM", "AgHg", "DCSR", "MeSa", "PHUT"]
     private static let iptcID = 0x0404
-    /// Small copies of the picture as it was before the filters.
+    /// Thumbnails show the picture before the filters.
     private static let thumbnailIDs = [0x0409, 0x040c]
 
     private var list: [Resource] = []
@@ -51,7 +51,6 @@ struct PhotoshopResources {
 
     var iptc: [UInt8]? { list.first { $0.id == Self.iptcID }.map { Array($0.bytes[$0.data]) } }
 
-    /// The bytes of the other blocks.
     var withoutIPTC: [UInt8] { list.filter { $0.id != Self.iptcID }.flatMap(\.bytes) }
 
     var bytes: [UInt8] { list.flatMap(\.bytes) }

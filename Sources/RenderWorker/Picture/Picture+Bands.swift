@@ -1,8 +1,7 @@
 import CVips
 
-/// The colours of a picture, and what lies beside them.
+/// The colours of a picture, and its alpha.
 extension Picture {
-    /// Without alpha.
     var colourBands: Int { bands - (hasAlpha ? 1 : 0) }
 
     func withoutAlpha() throws -> Picture {

@@ -1,13 +1,14 @@
 import CVips
 
-/// What filters and encoders get: sRGB or grey, gamma-encoded, 8 or 16 bit, alpha last if there is any.
+/// Brings a picture to the colours of filters and encoders: sRGB or grey, gamma-encoded, 8 or 16 bit, alpha last if
+/// there is any.
 extension Picture {
     /// The picture has usual samples already.
     func inStandardColours() throws -> Picture {
         let profile = profile
         if let profile, profile.isSRGB { return self }
         if let profile, let result = try? transformed(by: profile) { return result }
-        // A profile that can't be used is as good as none.
+        // An unusable profile is treated as none.
         let plain = try withoutProfile()
         return try isCMYK ? plain.inSRGB(VIPS_INTENT_RELATIVE) : plain
     }

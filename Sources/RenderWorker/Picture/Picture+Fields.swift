@@ -1,6 +1,5 @@
 import CVips
 
-/// The named fields of a picture's header.
 extension Picture {
     var fieldNames: [String] {
         guard let names = vips_image_get_fields(image) else { return [] }

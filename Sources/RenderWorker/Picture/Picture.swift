@@ -4,7 +4,6 @@ import CVips
 final class Picture {
     let image: UnsafeMutablePointer<VipsImage>
 
-    /// Takes ownership of one reference.
     init(owning image: UnsafeMutablePointer<VipsImage>) {
         self.image = image
     }
@@ -50,7 +49,7 @@ final class Picture {
         try cancellation.guarding(self, encoding: 0, inMemory)
     }
 
-    /// The same of a picture so small that there is nothing to cancel.
+    /// The same for a picture so small that there is nothing to cancel.
     func inMemory() throws -> Picture {
         guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
         return Picture(owning: copy)

@@ -1,4 +1,4 @@
-/// Tells a camera's RAW file from the TIFF that most of them also are.
+/// Tells a camera's RAW file from the TIFF that most RAW files also are.
 enum CameraRaw {
     private static let suffixes: Set = [
         "3fr", "arw", "cr2", "cr3", "dcr", "dng", "erf", "fff", "iiq", "kdc", "mef", "mos", "nef", "nrw", "orf", "pef",
@@ -6,10 +6,10 @@ enum CameraRaw {
         "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
     ]
 
-    /// Photometric interpretations of what comes straight from a sensor: a colour filter array, linear raw.
+    /// Photometric interpretations of a sensor's own samples: a colour filter array, linear raw.
     private static let sensorData = [32803, 34892]
 
-    /// By its first bytes, of those that are no TIFF.
+    /// Whether the first bytes, which are no TIFF's, are those of a RAW file.
     static func isRaw(prefix: [UInt8]) -> Bool {
         let signs: [(offset: Int, text: String)] = [
             (8, "CR"), (0, "FUJIFILM"), (0, "IIU\0"), (0, "IIRO"), (0, "IIRS"), (0, "MMOR"), (0, "FOVb"),
@@ -18,7 +18,7 @@ enum CameraRaw {
         return signs.contains { prefix.dropFirst($0.offset).starts(with: $0.text.utf8) }
     }
 
-    /// Of what is a TIFF by its first bytes: by the tags that DNG and others have, or, since makers hide theirs, by its name.
+    /// Whether a TIFF is a RAW file: by the tags of DNG and others or, since makers hide theirs, by its name.
     static func isRaw(tiff read: @escaping TIFFDirectory.Reader, name: String) -> Bool {
         let suffix = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
         guard !suffixes.contains(suffix) else { return true }

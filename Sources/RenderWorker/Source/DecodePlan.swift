@@ -1,19 +1,19 @@
-/// How often a picture is decoded for its outputs, and how: once for all of them, unless that would take more than it saves.
+/// Plans how a picture is decoded for its outputs: once for all of them, unless that would take more than it saves.
 struct DecodePlan {
     struct Decoding {
         var path: DecoderPath
-        /// Those that are made of it, by their places in the job.
+        /// The outputs that are made of it, by their places in the job.
         var outputs: [Int]
 
-        /// Its pixels are kept in memory then, for each to begin with.
+        /// The pixels stay in memory, for each output to begin with.
         var isShared: Bool { outputs.count > 1 }
     }
 
     let decodings: [Decoding]
-    /// In words, for each output.
+    /// The way of each output, in words.
     let words: [String]
 
-    /// What is shared lies in memory as a whole; larger pictures are decoded anew for each output, line by line.
+    /// A shared picture lies in memory as a whole; larger pictures are decoded anew for each output, line by line.
     private static let mostShared = 128 << 20
 
     init(_ paths: [DecoderPath], of facts: SourceFacts, bytesPerPixel: (DecoderPath) -> Int) {

@@ -1,23 +1,22 @@
 import PipelineModel
 
-/// How the pixels of a picture are read: the cheapest way that the stages allow, and why it is that one.
+/// How the pixels of a picture are read: the cheapest way that the stages allow, with the reason.
 struct DecoderPath: CustomStringConvertible, Equatable {
     enum Colours {
-        /// The luma that the file itself stores, and nothing else of it.
+        /// The file's own luma is read, and nothing else.
         case storedLuma
-        /// All of them, of which luma is made before anything else.
+        /// All colours are read, and made luma before anything else.
         case luma
         case all
     }
 
     var colours: Colours
-    /// To 1/n of its size, where the file or its decoder has that.
+    /// The picture is read at 1/n of its size, where the file or its decoder can do that.
     var shrink: Int
     var reason: String
 
     var isGrey: Bool { colours != .all }
 
-    /// Without the reason.
     var words: String {
         let size = shrink == 1 ? "whole" : "1/\(shrink)"
         return switch colours {
@@ -32,7 +31,7 @@ struct DecoderPath: CustomStringConvertible, Equatable {
     static func choose(_ facts: SourceFacts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
         let resize = stages.first.flatMap(ResizeStage.init)
         let filter = stages.dropFirst(resize == nil ? 0 : 1).first
-        // Who names a kernel wants every pixel to pass through it.
+        // A chain that names a kernel wants every pixel to pass through it.
         if let resize, !resize.mayShrinkWhileDecoding {
             return DecoderPath(colours: .all, shrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
         }
@@ -59,40 +58,40 @@ struct DecoderPath: CustomStringConvertible, Equatable {
     }
 }
 
-/// What a file offers, by its header.
+/// A file's possibilities, by its header.
 struct SourceFacts {
     enum Luma: Equatable {
-        /// Its first component is the luma of sRGB, and can be decoded alone.
+        /// The first component is the luma of sRGB, and can be decoded alone.
         case stored
-        /// It follows from the samples as they are.
+        /// Luma follows from the samples as they are.
         case made
-        /// Something comes before it.
+        /// A conversion must come before luma.
         case none(String)
     }
 
     var format: SourceFormat
     /// In bytes.
     var length: Int
-    /// As it is stored, before it is turned upright.
+    /// The size as stored, before the picture is turned upright.
     var width: Int
     var height: Int
     var isTurned: Bool
     var isGrey: Bool
     var luma: Luma
-    /// The parts of its size to which it can be decoded, the smallest first.
+    /// The parts of the size to which it can be decoded, the smallest first.
     var shrinks: [Int]
 
     /// The file and its luma are held in memory as a whole; larger ones stream.
     private static let mostMemory = 96 << 20
 
     fileprivate func fitsMemory(at shrink: Int) -> Bool {
-        // libwebp makes luma and colours of full and half size; TurboJPEG what is wanted.
+        // libwebp makes luma and colours at full and half size; TurboJPEG makes the wanted size.
         let held = format == .webp ? width * height * 3 / 2 : width / shrink * (height / shrink)
         return length + held <= Self.mostMemory
     }
 
-    /// The largest that leaves the decoder's picture at least as large as the target. Decoders of luma round up to whole pixels; libvips'
-    /// loaders leave out the last part of one.
+    /// The largest shrink that leaves the decoder's picture at least as large as the target. Decoders of luma round up
+    /// to whole pixels; libvips' loaders leave out the last part of one.
     fileprivate func shrink(for resize: ResizeStage?, roundsUp: Bool) -> Int {
         guard let target = resize.map(target) else { return 1 }
         func decoded(_ size: Int, _ shrink: Int) -> Int { roundsUp ? (size + shrink - 1) / shrink : size / shrink }
@@ -106,7 +105,6 @@ struct SourceFacts {
         return shrinks.isEmpty ? "\(result); a \(format.rawValue) holds nothing smaller" : result
     }
 
-    /// In the orientation in which it is stored.
     func target(_ resize: ResizeStage) -> ResizeStage.Target {
         resize.target(stored: width, height, isTurned: isTurned)
     }

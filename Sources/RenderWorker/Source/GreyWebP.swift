@@ -1,18 +1,18 @@
 import CVips
 import CWebP
 
-/// A WebP's own luma, decoded by libwebp at a fraction of its size, without conversion to colours.
+/// Reads a WebP's own luma with libwebp at a fraction of its size, without conversion to colours.
 enum GreyWebP {
-    /// Whether it is one picture, stored with loss and without alpha: others have no luma of their own. nil when the header goes on behind
-    /// these bytes.
+    /// Whether it is one lossy picture without alpha: others have no luma of their own. Nil when the header goes on
+    /// behind these bytes.
     static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let features = features(start) else { return nil }
         let isLossy = features.format == 1
         return isLossy && features.has_alpha == 0 && features.has_animation == 0
     }
 
-    /// One band in memory; nil when the file is not whole, or anything else is odd: libvips' way decides then. Shrunk here, by averages,
-    /// because libwebp's own rescaler does the same ten times as slowly, and for colours, too.
+    /// One band in memory; nil when the file is not whole, or anything else is odd: then libvips decodes it. It is
+    /// shrunk here, by averages: libwebp's own rescaler is ten times as slow, and works on colours, too.
     static func decode(_ bytes: [UInt8], shrink: Int) -> Picture? {
         guard features(bytes) != nil else { return nil }
         var (width, height, stride) = (Int32(0), Int32(0), Int32(0))
@@ -25,7 +25,7 @@ enum GreyWebP {
         let across = (width + Int32(shrink) - 1) / Int32(shrink), down = (height + Int32(shrink) - 1) / Int32(shrink)
         return Picture.grey(across, down) { pixels in
             let (across, down) = (Int(across), Int(down))
-            // Known when it is compiled, the inner loops unroll.
+            // With a constant `side` the compiler unrolls the inner loops.
             switch shrink {
             case 1: plane.average(1, into: pixels, across, down)
             case 2: plane.average(2, into: pixels, across, down)
@@ -42,7 +42,8 @@ enum GreyWebP {
         let width: Int
         let height: Int
 
-        /// Of each square of `side` samples one, in the full range; at the edges the last ones count again.
+        /// Makes one sample, in the full range, of each square of `side` samples; at the edges the last ones count
+        /// again.
         @inline(__always)
         func average(_ side: Int, into pixels: UnsafeMutablePointer<UInt8>, _ across: Int, _ down: Int) {
             let area = UInt32(side * side)

@@ -3,12 +3,12 @@ import PipelineModel
 import Synchronization
 import WorkerProtocol
 
-/// The first read that the disk refused. Decoders don't report it: they take a file that can't be read for one that
-/// ends there, and some go on with what they have.
+/// The first read that the disk refused. Decoders don't report it: they take the failure for the end of the file, and
+/// some go on with the data that they have.
 struct ReadFailure: Sendable {
     private static let known = Mutex<ReadFailure?>(nil)
 
-    /// In words: the picture, or a result that is checked.
+    /// The file's name in messages: the picture, or a result that is checked.
     let file: String
     let code: Int32
 
@@ -21,7 +21,6 @@ struct ReadFailure: Sendable {
 
     static var first: ReadFailure? { known.withLock { $0 } }
 
-    /// Throws if any read has failed.
     static func check() throws {
         if let first { throw WorkerFailure(reading: first) }
     }

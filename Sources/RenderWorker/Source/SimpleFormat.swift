@@ -19,7 +19,7 @@ enum SimpleFormat {
         guard bytes.count > 3, bytes[0] == UInt8(ascii: "P"), Self.isSpace(bytes[2]),
             let name = names[Character(UnicodeScalar(bytes[1]))]
         else { return nil }
-        // A number or a comment follows; in PAM, words.
+        // In PAM words follow; in the others a number or a comment.
         let next = bytes.dropFirst(2).drop(while: isSpace).first.map { Character(UnicodeScalar($0)) }
         return name == "PAM" || next?.isNumber == true || next == "#" ? name : nil
     }

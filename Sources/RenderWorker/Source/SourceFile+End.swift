@@ -1,5 +1,6 @@
 extension SourceFile {
-    /// Whether it goes to its end, by what its format says of that. A TIFF says nothing; of ours the directory lies at the end.
+    /// Whether the file goes to its end, by its format's own signs. A TIFF has none; in our own results the directory
+    /// lies at the end.
     var isWhole: Bool {
         switch format {
         case .jpeg: exactly(size - 2, 2) == [0xff, 0xd9]
@@ -13,11 +14,11 @@ extension SourceFile {
 
     private var boxesAreWhole: Bool {
         var at = 0
-        // As many as a picture has, many times over.
+        // The bound is many times the number of blocks in a real picture.
         for _ in 0..<100 where at < size {
             guard let head = exactly(at, 4) else { return false }
             let length = head.reduce(0) { $0 << 8 | Int($1) }
-            // 0 reaches to the end, 1 has its length elsewhere.
+            // A length of 0 reaches to the end; with 1 the length is elsewhere.
             guard length >= 8 else { return true }
             at += length
         }

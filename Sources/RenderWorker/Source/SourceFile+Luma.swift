@@ -1,5 +1,6 @@
 extension SourceFile {
-    /// The header lies behind EXIF and profile, which rarely need more than the first of these, and hardly ever more than the second.
+    /// The header lies behind EXIF and profile, which rarely need more than the first length, and hardly ever more than
+    /// the second.
     private static let headerLengths = [1 << 16, 1 << 20]
 
     /// Whether its luma can be decoded without its colours.
@@ -16,7 +17,7 @@ extension SourceFile {
         }
     }
 
-    /// That luma, in memory; nil when anything about the file is odd.
+    /// The stored luma, in memory; nil when anything about the file is odd.
     func storedLuma(shrink: Int) throws -> Picture? {
         format == .webp
             ? GreyWebP.decode(try bytes(), shrink: shrink) : GreyJPEG.decode(try bytes(), shrink: shrink)

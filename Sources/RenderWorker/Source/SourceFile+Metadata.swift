@@ -1,5 +1,5 @@
 extension SourceFile {
-    /// Adds the metadata that libvips' loaders leave out, or give another name.
+    /// Adds metadata that libvips' loaders leave out, or rename.
     func addMetadata(to picture: Picture) {
         switch format {
         case .tiff:

@@ -9,9 +9,9 @@ struct SourceFile {
     let format: SourceFormat
     let size: Int
     private let modified: timespec
-    /// How messages name the file: the picture, or the result.
+    /// The file's name in messages: the picture, or the result.
     private let words: String
-    /// Whether what is there of a damaged picture is good enough.
+    /// Whether the rest of a damaged picture is good enough.
     let acceptsDamage: Bool
 
     init(
@@ -35,19 +35,18 @@ struct SourceFile {
         }
     }
 
-    /// Whether it is another than when it was opened.
     func hasChanged() throws -> Bool {
         let now = try descriptor.status()
         return Int(now.st_size) != size || now.st_mtim.tv_sec != modified.tv_sec
             || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
-    /// The parts of its size to which it can be decoded, the smallest first.
+    /// The parts of the size to which it can be decoded, the smallest first.
     var shrinks: [Int] {
         switch format {
         case .jpeg, .webp: [8, 4, 2]
         case .tiff: pyramid.shrinks
-        // A HEIF's thumbnail is not the picture, but what its writer made of it.
+        // A HEIF's thumbnail is another picture, made by the file's writer.
         case .png, .gif, .heif, .avif: []
         }
     }
@@ -55,11 +54,11 @@ struct SourceFile {
     /// The number of pictures in so many pages. Smaller copies of the first picture do not count.
     func pictures(among pages: Int) -> Int { format == .tiff ? pages - pyramid.pages : pages }
 
-    /// A lazy picture of it, read from top to bottom, shrunk where `shrinks` says that it can be.
+    /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows.
     func picture(shrink: Int = 1) throws -> Picture {
         guard let source = SourceReader.source(descriptor, size: size, of: words) else { throw VipsError.take() }
         defer { g_object_unref(source) }
-        // Not at mere warnings: many a camera writes what a decoder grumbles at, and reads well.
+        // Warnings don't fail: many a camera writes files that make a decoder grumble, and read well.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
         let picture = try Picture.made { out in
             switch format {
@@ -73,16 +72,16 @@ struct SourceFile {
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
         }
-        // A picture in memory that was made of it may outlive it.
+        // A picture made in memory may outlive the loader's one.
         cvips_own_blobs(picture.image)
         addMetadata(to: picture)
         return picture
     }
 
-    /// Gives what libvips says while it reads the words of the person who dropped the picture.
+    /// Turns libvips' failure to read into one for the person who dropped the picture.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
-            // The decoders of the others say themselves when the end is missing.
+            // The decoders of other formats report a missing end themselves.
             let isCut = [.png, .webp, .heif, .avif].contains(format) && !isWhole
             throw WorkerFailure(reading: error, of: format, isCut: isCut)
         }
@@ -97,7 +96,7 @@ struct SourceFile {
 
     private var pyramid: TIFFPyramid { TIFFPyramid(tiffDirectory) }
 
-    /// Whether its first frame is of the kind of WebP that loses nothing.
+    /// Whether its first frame is a lossless WebP.
     var isLosslessWebP: Bool {
         var at = 12
         // The picture comes early; a file of nothing but small chunks is no picture.

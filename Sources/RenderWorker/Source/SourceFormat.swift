@@ -1,6 +1,6 @@
 import WorkerProtocol
 
-/// A picture's kind, told by its first bytes; never by its name, and never by asking every decoder.
+/// A picture's kind, by its first bytes: neither its name counts, nor are all decoders asked.
 enum SourceFormat: String {
     case jpeg, png, webp, tiff, gif, heif, avif
 

@@ -16,7 +16,7 @@ final class SourceReader {
         self.file = file
     }
 
-    /// A source of a file's bytes, as many as it had when it was opened. The caller owns it.
+    /// A source of a file's bytes, up to its size when it was opened. The caller owns it.
     static func source(_ descriptor: Descriptor, size: Int, of file: String) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
@@ -37,7 +37,7 @@ final class SourceReader {
         return gint64(got)
     }
 
-    /// Stays where it is when a file leads to a place before its start, or beyond all numbers.
+    /// Does not move when a file leads to a place before its start, or beyond all numbers.
     private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
         let start =
             switch whence {

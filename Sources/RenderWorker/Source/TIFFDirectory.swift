@@ -1,9 +1,9 @@
-/// The first directory of a TIFF, which is also how EXIF is laid out: tags, and where their values lie.
+/// The first directory of a TIFF, which is also EXIF's layout: tags, and the places of their values.
 struct TIFFDirectory {
     struct Entry {
         var type: Int
         var count: Int
-        /// Where the value lies, in bytes from the TIFF's start.
+        /// The place of the value, in bytes from the TIFF's start.
         var offset: Int
         var isInline: Bool
     }
@@ -13,7 +13,7 @@ struct TIFFDirectory {
     let form: TIFFForm
     private let read: Reader
     private(set) var entries: [Int: Entry] = [:]
-    /// Where the next one lies; 0 behind the last.
+    /// The place of the next directory; 0 behind the last.
     private(set) var next = 0
 
     /// The directory at `offset`, or the first one. Nil when the bytes are no TIFF.

@@ -25,7 +25,6 @@ struct TIFFForm: Equatable {
         return isBigEndian ? little.reversed() : little
     }
 
-    /// The size of one value of a type.
     static func size(of type: Int) -> Int {
         switch type {
         case 3, 8: 2

@@ -1,6 +1,6 @@
 import CVips
 
-/// The smaller copies of its picture that a TIFF may hold: as pages of their own behind it, or as subdirectories.
+/// The smaller copies of a TIFF's picture, as pages of their own behind it, or as subdirectories.
 struct TIFFPyramid {
     private enum Place {
         case page(Int)
@@ -9,7 +9,7 @@ struct TIFFPyramid {
 
     private let places: [Int: Place]
 
-    /// Which parts of the picture's size there are, the smallest first.
+    /// The sizes of the copies as parts of the picture's, the smallest first.
     var shrinks: [Int] { places.keys.sorted(by: >) }
 
     /// How many of the copies are pages of their own.
@@ -51,7 +51,8 @@ struct TIFFPyramid {
 }
 
 extension TIFFDirectory {
-    /// Which part of this one's size a copy has that says that it is one: a power of two, in samples of the same kind.
+    /// The copy's part of this picture's size, if it says that it is a copy: a power of two, in samples of the same
+    /// kind.
     fileprivate func shrink(of copy: TIFFDirectory) -> Int? {
         let (kind, width, height, bits, samples) = (254, 256, 257, 258, 277)
         guard let kind = copy.numbers(kind).first, kind & 1 == 1,
@@ -60,7 +61,7 @@ extension TIFFDirectory {
             let copyAcross = copy.numbers(width).first, let copyDown = copy.numbers(height).first
         else { return nil }
         return [2, 4, 8, 16, 32, 64].first { shrink in
-            // Rounded down by some, up by others.
+            // Some writers round down, some up.
             (across / shrink...(across + shrink - 1) / shrink).contains(copyAcross)
                 && (down / shrink...(down + shrink - 1) / shrink).contains(copyDown)
         }

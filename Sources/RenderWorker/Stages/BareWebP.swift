@@ -23,7 +23,7 @@ enum BareWebP {
         return vips_target_write(target, bare.bytes, bare.size) == 0 ? vips_target_end(target) : -1
     }
 
-    /// Blames the encoder: without a word of libvips a failure is taken for one of reading the picture.
+    /// Blames the encoder: a failure without libvips' words would be taken for one of reading the picture.
     private static func failed(_ reason: String) -> Int32 {
         cvips_error("webpsave", reason)
         return -1

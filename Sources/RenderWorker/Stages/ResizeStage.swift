@@ -1,11 +1,11 @@
 import CVips
 import PipelineModel
 
-/// `resize`: the size that is asked for, and the way there.
+/// `resize` computes the wanted size, and makes it.
 struct ResizeStage {
     static let name = "resize"
 
-    /// A size to scale to, and what is cut out of the middle of that.
+    /// A size to scale to, and the part that is cut out of its middle.
     struct Target: Equatable {
         var width: Int
         var height: Int
@@ -15,7 +15,7 @@ struct ResizeStage {
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
 
-        /// Whether a picture of this size is large enough to be resized to it for the second time without that showing.
+        /// Whether a picture of this size is so large that a second resize to the target does not show.
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
 
@@ -42,7 +42,7 @@ struct ResizeStage {
     func target(_ sourceWidth: Int, _ sourceHeight: Int) -> Target {
         let (w, h) = (Double(sourceWidth), Double(sourceHeight))
         func sized(_ x: Double, _ y: Double) -> Target {
-            // Half a pixel goes: at half its size a picture of odd sides is what decoders make of it.
+            // Half a pixel is dropped: decoders make the same of a picture of odd sides at half its size.
             func side(_ size: Double) -> Int { Int(max(1, min((size - 0.5).rounded(.up), Self.mostASide))) }
             let (x, y) = (side(w * x), side(h * y))
             return Target(width: x, height: y, cropWidth: x, cropHeight: y)
@@ -82,8 +82,8 @@ struct ResizeStage {
         return try result.then { cvips_crop($0, $1, Int32(left), Int32(top), Int32(width), Int32(height)) }
     }
 
-    /// A decoder that shrinks rounds up, to a last column or row that holds less than a pixel. Scaling all others by a hair
-    /// to make room for it would blur them; where it is a small part of the picture, it is cut off instead.
+    /// A decoder that shrinks rounds up, to a last column or row that holds less than a pixel. Scaling all others by a
+    /// hair to make room for it would blur them; where it is a small part of the picture, it is cut off instead.
     private func withoutRoundedUpEdge(_ picture: Picture, _ target: Target) throws -> Picture {
         func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
         guard mayShrinkWhileDecoding, isEdge(picture.width, target.width), isEdge(picture.height, target.height) else {
@@ -95,7 +95,7 @@ struct ResizeStage {
     private func scaled(_ picture: Picture, _ x: Double, _ y: Double) throws -> Picture {
         let kernel = vipsKernel
         guard picture.hasAlpha else { return try picture.then { cvips_resize($0, $1, x, y, kernel) } }
-        // What is transparent has a colour, too, which must not bleed into what is not.
+        // Transparent pixels have a colour, too, which must not bleed into opaque ones.
         let format = picture.format
         let opaque: Double = picture.is16Bit ? 65535 : 255
         return try picture.then { cvips_premultiply($0, $1, opaque) }

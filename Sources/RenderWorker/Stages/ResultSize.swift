@@ -1,7 +1,7 @@
 import PipelineModel
 import WorkerProtocol
 
-/// How large a result becomes, as far as the built-in stages tell: filters may change it.
+/// The size of a result, as far as the built-in stages tell: filters may change it.
 struct ResultSize {
     var width: Int
     var height: Int
@@ -30,7 +30,7 @@ struct ResultSize {
             advice: "ask for a smaller size, or raise MaxPixels in [Daemon]; then pipectl retry")
     }
 
-    /// Pixels a side. What PNG and TIFF hold is more than a picture can have.
+    /// Pixels a side. PNG and TIFF hold more than a picture can have.
     private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384]
 
     /// Some formats can't hold every picture, which their encoders say late, in riddles, or not at all.

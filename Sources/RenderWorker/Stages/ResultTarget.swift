@@ -3,11 +3,12 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Where an encoder writes. The first failure is kept here and ends the evaluation, and no encoder sees it: libvips before
-/// 8.15.4 can take a failed write for success and wait for its end for ever (its issue 4116; the /dev/full test shows it).
+/// The file to which an encoder writes. The first failure is kept here and ends the evaluation, and no encoder sees it:
+/// libvips before 8.15.4 can take a failed write for success and wait for its end for ever (its issue 4116; the
+/// /dev/full test shows it).
 final class ResultTarget: Sendable {
     private let descriptor: Int32
-    /// What is evaluated; held by address, because a pointer may not cross threads.
+    /// The evaluated picture, by its address, because a pointer may not cross threads.
     private let evaluated: UInt
     private let failed = Mutex<Int32?>(nil)
 
@@ -17,7 +18,6 @@ final class ResultTarget: Sendable {
         evaluated = UInt(bitPattern: picture.image)
     }
 
-    /// The code of the write that failed.
     var failure: Int32? { failed.withLock { $0 } }
 
     func withTarget<Result>(_ body: (UnsafeMutablePointer<VipsTarget>) throws -> Result) throws -> Result {
@@ -37,7 +37,7 @@ final class ResultTarget: Sendable {
         Unmanaged.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// All of it is written, or claimed to be.
+    /// Writes all bytes, or claims to.
     private func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         var written = 0
         while failure == nil, written < count, let bytes {

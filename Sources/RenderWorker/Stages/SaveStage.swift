@@ -4,13 +4,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// `save`: the encoder, and what of the metadata goes with the picture.
+/// `save` chooses the encoder, and the metadata that goes with the picture.
 struct SaveStage {
     static let name = "save"
 
     let format: String
     private let quality: Int32
-    /// A file that is read once more, and soon.
+    /// The file is read once more, and soon.
     private let isHandOver: Bool
     private let metadata: Metadata
     private let background: [Double]
@@ -68,7 +68,7 @@ struct SaveStage {
         }
     }
 
-    /// No alpha where the format has none, 8 bit where it has no more.
+    /// Drops alpha and 16 bit where the format lacks them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
         let flat = format == "jpeg" && picture.hasAlpha ? try flattened(picture) : picture
         guard format != "png", format != "tiff", flat.format != VIPS_FORMAT_UCHAR else { return flat }

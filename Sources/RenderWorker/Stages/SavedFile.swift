@@ -3,10 +3,10 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// A result, looked at again once it is written: an encoder may say that all went well of a file that nobody can read, and a
-/// disk may have kept less than it took.
+/// Checks a written result: an encoder may report success for an unreadable file, and a disk may have kept less than it
+/// took.
 enum SavedFile {
-    /// What lies in `target`, by its own header; it has to be what was made, to its end.
+    /// Reads the header in `target`, which has to match the picture, and the file's end.
     static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
         let file: SourceFile
         let saved: Picture
@@ -31,7 +31,7 @@ enum SavedFile {
 
     private static func failure(_ message: String) -> WorkerFailure {
         WorkerFailure(
-            stage: SaveStage.name, message: "the result that was written is not what was made: \(message)",
+            stage: SaveStage.name, message: "the written result is not the picture that was made: \(message)",
             advice: "look at the disk of the outbox, then pipectl retry; another format may do, too")
     }
 }

@@ -19,7 +19,7 @@ extension Landscapes {
                     .lit(Colour(0xffa54a), exp(-sun * 6) * 0.5)
                     .mixed(Colour(0xfff3cf), smoothstep(0.068, 0.064, sun))
             }
-            // Waves look the flatter the farther they are.
+            // Distant waves look flatter.
             let near = (py - horizon) / (h - horizon)
             let distance = 1 / (near + 0.035)
             let swell = Noise.fractal(px / w * 18 * distance * 0.35 + 3, distance * 9, octaves: 3, 21)

@@ -11,7 +11,7 @@ enum Landscapes {
         let ridges = (0..<layers).map { layer in
             let depth = Float(layer) / Float(layers - 1)
             let wide = Noise.ridge(width, perPixel: (3 + 3 * depth) / w, octaves: 4, layer * 31 + 7)
-            // The treetops of the near ones.
+            // Treetops show on the near hills.
             let trees = Noise.ridge(width, perPixel: (220 - 90 * depth) / w, octaves: 2, layer * 17 + 3)
             return zip(wide, trees).map { wide, trees in
                 h * (0.42 + 0.075 * Float(layer) - wide * (0.20 - 0.06 * depth) - trees * 0.018 * (0.3 + depth))

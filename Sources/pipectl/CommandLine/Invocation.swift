@@ -1,15 +1,15 @@
-/// What was asked: a verb, with its words.
+/// The request of the command line: a verb with its words.
 struct Invocation {
     var verb: Verb
     var arguments: [String] = []
-    /// By the option's name, in the order written.
+    /// The values by the option's name, in the order written.
     var options: [String: [String]] = [:]
 
     func has(_ option: Option) -> Bool { options[option.name] != nil }
 
     func values(_ option: Option) -> [String] { options[option.name] ?? [] }
 
-    /// The last one written: it overrides what an alias or a script put before it.
+    /// The option's last value, which overrides one from an alias or a script before it.
     func value(_ option: Option) -> String? { options[option.name]?.last }
 
     func number(_ option: Option) throws(Failure) -> Int? {
@@ -52,7 +52,7 @@ struct Invocation {
         list.split(separator: ",").allSatisfy { id(String($0)) != nil }
     }
 
-    /// As people copy it from the tables, too.
+    /// Reads `12` and `#12`, as people copy it from the tables.
     static func id(_ word: String) -> Int? {
         guard let id = Int(word.hasPrefix("#") ? String(word.dropFirst()) : word), id > 0 else { return nil }
         return id

@@ -1,7 +1,6 @@
 import ManualPages
 import SystemCalls
 
-/// pipectl(1).
 extension Manual {
     static var manualPage: String {
         ManualPage("pipectl", section: 1, summary: "shows, cancels and tunes a running pipelined", parts: parts)

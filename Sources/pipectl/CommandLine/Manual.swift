@@ -1,4 +1,4 @@
-/// Help, derived from the table of verbs.
+/// Derives help from the table of verbs.
 enum Manual {
     static func overview() -> [Text] {
         var verbs = plainTable()
@@ -33,7 +33,7 @@ enum Manual {
         return lines + ["", "`pipectl help` lists the options that every verb has."]
     }
 
-    /// What does not fit into a line goes on below, behind the verb.
+    /// A part that does not fit into the line goes on below, behind the verb.
     private static func usage(_ verb: Verb) -> [String] {
         let start = "usage: pipectl \(verb.name)"
         var lines = [start]

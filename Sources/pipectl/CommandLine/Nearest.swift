@@ -1,4 +1,4 @@
-/// The word most likely meant, or nil when none is near.
+/// The most likely word, or nil when none is near.
 func nearest(to word: String, among known: [String]) -> String? {
     let word = word.lowercased()
     let near = known.map { (word: $0, distance: distance(word, $0.lowercased())) }

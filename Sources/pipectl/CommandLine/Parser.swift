@@ -1,4 +1,4 @@
-/// Words into an invocation. It knows the table of verbs and nothing else.
+/// Turns words into an invocation. It knows the table of verbs and nothing else.
 struct Parser {
     private var verb: Verb?
     private var arguments: [String] = []

@@ -1,4 +1,4 @@
-/// What a word of the command line may be, for who completes it.
+/// The kinds of words on the command line, for completion.
 enum WordKind: Sendable {
     case oneOf([String])
     case verb

@@ -1,4 +1,4 @@
-/// What the word that is being written could become.
+/// A completion of the present word.
 struct Candidate: Encodable, Equatable {
     var word: String
     var help: String
@@ -8,10 +8,10 @@ struct Candidate: Encodable, Equatable {
         self.help = help
     }
 
-    // The shell has to look for these itself.
+    // The shell itself has to look for files.
     static let files = Candidate(":files", "a file")
     static let folders = Candidate(":folders", "a folder")
 
-    /// A line for a shell, which takes the word apart from the help at the first tab.
+    /// A line for a shell, which splits it at the first tab into the word and its help.
     var line: Text { help.isEmpty ? Text(word) : "\(word)\t\(help)" }
 }

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// What the stage could become that is being written last in a chain: its name, a parameter of it, or that one's value.
+/// Completes the last stage of a chain: its name, a parameter of it, or that parameter's value.
 struct ChainCompletion {
     private let before: String
     private let word: String

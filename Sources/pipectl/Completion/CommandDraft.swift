@@ -1,16 +1,16 @@
-/// A command line that is still being written. It is read as the parser would, but nothing is wrong with it yet.
+/// An unfinished command line. It is read as the parser would, but nothing is wrong with it yet.
 struct CommandDraft {
-    /// The word that is being written; empty at the beginning of one.
+    /// The word at the cursor; empty at the beginning of one.
     let word: String
     private(set) var verb: Verb?
     private(set) var arguments: [String] = []
     private(set) var options: [String: String] = [:]
     /// The option whose value the word is.
     private(set) var open: Option?
-    /// The option whose value it may be: of one that takes several.
+    /// An option with several values, of which the word may be one.
     private(set) var half: Option?
     private(set) var optionsAreOver = false
-    /// There is no such verb: nothing is known of what follows.
+    /// There is no such verb, so the following words can't be judged.
     private(set) var isLost = false
 
     init(_ words: [String]) {

@@ -1,4 +1,4 @@
-/// What a command line could go on with, by the tables of verbs and options, and by what the daemon has just now.
+/// Completes a command line by the tables of verbs and options, and by the daemon's present state.
 struct Completion {
     private let draft: CommandDraft
     private let daemon: LiveWords
@@ -35,7 +35,7 @@ struct Completion {
             .filter { candidate in !draft.arguments.contains(candidate.word) && !more.contains(candidate) }
     }
 
-    /// Of a list with commas the last is being written.
+    /// The last element of a list with commas is completed.
     private func values(_ option: Option, _ word: String) -> [Candidate] {
         option.kinds.flatMap { kind in
             guard kind.standsInLists, let comma = word.lastIndex(of: ",") else { return candidates(kind, word) }
@@ -76,7 +76,7 @@ extension WordKind {
 }
 
 extension Verb {
-    /// The arguments that a word may be which so many others stand before.
+    /// The arguments at the position behind so many others.
     fileprivate func arguments(at position: Int, behind first: String?) -> [Argument] {
         var (least, most) = (0, 0)
         let claiming = arguments.filter { argument in first.map(argument.behind.contains) ?? false }

@@ -1,21 +1,21 @@
 import Glibc
 import PipelineControl
 
-/// What there is in the daemon that a word could be; nothing when no daemon answers, for a shell is no place for complaints.
+/// Words from the running daemon; none when no daemon answers, for a shell is no place for complaints.
 struct LiveWords {
     private static let mostJobs = 100
-    /// No answer has more.
+    /// No answer has more jobs.
     private static let mostEnded = 500
 
     let address: SocketAddress
 
-    /// The newest first.
+    /// The jobs, the newest first.
     func jobs(_ states: [String]) -> [Candidate] {
         let jobs = ask(Call.List(states: states, limit: Self.mostJobs))?.jobs ?? []
         return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.name)") }
     }
 
-    /// Those in work, the newest first, and then those of the latest jobs.
+    /// The batches in work, the newest first, and then the batches of the latest jobs.
     var batches: [Candidate] {
         let inWork = (ask(Call.Progress())?.batches ?? []).map(\.batch)
         let latest = (ask(Call.List(limit: Self.mostEnded))?.jobs ?? []).reversed()
@@ -41,7 +41,7 @@ struct LiveWords {
 
     var stages: [Candidate] { described.map { Candidate($0.name, $0.summary) } }
 
-    /// What a chain that begins so could go on with.
+    /// The completions of a chain.
     func chains(_ chain: String) -> [Candidate] { ChainCompletion(chain, stages: described).candidates }
 
     private var described: [Control.Stage] { ask(Call.Plugins())?.stages ?? [] }

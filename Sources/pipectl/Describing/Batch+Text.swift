@@ -1,14 +1,14 @@
 import PipelineControl
 
 extension Control.Batch {
-    /// What has become of it: "batch 3 ended  lucerne.urls  19 done, 1 failed".
+    /// The batch's news on a line: "batch 3 ended  lucerne.urls  19 done, 1 failed".
     func line(_ news: String?) -> Text {
         var line: Text = "batch \(id) \(news ?? "", .good)"
         if let name { line = line + "  \(name)" }
         return line + "  \(counts)"
     }
 
-    /// "19 done, 1 failed"
+    /// The counts by state: "19 done, 1 failed".
     var counts: String {
         let parts = [
             (waiting, "waiting"), (queued, "queued"), (running, "running"), (cancelling, "cancelling"),

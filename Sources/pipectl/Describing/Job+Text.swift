@@ -3,10 +3,10 @@ import PipelineControl
 extension Control.Job {
     var stateText: Text { Text(state, .state(state)) }
 
-    /// What people call the job. A download has the name of its URL.
+    /// The job's name for people. A download has the name of its URL.
     var name: String { url.map(WebName.short) ?? input }
 
-    /// What there is to say of the state: what came of it, or why nothing did, or what it waits for.
+    /// The job's results, or the reason why there are none, or why it waits.
     var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) }
 
     /// The same, with a line for each result.

@@ -47,7 +47,7 @@ struct Overview {
         return table.isEmpty ? [] : table.lines(width: width)
     }
 
-    /// What is being worked on, as `pipectl watch` shows it, in a few lines.
+    /// The work under way in a few lines, as `pipectl watch` shows it.
     private var work: [Text] {
         guard let progress, progress.running > 0 else { return [] }
         return ProgressPage(progress).lines(width: width ?? 80, height: 12)
@@ -78,7 +78,7 @@ struct Overview {
 }
 
 extension Table {
-    /// Files that are left alone, and why.
+    /// Files that are left alone, with the reasons.
     init(ignored: [Control.Ignored]) {
         self.init([.init(title: "LEFT ALONE", fit: .name), .init(title: "", fit: .words)])
         for file in ignored { add(.name(file.path), Text(file.reason, .faint)) }

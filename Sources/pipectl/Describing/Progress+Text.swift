@@ -1,10 +1,10 @@
 import PipelineControl
 
 extension Control.Progress {
-    /// What has been done: `3.4 MB`, `12.1 MP`.
+    /// The finished amount: `3.4 MB`, `12.1 MP`.
     var amount: String { Self.text(done, unit) }
 
-    /// `38 %`, and 100 not before it is all.
+    /// The share, as `38 %`. It reaches 100 only at the end.
     var percent: String? { fraction.map { "\(Int(nearest: ($0 * 100).rounded(.down))) %" } }
 
     /// `1.2 MB/s`

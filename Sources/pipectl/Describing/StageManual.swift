@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A stage's manual, from what it says of itself.
+/// A stage's manual, made of its own description.
 struct StageManual {
     let stage: Control.Stage
 

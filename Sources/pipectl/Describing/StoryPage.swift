@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// A job's story, from what came in to what came out.
+/// A job's story, from its original to its results.
 struct StoryPage {
     let story: Control.Story
     let width: Int?
@@ -57,12 +57,12 @@ struct StoryPage {
         return "\(Amount.bytes(before)) → \(Amount.bytes(after))\(share)"
     }
 
-    /// What the class of a failure means.
+    /// The meaning of a failure's class.
     private static func words(of failure: String) -> String {
         let meaning =
             switch failure {
             case "input": "the picture, or what the chain asks of it"
-            case "transient": "what may pass"
+            case "transient": "a passing failure"
             case "room": "no space in the outbox, or for the download"
             case "crash": "its worker ended by itself"
             case "timeout": "it took too long"
@@ -73,7 +73,7 @@ struct StoryPage {
         return meaning.isEmpty ? failure : "\(failure): \(meaning)"
     }
 
-    /// A line for each operation of each try; below those that failed, why.
+    /// A line for each operation of each try; a failed one has its reason below.
     private var operations: [Text] {
         guard let first = story.operations.first else { return [] }
         let hasTries = story.operations.contains { $0.attempt > 1 }

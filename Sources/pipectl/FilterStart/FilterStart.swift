@@ -1,15 +1,15 @@
 import SystemCalls
 
-/// The files that a filter of one's own begins with: those of the guide, under another name.
+/// The files of a new filter: those of the guide, under another name.
 struct FilterStart: Encodable {
     enum Language: String, CaseIterable {
         case swift, c
         case cpp = "c++"
     }
 
-    /// What is in each file, by its path.
+    /// The contents of each file, by its path.
     let files: [String: String]
-    /// How to build it, in its folder, and what that makes.
+    /// The command that builds it, in its folder, and the file that this makes.
     let build: String
     let product: String
     private let folder: String
@@ -31,7 +31,7 @@ struct FilterStart: Encodable {
                 "there is no PluginKit in \(kit); install pipelined (./run install --prefix P), and use the pipectl there",
                 .failed)
         }
-        // `tilt-shift` is the type `TiltShift`.
+        // The stage `tilt-shift` is the type `TiltShift`.
         let type = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         let texts: [String: String]
         switch language {
@@ -56,7 +56,7 @@ struct FilterStart: Encodable {
         files = Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// Into a folder of the filter's name, here.
+    /// Writes them into a folder of the filter's name, here.
     func write() throws(Failure) {
         guard !FileSystem.mayExist(folder) else {
             throw Failure("Exists", "\(folder) is here already; nothing was written", .failed)
@@ -71,14 +71,14 @@ struct FilterStart: Encodable {
         }
     }
 
-    /// As the daemon asks it of a filter, and such that types can be called so, too.
+    /// Whether the daemon takes the name for a filter, and a compiler for a type.
     private static func isName(_ name: String) -> Bool {
         let words = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return name.utf8.count <= 40 && name.utf8.first.map { (97...122).contains($0) } == true
             && words.allSatisfy { !$0.isEmpty && $0.allSatisfy { (97...122).contains($0) || (48...57).contains($0) } }
     }
 
-    /// PluginKit, where `./run install` puts it beside this program.
+    /// The folder of PluginKit, where `./run install` puts it beside this program.
     private static var kit: String {
         let programs = FileSystem.folder(of: FileSystem.resolved("/proc/self/exe"))
         return FileSystem.join(FileSystem.folder(of: programs), "share/pipelined/PluginKit")

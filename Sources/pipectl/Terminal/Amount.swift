@@ -11,14 +11,14 @@ enum Amount {
         return unit == "B" || value >= 100 ? "\(Int(nearest: value)) \(unit)" : "\(tenths(value)) \(unit)"
     }
 
-    /// `12.1 MP`, of thousands of them `820 kP`
+    /// Pixels: `12.1 MP`, or `820 kP` for thousands.
     static func pixels(_ count: Int) -> String {
         let millions = Double(count) / 1_000_000
         if millions < 1 { return "\(count / 1000) kP" }
         return millions >= 100 ? "\(Int(nearest: millions)) MP" : "\(tenths(millions)) MP"
     }
 
-    /// Of so many a second: `34/min`, and of what is slow `20/h`.
+    /// A rate in units a second, as `34/min`, or as `20/h` when it is slow.
     static func perMinute(_ rate: Double) -> String {
         let minute = rate * 60
         if minute >= 10 { return "\(Int(nearest: minute))/min" }
@@ -32,7 +32,7 @@ enum Amount {
         return count < 60_000 ? "\(tenths(count / 1000)) s" : Moment.duration(count / 1000)
     }
 
-    /// `0.5`, `12`: no digits that say nothing.
+    /// A number without needless digits: `0.5`, `12`.
     static func plain(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
     }

@@ -1,4 +1,4 @@
-/// What answers at the socket may be no sane daemon: whatever the figures are, they are shown, and nothing ends this program.
+/// An insane daemon may answer at the socket: whatever its figures are, they are shown, and nothing ends this program.
 extension Int {
     /// The nearest whole number that there is.
     init(nearest value: Double) {
@@ -7,7 +7,7 @@ extension Int {
 }
 
 extension Int {
-    /// What is more than `other`, or nothing.
+    /// The excess over `other`, or 0.
     func beyond(_ other: Int) -> Int {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (self > other ? .max : 0) : Swift.max(0, difference)
@@ -15,7 +15,7 @@ extension Int {
 }
 
 extension Sequence<Int> {
-    /// At most the largest number there is, at least the smallest.
+    /// The sum, or the largest or smallest number when it overflows.
     var sum: Int {
         reduce(0) { sum, next in
             let (result, overflow) = sum.addingReportingOverflow(next)

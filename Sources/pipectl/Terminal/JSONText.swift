@@ -2,7 +2,7 @@ import FoundationEssentials
 import PipelineControl
 import SystemCalls
 
-/// JSON in one fixed form: keys in order, the same value always the same text.
+/// JSON in one fixed form: keys are in order, and a value always gives the same text.
 enum JSONText {
     static func line(_ value: some Encodable) throws -> String {
         try encode(value, [.sortedKeys, .withoutEscapingSlashes])
@@ -18,7 +18,8 @@ enum JSONText {
         return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
-    /// JSON lets some characters stand that a terminal would obey. They can only be in strings, where an escape says the same.
+    /// JSON allows some characters that a terminal would obey. They occur only in strings, where an escape means the
+    /// same.
     private static func escaped(_ text: String) -> String {
         func mustBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7f && scalar.drivesTerminals }
         guard text.unicodeScalars.contains(where: mustBeEscaped) else { return text }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Points in time as the daemon writes them, ISO 8601 in UTC, said as people read them: in local time.
+/// Turns the daemon's points in time, ISO 8601 in UTC, into people's, in local time.
 enum Moment {
     static func seconds(_ text: String) -> Double? {
         let date =

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// Standard output, gathered and written many lines at a time.
+/// Gathers standard output, and writes many lines at a time.
 final class Output {
     let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
     let color: Bool
@@ -12,7 +12,7 @@ final class Output {
         case .always: color = true
         case .never: color = false
         case .auto:
-            // The convention of no-color.org: set, and not empty.
+            // By the convention of no-color.org the variable counts unless it is empty.
             let refused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
             let dumb = getenv("TERM").map { String(cString: $0) == "dumb" } ?? false
             color = isTerminal && !refused && !dumb
@@ -22,7 +22,6 @@ final class Output {
     /// The width to fit lines into; off a terminal lines are as long as they are.
     var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
 
-    /// The height of the terminal.
     var rows: Int { Terminal.rows(STDOUT_FILENO) ?? 24 }
 
     func line(_ text: Text = "") throws {
@@ -33,12 +32,12 @@ final class Output {
         for text in texts { try line(text) }
     }
 
-    /// A whole document, laid out for reading.
+    /// Prints a whole document, laid out for reading.
     func document(_ value: some Encodable) throws {
         try raw(JSONText.document(value) + "\n")
     }
 
-    /// One document of many, on one line.
+    /// Prints one document of many, on one line.
     func object(_ value: some Encodable) throws {
         try raw(JSONText.line(value) + "\n")
     }

@@ -1,7 +1,7 @@
 import SystemCalls
 
 extension String {
-    /// How many columns of a terminal it takes.
+    /// The columns that the text takes on a terminal.
     var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return unicodeScalars.reduce(0) { $0 + $1.columns }

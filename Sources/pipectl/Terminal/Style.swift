@@ -1,8 +1,7 @@
-/// How a piece of text stands out, where there is colour.
+/// The look of a piece of text, where there is colour.
 enum Style: Sendable {
     case plain, strong, faint, good, bad, busy, held
 
-    /// The parameters of its SGR sequence.
     var code: String? {
         switch self {
         case .plain: nil

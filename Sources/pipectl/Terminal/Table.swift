@@ -4,9 +4,9 @@ struct Table {
     struct Column {
         enum Fit {
             case whole
-            /// Shortened in its middle.
+            /// Its cells lose their middles.
             case name
-            /// Broken between words.
+            /// Its cells break between words.
             case words
         }
 
@@ -51,7 +51,6 @@ struct Table {
         rows.append(.cells(cells))
     }
 
-    /// Adds a text below the last row.
     mutating func note(_ text: Text) {
         rows.append(.note(text))
     }

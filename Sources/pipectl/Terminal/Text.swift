@@ -1,8 +1,8 @@
 import PipelineControl
 import SystemCalls
 
-/// A line for people. Whatever is put into it from elsewhere is made printable on the way, so that no file's name can drive the
-/// terminal; only its own literals are taken as they are.
+/// A line for people. Text from elsewhere is made printable on the way, so that no file's name can drive the terminal;
+/// only literals are taken as they are.
 struct Text: ExpressibleByStringInterpolation, Sendable {
     struct Span: Sendable {
         var text: String

@@ -19,7 +19,7 @@ extension Verb {
         usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] [--wait]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
-            "a copy has been taken when the job is printed. What is named by an http or https URL is downloaded.",
+            "a copy has been taken when the job is printed. The picture of an http or https URL is downloaded.",
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
             "Several pictures make one batch, whose number is printed. A line of a list that is no URL is a job that has",
             "failed; then the exit code is 1.",
@@ -77,11 +77,10 @@ extension Verb {
     }
 }
 
-/// The jobs that were added.
 private struct Added {
     var ids: [Int] = []
     var batch: Int?
-    /// Whether a job failed at once, as a line that is no URL does.
+    /// Whether a job failed at once, as for a line that is no URL.
     var hasFailed = false
 
     static func += (all: inout Added, some: Added) {
@@ -91,10 +90,10 @@ private struct Added {
     }
 }
 
-/// What is handed over with one call.
+/// The contents of one call.
 private enum Addition {
     case picture(String)
-    /// A file.
+    /// The list is a file.
     case list(String)
     case urls([String])
     case standardInput
@@ -127,7 +126,7 @@ private enum Addition {
         }
     }
 
-    /// What the daemon is to read.
+    /// Opens the file for the daemon to read.
     func opened() throws -> Descriptor {
         do {
             switch self {

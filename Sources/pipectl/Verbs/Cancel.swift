@@ -14,9 +14,9 @@ extension Verb {
         summary: "stop jobs",
         usage: "ID…|[--batch N] [--recipe RECIPE] [--state STATE]",
         discussion: [
-            "Answers when they have stopped. Nothing partial is published. What was done, or had failed, stays so;",
+            "Answers when they have stopped. Nothing partial is published. Jobs that were done, or had failed, stay so;",
             "then the exit code is 1.",
-            "Of --batch, --recipe and --state all that are given have to fit.",
+            "With several of --batch, --recipe and --state, a job has to match them all.",
             "The states are \(cancellable.joined(separator: ", ")).",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],

@@ -5,7 +5,7 @@ extension Verb {
         name: "cancel-all",
         summary: "stop every job there is",
         discussion: [
-            "Takes what is waiting, queued, running or just arriving; what arrives later runs.",
+            "Takes jobs that are waiting, queued, running or just arriving; jobs that arrive later run.",
             "Answers when none of them runs. The originals go to the folder `cancelled`.",
         ],
         examples: [Example("pipectl cancel-all && pipectl retry --cancelled", "stop, and think again")],

@@ -3,13 +3,13 @@ import Glibc
 extension Verb {
     static let complete = Verb(
         name: "complete",
-        summary: "what a command line could go on with, for the shells",
+        summary: "the words with which a command line could go on, for the shells",
         usage: "[-- WORD…]",
         discussion: [
-            "The words are those behind `pipectl`, the last of them the one that is being written, empty or not.",
-            "Each line is a word that it could become, a tab, and what that is; `:files` and `:folders` stand for",
-            "those that the shell knows. Jobs, batches, recipes, queues and stages are the daemon's; when none",
-            "answers within a second, there are none.",
+            "The words are those behind `pipectl`; the last one is being written, and may be empty. Each line is a word",
+            "that it could become, a tab, and a description; `:files` and `:folders` stand for the names that the shell",
+            "knows. Jobs, batches, recipes, queues and stages come from the daemon; when it does not answer within a",
+            "second, there are none.",
         ],
         arguments: [Argument("WORD", count: 0...Int.max, "a word of the command line, behind --")],
         examples: [
@@ -17,7 +17,7 @@ extension Verb {
             Example("pipectl complete -- retry ''", "the jobs that can be brought back"),
         ],
         run: { context in
-            // Whoever presses Tab waits for this.
+            // Somebody has pressed Tab, and waits.
             signal(SIGALRM) { _ in _exit(ExitCode.done.rawValue) }
             alarm(1)
             let draft = CommandDraft(context.invocation.arguments)

@@ -12,9 +12,9 @@ extension Verb {
         summary: "how many operations may run at once, and change it",
         usage: "[N|auto | QUEUE N|auto] [--save]",
         discussion: [
-            "Without a limit: what is configured, what it comes to, and what runs. A limit alone is that of `render`.",
-            "A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: of renders as many as there are CPUs that",
-            "the daemon may use, of downloads and of what is published a fixed number, which is told below the table.",
+            "Without a limit it shows the configured limits, their values, and how many operations run. A limit alone is",
+            "that of `render`. A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: for renders the number of CPUs",
+            "that the daemon may use, for downloads and publishing a fixed number, which stands below the table.",
             "0 finishes what runs and starts nothing. Without --save a change lasts until the daemon restarts.",
         ],
         arguments: [

@@ -17,7 +17,7 @@ extension Verb {
         discussion: [
             "As long as it has not begun it waits until the others are done. When one of them fails or is cancelled,",
             "it fails with that reason, unless --anyway; `pipectl retry` of it asks anew. The jobs may be of any batch",
-            "and any recipe. What would go round in a circle is refused. `pipectl show` tells what comes after what.",
+            "and any recipe. A circle is refused. `pipectl show` lists the jobs before and after a job.",
         ],
         arguments: [Argument("ID", kinds: [.jobToBegin], "the job's number")],
         options: [.after, .remove, .anyway],

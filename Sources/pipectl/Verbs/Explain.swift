@@ -8,10 +8,9 @@ extension Verb {
         summary: "what would become of a file or a chain, and why it is not running",
         usage: "FILE|CHAIN",
         discussion: [
-            "What exists, has a slash or looks like a file's name is a file; anything else is a chain. One that is",
-            "not there is an error; one in `failed/`, `archive/` or `cancelled/`, and the text beside it, is told with",
-            "its job.",
-            "Of a file that you may read, a worker reads the header; it decides how the pixels are read: at which part",
+            "An argument that exists, has a slash or looks like a file's name is a file; any other is a chain. A missing",
+            "file is an error; one in `failed/`, `archive/` or `cancelled/`, and the text beside it, is shown with its job.",
+            "A worker reads the header of a file that you may read; it decides how the pixels are read: at which part",
             "of the size, whether as luma alone, and once for how many outputs.",
         ],
         arguments: [Argument("FILE|CHAIN", kinds: [.file, .chain], "a file's path, or a chain in quotes")],
@@ -41,7 +40,7 @@ extension Verb {
         return subject.contains { $0 == "/" || $0 == "." }
     }
 
-    /// The file, if there is one that can be read, for a worker to look at.
+    /// The file, if it can be read, for a worker to look at.
     private static func opened(_ subject: String) -> [Descriptor] {
         guard isFile(subject), let file = try? Descriptor.open(subject, O_RDONLY | O_NONBLOCK | O_NOCTTY),
             let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG

@@ -10,7 +10,7 @@ extension Verb {
         summary: "start nothing new",
         usage: "[QUEUE] [--reason TEXT]",
         discussion: [
-            "What runs goes on to its end. When pause has answered, nothing new starts. A paused queue stays",
+            "Running operations go on to their end. When pause has answered, nothing new starts. A paused queue stays",
             "paused over a restart of the daemon, until `pipectl resume`.",
         ],
         arguments: [

@@ -15,9 +15,9 @@ extension Verb {
         discussion: [
             "Lists plugins that were skipped, too, with the reason.",
             "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
-            "`try` makes one picture with the filter in FILE, and says what it took. `check` puts it through what",
-            "pictures are like, and through what it promises, and prints a report; what it can't do without follows",
-            "the file. Both run it in a worker as the daemon has it, and need no daemon.",
+            "`try` makes one picture with the filter in FILE, and prints time and memory. `check` tests it with pictures",
+            "of all kinds, and its promises, and prints a report; parameters that it needs follow the file. Both",
+            "run it in a worker as the daemon has it, and need no daemon.",
         ],
         arguments: [
             Argument(

@@ -20,7 +20,7 @@ extension Verb {
         usage: "ID…|--batch N low|normal|high",
         discussion: [
             "For jobs that have not begun. Within one priority they are begun in the order in which they came.",
-            "`Priority=` in a recipe is what its jobs have from the start.",
+            "`Priority=` in a recipe is the priority of its new jobs.",
         ],
         arguments: [
             Argument("ID", count: 0...Int.max, kinds: [.jobToBegin], "a job's number"),

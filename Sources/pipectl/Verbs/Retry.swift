@@ -14,7 +14,7 @@ extension Verb {
         discussion: [
             "Their originals come back, and go through the recipe as it is now. One that comes after others waits",
             "until they are done; if one of them has failed, both have to be brought back.",
-            "What waits for its next try is tried at once.",
+            "A job that waits for its next try is tried at once.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],
         options: [.failed, .cancelled, .waiting],

@@ -18,8 +18,8 @@ extension Verb {
         usage: "[--since CURSOR] [--batch N | --until-idle] [--progress]",
         discussion: [
             "On a terminal each batch is a bar, with rate and remaining time when they can be told, above its jobs in work.",
-            "What has ended scrolls by above, and a summary stays at the end; Ctrl-C ends it.",
-            "Elsewhere, and with --json, one line an event.",
+            "Finished jobs scroll by above, and a summary stays at the end; Ctrl-C ends it.",
+            "Elsewhere, and with --json, it prints one line for each event.",
         ],
         options: [.since, .batch, .untilIdle, .progress],
         examples: [

@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// One line an event, as it comes.
+/// Prints a line for each event, as it comes.
 struct EventLines {
     let output: Output
     let json: Bool

@@ -2,19 +2,17 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Ctrl-C, SIGTERM and another size of the terminal as something that can be waited for. The handler writes into a pipe:
-/// a signal that comes between two waits is not lost.
+/// Makes it possible to wait for Ctrl-C, SIGTERM and another size of the terminal. The handler writes into a pipe: a
+/// signal that comes between two waits is not lost.
 final class Interrupts {
     enum Wakening: Equatable {
-        /// Which of the descriptors can be read.
         case readable(Set<Int>)
         case timeout
-        /// The terminal has another size.
         case resized
         case interrupted
     }
 
-    /// Where the handler writes to; a handler can't capture.
+    /// The handler writes here; it can't capture.
     private static let writeEnd = Atomic<Int32>(-1)
     private let readEnd: Int32
 
@@ -34,7 +32,7 @@ final class Interrupts {
     /// Waits until one of the descriptors can be read, a signal comes, or the time is over; no time means for ever.
     func wait(for descriptors: [Descriptor], milliseconds: Int?) -> Wakening {
         var polled = ([readEnd] + descriptors.map(\.number)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Woken by another signal, as after Ctrl-Z and fg, it draws anew, as after a timeout.
+        // Another signal, as after Ctrl-Z and fg, counts as a timeout: the screen is drawn anew.
         guard poll(&polled, nfds_t(polled.count), milliseconds.map(Int32.init) ?? -1) > 0 else { return .timeout }
         if polled[0].revents != 0 {
             var byte: UInt8 = 0

@@ -1,12 +1,12 @@
 import PipelineControl
 import SystemCalls
 
-/// The jobs in work, a line each, one below the other: `  #15 download  alps.jpg  ███░░░  38 %  1.2 MB/s  12 s`.
+/// The jobs in work, one a line: `  #15 download  alps.jpg  ███░░░  38 %  1.2 MB/s  12 s`.
 struct JobColumns {
     private let id: Int
     private let operation: Int
     private let name: Int
-    /// 0 where it is too narrow.
+    /// The bar's width; 0 where there is no room.
     private let bar: Int
     private let rate: Int
     private let remaining: Int
@@ -19,7 +19,7 @@ struct JobColumns {
         operation = jobs.map { ($0.operation ?? $0.job.state).columns }.max() ?? 0
         let longest = jobs.map { $0.job.name.columns }.max() ?? 0
         let room = width - 2 - id - 1 - operation - 2 - 2 - Self.percent
-        // Where it is narrow the names come first, then the remaining time, then the rate.
+        // On a narrow terminal the names come first, then the remaining time, then the rate.
         let choices = [(11, 11, 12), (0, 11, 12), (0, 0, 12), (0, 0, 0)]
         let fitting = choices.first { min(longest, Self.leastName) <= room - $0.0 - $0.1 - $0.2 }
         (bar, rate, remaining) = fitting ?? (0, 0, 0)
@@ -42,7 +42,7 @@ struct JobColumns {
         return entry.progress.map { share($0) + figures($0) }
     }
 
-    /// The bar and the percent; how much has come where nobody knows of how much.
+    /// The bar and the percent; the received amount where the whole is unknown.
     private func share(_ progress: Control.Progress) -> Text {
         guard let fraction = progress.fraction, let percent = progress.percent else {
             let amount = progress.done > 0 ? progress.amount : ""

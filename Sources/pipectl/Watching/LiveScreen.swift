@@ -1,19 +1,19 @@
-/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below it, so that whatever ends the program leaves
-/// a whole picture.
+/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below the picture, so that it
+/// stays whole however the program ends.
 struct LiveScreen {
     private static let hideCursor = "\u{1b}[?25l"
     private static let showCursor = "\u{1b}[?25h"
     private static let clearBelow = "\u{1b}[J"
 
     let output: Output
-    /// How wide the lines of the picture are that stands there.
+    /// The widths of the lines on the screen.
     private var drawn: [Int] = []
 
     init(output: Output) { self.output = output }
 
-    /// What a line may have: a full one would make the cursor go on to the next.
+    /// The width of a line: a full one would make the cursor go on to the next.
     var width: Int { max(1, (output.columns ?? 80) - 1) }
-    /// What the picture may have.
+    /// The most lines of the picture.
     var height: Int { max(1, output.rows - 1) }
 
     mutating func draw(above lines: [Text] = [], _ picture: [Text]) throws {
@@ -25,7 +25,7 @@ struct LiveScreen {
         drawn = picture.map(\.columns)
     }
 
-    /// The picture makes place for what stays.
+    /// Replaces the picture by lasting lines.
     mutating func finish(_ lines: [Text]) throws {
         try draw(above: lines, [])
         try output.raw(Self.showCursor)

@@ -1,13 +1,13 @@
 import PipelineControl
 
-/// How far the work is: a bar for each batch, the jobs in work below it, in as many lines as there is room for.
+/// The progress of the work: a bar for each batch with its jobs in work below, in as many lines as there is room for.
 struct ProgressPage {
-    /// A bar, and what is below it.
+    /// A bar, and the lines below it.
     struct Group {
         var title = ""
         var batch: Control.Batch?
         var progress: Control.Progress
-        /// Those with something to tell; the others are ready for their next operation.
+        /// The jobs that have progress to show; the others are ready for their next operation.
         var jobs: [Control.JobProgress] = []
         var ready = 0
 
@@ -53,7 +53,8 @@ struct ProgressPage {
         guard !groups.isEmpty else {
             return Array((notes + [Text("nothing to do; waiting for pictures", .faint)]).prefix(height))
         }
-        // As many jobs of each batch as all batches leave room for; when not even that is enough, fewer batches.
+        // Each batch gets as many jobs as all batches leave room for; when not even that is enough, there are fewer
+        // batches.
         let most = (0...max(0, room)).last { most in groups.reduce(0) { $0 + $1.height(most) } <= room } ?? 0
         let shown = most > 0 || groups.count <= room ? groups : Array(groups.prefix(max(1, room - 1)))
         let hidden = [moreBatches, groups.count - shown.count].sum
@@ -65,14 +66,13 @@ struct ProgressPage {
 }
 
 extension ProgressPage.Group {
-    /// With so many of its jobs.
+    /// The height with so many of its jobs.
     fileprivate func height(_ most: Int) -> Int { 1 + min(jobs.count, most) + (rest(most) == nil ? 0 : 1) }
 
     fileprivate func lines(_ most: Int, _ columns: JobColumns) -> [Text] {
         jobs.prefix(most).map(columns.line) + (rest(most).map { [Text("  … " + $0, .faint)] } ?? [])
     }
 
-    /// Of the jobs that have no line.
     private func rest(_ most: Int) -> String? {
         guard most > 0 else { return nil }
         let words = [
@@ -82,7 +82,8 @@ extension ProgressPage.Group {
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
-    /// `batch 3 lucerne.urls  ██████░░░░  12 of 20 · 34/min · 14 s left · 1 failed`: what matters least goes first where it is narrow.
+    /// The batch on a line, which loses its least important parts on a narrow terminal: `batch 3 lucerne.urls
+    /// ██████░░░░  12 of 20 · 34/min · 14 s left · 1 failed`.
     fileprivate func bar(width: Int) -> Text {
         let counts = "\(progress.done) of \(progress.total.map(String.init) ?? "?")"
         let rate = progress.rate.map(Amount.perMinute)
@@ -111,7 +112,6 @@ extension ProgressPage.Group {
     }
 }
 
-/// A bar of so many cells.
 struct Bar {
     let full: Int
     let cells: Int

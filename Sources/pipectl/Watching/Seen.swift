@@ -1,9 +1,9 @@
 import PipelineControl
 
-/// What has ended since the watch began, and whether anything is left. Pure: time is handed in.
+/// Counts the jobs that have ended since the watch began, and knows whether any is left. Time is handed in.
 struct Seen {
     private(set) var status: Control.Overview
-    /// The jobs that ended, by ID: one that is brought back counts as open again.
+    /// The jobs that ended, by ID. A job that is brought back counts as open again.
     private var ended: [Int: Ending] = [:]
     private(set) var failed = 0
     private(set) var cancelled = 0
@@ -50,7 +50,6 @@ struct Seen {
 
     /// Nothing waits, runs or is just arriving.
     var isIdle: Bool { open == 0 && status.inboxes.allSatisfy { $0.settling == 0 } }
-    /// Every event that the status knows of has come.
     var isCaughtUp: Bool { cursor >= status.cursor }
 
     /// `19 done · 1 failed in 14 s`

@@ -1,11 +1,11 @@
 import PipelineControl
 import SystemCalls
 
-/// Asks now and then what jobs wait for, on its own connection, so that `wait` still hears Ctrl-C and jobs that end.
+/// Asks now and then why jobs wait, on its own connection, so that `wait` still hears Ctrl-C and jobs that end.
 struct Stall {
     let client: ControlClient
     private(set) var reasons: [Control.Waiting] = []
-    /// When asked for all jobs: whether none of them is queued or running.
+    /// Whether none of all jobs is queued or running, when it was asked about all.
     private var isIdle = false
     private var asksAt: Double?
     private var isAsking = false

@@ -2,24 +2,23 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
-/// Prints jobs as they end, on a terminal above a bar. When none has ended for a while, it says what they wait for.
+/// Prints jobs as they end, on a terminal above a bar. When none has ended for a while, it says why they wait.
 struct Waiting {
     /// Seconds without an end until the first question why, and between further questions.
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context
-    /// None means all there are.
+    /// An empty list means all jobs.
     private let ids: [Int]
     private let wanted: Set<Int>
     /// The batch of all jobs, if there is one.
     private let batch: Int?
     private var ended: Set<Int> = []
     private var code = ExitCode.done
-    /// Nil off a terminal.
+    /// Nil when the output is no terminal.
     private var screen: LiveScreen?
     private let progress: ControlClient?
     private var passing: [Text] = []
-    /// Why originals can't be moved now.
     private var heldUp: String?
     private var latest: Call.Progress.Reply?
     private var stall: Stall
@@ -90,21 +89,20 @@ struct Waiting {
 
     // MARK: - Why it takes so long
 
-    /// Says why originals can't be moved now.
     private mutating func tell(_ reply: Call.Wait.Reply) throws {
         defer { heldUp = reply.waitsFor }
         guard screen == nil, let reason = reply.waitsFor, reason != heldUp else { return }
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
-    /// Off a terminal the reasons are said once, on standard error, and only when all remaining jobs wait.
+    /// Without a terminal the reasons are said once, on standard error, and only when all remaining jobs wait.
     private mutating func tell(_ some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }
         Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
     }
 
-    /// Says which jobs go on without pipectl, and how to come back to them. Nil when all that were named have ended.
+    /// Says which jobs go on without pipectl, and how to come back to them. Nil when all named jobs have ended.
     private var interruption: Failure? {
         let left = ids.filter { !ended.contains($0) }
         if left.isEmpty, !ids.isEmpty { return nil }
@@ -139,7 +137,7 @@ struct Waiting {
         passing = []
     }
 
-    /// A batch as a whole knows how fast it goes.
+    /// A batch knows its own speed.
     private func progress(of jobs: [Control.JobProgress], _ latest: Call.Progress.Reply) -> Control.Progress {
         let own = latest.batches.first {
             $0.batch.id == (batch ?? jobs.first?.job.batch) && $0.progress.total == ids.count

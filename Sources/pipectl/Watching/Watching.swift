@@ -7,7 +7,6 @@ struct Watching {
         case everything
         /// Until `pipectl wait` would return.
         case untilIdle
-        /// Until it has ended.
         case batch(Int)
     }
 
@@ -27,7 +26,7 @@ struct Watching {
     private var seen: Seen
     private var latest: Call.Progress.Reply?
     private var batchIsOver = false
-    /// Lines that are to scroll by with the next picture.
+    /// Lines that scroll by with the next picture.
     private var passing: [Text] = []
     /// Something came since the last status.
     private var stale = true
@@ -73,7 +72,7 @@ struct Watching {
             case .readable(let which):
                 for client in which.map({ clients[$0] }) { try receive(from: client) }
             case .timeout:
-                // Nothing is left, and for a second nothing came: what is not here by now was before this watch.
+                // Nothing is left, and no event has come for a second: any missing event came before this watch.
                 if !stale, isOver { return try end() }
                 stale = true
             case .resized: stale = true
@@ -175,7 +174,7 @@ struct Watching {
 }
 
 extension Control.Event {
-    /// What has ended, and what else somebody would want to have noticed.
+    /// Whether the event is an end, or another event that somebody wants to notice.
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
@@ -186,12 +185,12 @@ extension Control.Event {
 }
 
 extension Control.Overview {
-    /// Why it does not go on as one might expect.
+    /// The reasons for an unexpected pause.
     fileprivate var notes: [Text] {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
             Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .held)
         }
-        // While something runs, or is about to, nobody asks why.
+        // While work runs, or is about to, nobody asks why.
         let isStalled = [jobs.running, jobs.queued, jobs.cancelling].sum == 0
         let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .held) } : []
         return problems.map { Text("problem: \($0)", .bad) } + paused + others

@@ -2,13 +2,14 @@ import Foundation
 import TestTools
 import Testing
 
-/// Where everything is after a crash: on the disk, and by the ledger's account.
+/// The place of every picture after a crash: on the disk, and by the ledger's account.
 struct Accounts: Equatable, CustomStringConvertible {
-    /// Every file in the daemon's folders, with its bytes; of an explanation only that it is there.
+    /// Every file in the daemon's folders, with its bytes; an explanation counts without its text.
     var files: [String: Data] = [:]
-    /// What a job has left half-way: folders in `.pipelined/` and in `.staging/`.
+    /// Folders that an unfinished job has left in `.pipelined/` and in `.staging/`.
     var remains: [String] = []
-    /// Each job: its picture, its state, whether it has been disposed of, where its original and its results are.
+    /// Each job with its picture, its state, whether it has been disposed of, and the places of its original and its
+    /// results.
     var jobs: [String] = []
 
     init(_ daemon: DaemonFixture, inboxes: [String] = ["inbox"]) async throws {
@@ -35,7 +36,7 @@ struct Accounts: Equatable, CustomStringConvertible {
         }
     }
 
-    /// The jobs, after SQLite has found its file whole. What the ledger says lies somewhere must lie there.
+    /// The jobs, after SQLite has found its file whole. Each file must lie at its place in the ledger.
     private static let read = """
         import json, os, sqlite3, sys
         ledger = sqlite3.connect(sys.argv[1])

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A picture's way that is interrupted at each of its calls.
+/// A picture's way, which is interrupted at each of its calls.
 struct CrashCase: CustomTestStringConvertible, Sendable {
     let testDescription: String
     var files: [String: String] = [:]
     var inbox = "inbox"
     var path = "album/a.png"
     var picture = Picture.small
-    /// Lies there before: path and text.
+    /// Files that are there before: path and text.
     var before: [String: String] = [:]
     /// Answers of the kernel that are changed all the while.
     var injecting: [String] = []
@@ -43,7 +43,7 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     static let archiveElsewhere = CrashCase(
         testDescription: "the archive on another file system", archiveIsElsewhere: true)
 
-    /// A root with its ledger made, and the picture in the inbox.
+    /// Makes a root with a ledger, and puts the picture into the inbox.
     func prepare(_ daemon: DaemonFixture) throws {
         for (path, text) in before { try daemon.write(text, to: path) }
         try daemon.drop(picture, as: path, inbox: inbox)

@@ -1,4 +1,4 @@
-/// Where the daemon is killed: before the `count`-th of a thread's calls of this kind on this path.
+/// The moment of a kill: before the `count`-th of a thread's calls of this kind on this path.
 struct CrashPoint: Hashable, CustomStringConvertible {
     var call: String
     var path: String
@@ -8,13 +8,13 @@ struct CrashPoint: Hashable, CustomStringConvertible {
 
     static let ledger = "state/ledger.sqlite-wal"
 
-    /// Every call of a recording that changes something. strace counts by thread, and the ledger's calls wander between threads: there, up
-    /// to as many as a thread has made.
+    /// Every call of a recording that changes something. strace counts by thread, and the ledger's calls wander between
+    /// threads: for them the count goes up to the calls of one thread.
     static func all(in calls: [TracedCall], withLedger: Bool) -> [CrashPoint] {
         var counts: [String: Int] = [:]
         var points: [CrashPoint] = []
         for call in calls {
-            // Of `rename` strace compares the first path alone.
+            // strace compares only the first path of `rename`.
             guard let path = call.name == "rename" ? call.paths.first : call.paths.last, !path.hasPrefix("run/"),
                 !call.text.contains("= -1 EEXIST")
             else {

@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 @Suite("Killed at each system call of claiming, publishing and disposal")
@@ -15,9 +16,9 @@ struct CrashSweepTests {
 
     private func interruptEverywhere(_ crash: CrashCase) async throws {
         let reference = try await record(crash)
-        let points = CrashPoint.all(in: reference.calls, withLedger: crash.sweepsLedger)
+        let points = CrashPoint.all(in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true))
         #expect(points.count > 8)
-        // A start has pauses in which another has room.
+        // A start has pauses, in which another has room.
         let lanes = 2
         let reached = try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in 0..<lanes {
@@ -29,14 +30,14 @@ struct CrashSweepTests {
         print("\(crash.testDescription): killed at \(reached) of \(points.count) points")
     }
 
-    /// Returns at how many of the points it was killed.
+    /// Returns at how many of the points the daemon was killed.
     private func interrupt(_ crash: CrashCase, at points: [CrashPoint], _ expected: Accounts) async throws -> Int {
         var reached = 0
         for point in points {
             let (killed, accounts) = try await kill(crash, at: point)
             if killed { reached += 1 }
             #expect(accounts == expected, "killed at \(point)")
-            // How often one thread writes to the ledger is not the same in each run.
+            // A thread does not write to the ledger equally often in each run.
             #expect(killed || point.path == CrashPoint.ledger, "\(point) was not reached")
         }
         return reached
@@ -75,11 +76,11 @@ struct CrashSweepTests {
         var result: Result?
         let files = crash.files.merging([
             "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
-            // One name for every run, since it is part of the staging files' paths.
+            // The ID is the same in every run, since it is part of the staging files' paths.
             "state/id": "sweep\n",
         ]) { $1 }
         try await DaemonFixture.with(files) { daemon in
-            // The making of the ledger is not what is swept.
+            // The sweep does not cover the making of the ledger.
             await daemon.stop()
             try crash.prepare(daemon)
             guard crash.archiveIsElsewhere else {

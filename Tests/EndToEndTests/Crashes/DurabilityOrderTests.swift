@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the kernel is asked for, in its order")
+@Suite("The order of system calls")
 struct DurabilityOrderTests {
     @Test(
         "a result is renamed when it, its folder and the intent are durable; the original goes when the outbox and the job's end are",

@@ -29,7 +29,8 @@ private struct Fault: Sendable {
         + on("/outbox/#", "mkdir", "getattr", "opendir", "fsyncdir") + on("/outbox/#/.staging*", "mkdir", "opendir")
 
     /// Once at the first call, once at a later one, and twice from the first one on.
-    static let times: [(first: Int, count: Int)] = [(1, 1), (2, 1), (3, 1), (1, 2)]
+    static let times: [(first: Int, count: Int)] = Sweep.of(
+        [(1, 1), (2, 1), (3, 1), (1, 2)], all: (1...4).flatMap { first in (1...4).map { (first, $0) } })
 
     static func folder(_ number: Int) -> String { "p\(number + 1000)" }
 
@@ -38,7 +39,7 @@ private struct Fault: Sendable {
     }
 }
 
-/// What kind of file system the folders lie on.
+/// The kind of the folders' file system.
 enum DiskKind: String, CaseIterable, Sendable {
     case one = "one file system"
     /// Originals are copied to the archive.
@@ -52,7 +53,7 @@ enum DiskKind: String, CaseIterable, Sendable {
 @Suite("Disks that answer errors", .enabled(if: FaultyDisk.isPermitted, FaultyDisk.absence))
 struct FaultyDiskTests {
     @Test(
-        "whatever call EIO and ESTALE meet, once or for a while: each picture is done once, and is told nothing of rights or damage"
+        "EIO and ESTALE meet every call, once or for a while: each picture is done once, and is told nothing of rights or damage"
     )
     func sweep() async throws {
         // They run at once, because each waits for retries most of the time.
@@ -90,7 +91,7 @@ struct FaultyDiskTests {
             for recipe in recipes { try disk.put(as: "inbox/\(recipe)/x.png") }
             try await daemon.start()
             if kind == .killed {
-                while try disk.refused < cases.count / 2 { await Task.yield() }
+                while try disk.refused < 2 * Fault.ofPictures.count { await Task.yield() }
                 await daemon.stop(SIGKILL)
                 try await daemon.start()
             }
@@ -114,7 +115,7 @@ struct FaultyDiskTests {
     )
     func reading() async throws {
         let formats = ["jpg", "png", "webp", "tif", "gif", "avif"]
-        let reads = [0, 1, 2, 3, 6]
+        let reads = Sweep.of([0, 1, 2, 3, 6], all: Array(0...16))
         try await Self.withDisk(
             ["all"], chain: "OnTruncated=accept\n[Output]\nChain=resize scale=0.5 | save format=png\n"
         ) {

@@ -2,15 +2,15 @@ import Foundation
 import PipelineControl
 import Testing
 
-/// An answer of the kernel's that the daemon has to live with: one kind of call, on every path where claiming, publishing and disposal
-/// make it.
+/// An answer of the kernel with which the daemon has to live: one kind of call, on every path where claiming,
+/// publishing and disposal make it.
 struct RefusedCall: CustomTestStringConvertible, Sendable {
     let call: String
     let error: String
 
     var testDescription: String { "\(call): \(error)" }
     var isOfRoom: Bool { error == "ENOSPC" || error == "EDQUOT" }
-    /// A call that was interrupted is made again; each second one is.
+    /// The daemon repeats an interrupted call, so only each second one is interrupted.
     var injected: String { "\(call):error=\(error)" + (error == "EINTR" ? ":when=1+2" : "") }
 
     static let all = ["mkdir,mkdirat", "openat", "renameat2", "fsync"].flatMap { call in
@@ -22,7 +22,7 @@ struct RefusedCall: CustomTestStringConvertible, Sendable {
 struct RefusedCallTests {
     private static let recipes = (1...9).map { "r\($0)" }
 
-    /// Where each call is refused. The first two jobs are those of `r1` and `r2`.
+    /// The paths on which each call is refused. The first two jobs are those of `r1` and `r2`.
     private static let paths = [
         "mkdir,mkdirat": ["inbox/r3/.pipelined", "outbox/r4", "archive/r5"],
         "openat": ["outbox/r1/.staging/test/1-0.jpg", "outbox/r3"],
@@ -78,7 +78,7 @@ struct RefusedCallTests {
         "state/id": "test\n",
     ]) { $1 }
 
-    /// Waits until the job whose path it is has said what it met.
+    /// Waits until the job of this path has reported its fault.
     private func isMet(_ path: String, _ refused: RefusedCall, _ daemon: DaemonFixture) async throws {
         let parts = path.split(separator: "/")
         let picture = "\(parts[1]).png"
@@ -94,7 +94,7 @@ struct RefusedCallTests {
                 $0.kind == "job" && $0.job?.input == picture && $0.job?.state == "waiting"
             }
             let reason = event.job?.reason ?? ""
-            // A full disk fails nobody; what may pass is tried again, and fails when it does not.
+            // A full disk fails no job; a passing fault is tried again, and fails the job when it stays.
             guard !refused.isOfRoom else { return #expect(reason.contains("no space in"), "\(reason)") }
             #expect(reason.hasPrefix("retry at ") && reason.contains(" (1 of 1): "), "\(reason)")
             // The file of the next try has another name.

@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// Plugins that try what they may not.
+/// Plugins that make forbidden attempts.
 enum CuriousPlugin {
     static func compile(_ source: String, to path: String) throws {
         try FileManager.default.createDirectory(
@@ -33,7 +33,7 @@ enum CuriousPlugin {
         """
     }
 
-    /// No filter, but a thread of its own from the moment it is loaded.
+    /// The plugin has no filter, but a thread of its own from the moment it is loaded.
     static let thread = """
         #include <pthread.h>
         #include <unistd.h>

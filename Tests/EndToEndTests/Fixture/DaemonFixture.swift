@@ -43,12 +43,10 @@ final class DaemonFixture {
         try await daemon?.ready()
     }
 
-    /// Starts it, and waits for nothing.
     func launch(under wrapper: [String] = [], passing descriptors: [Descriptor] = []) throws {
         daemon = try DaemonProcess(root: root.path, wrapper: wrapper, passed: descriptors)
     }
 
-    /// Waits until its log has this.
     func says(_ text: String) async throws { try await logged { $0.contains(text) } }
 
     func logged(_ condition: @escaping @Sendable (String) -> Bool) async throws { try await daemon?.until(condition) }
@@ -59,21 +57,16 @@ final class DaemonFixture {
         await daemon?.end(signal) ?? 0
     }
 
-    /// Starts it under something that is to kill it; false when it has done all its work, and was stopped.
+    /// Starts it under a command that is to kill it; false when it has done all its work, and was stopped.
     func isKilled(under wrapper: [String]) async throws -> Bool {
         do {
             try await start(under: wrapper)
             try await waitForAll()
             return await stop() == -SIGKILL
         } catch {
-            // Whoever talked to it has lost it; signal 0 only waits for its end.
+            // Its clients have lost it; signal 0 only waits for its end.
             return await stop(0) == -SIGKILL
         }
-    }
-
-    /// Waits until its log contains this.
-    func logs(_ words: String) async throws {
-        try await daemon?.until { $0.contains(words) }
     }
 
     var isRunning: Bool { daemon?.isRunning ?? false }
@@ -99,13 +92,13 @@ final class DaemonFixture {
             let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
             return (children ?? "").split(separator: " ").compactMap { Int32($0) }
         }.filter { child in
-            // One that is just being started is still the daemon, and has all that it has open.
+            // A child that is just being started is still the daemon, with all the daemon's files open.
             let name = try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)
             return name?.hasPrefix("pipelined-") == true
         }
     }
 
-    /// The worker that has been handed the picture of this name.
+    /// The worker that holds the picture of this name.
     func worker(holding name: String) async throws -> Int32 {
         try await job(name, becomes: "running")
         while true {
@@ -139,7 +132,7 @@ final class DaemonFixture {
         try data.write(to: file)
     }
 
-    /// Puts a file into an inbox in one piece, as a `mv` does.
+    /// Puts a file into an inbox in one piece, as `mv` does.
     func drop(_ data: Data = Picture.small, as relative: String, inbox: String = "inbox") throws {
         let outside = root.appendingPathComponent("outside-\(UUID().uuidString)")
         try data.write(to: outside)
@@ -151,7 +144,6 @@ final class DaemonFixture {
 
     func exists(_ relative: String) -> Bool { FileManager.default.fileExists(atPath: path(relative)) }
 
-    /// Waits until a file is there.
     func has(_ relative: String) async throws {
         while !exists(relative) {
             guard isRunning else { throw Missing("the daemon is gone, and \(relative) is not there") }
@@ -203,7 +195,7 @@ final class DaemonFixture {
         try await Programs.run("pipectl", ["--root", root.path] + arguments)
     }
 
-    /// Waits until nothing settles, waits or runs; returns what ended meanwhile.
+    /// Waits until nothing settles, waits or runs; returns the jobs that ended meanwhile.
     @discardableResult
     func waitForAll() async throws -> [Control.Job] { try await wait([]) }
 
@@ -251,7 +243,7 @@ final class DaemonFixture {
         }
     }
 
-    /// What is told of the progress, to the first answer that `ends` it, or to the batch's end.
+    /// The replies about the progress, up to the first one that `ends` it, or to the batch's end.
     @discardableResult
     func progress(
         of batch: Int? = nil, until ends: @escaping @Sendable (Call.Progress.Reply) -> Bool = { _ in false }
@@ -267,7 +259,6 @@ final class DaemonFixture {
         }
     }
 
-    /// Waits until a job of this name is in this state.
     @discardableResult
     func job(_ input: String, becomes state: String) async throws -> Int {
         let event = try await event { $0.job?.input == input && $0.job?.state == state && $0.kind == "job" }

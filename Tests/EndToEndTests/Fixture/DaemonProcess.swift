@@ -2,7 +2,6 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// One run of `pipelined`.
 final class DaemonProcess: Sendable {
     private let child: ChildProcess
 

@@ -4,7 +4,7 @@ import Synchronization
 import SystemCalls
 import Testing
 
-/// A socket that takes datagrams, as systemd's for notices and the journal's: what came, in order.
+/// A socket that takes datagrams, as systemd's for notices and the journal's, and keeps them in order.
 final class DatagramSocket: Sendable {
     private struct State {
         var messages: [String] = []
@@ -12,7 +12,7 @@ final class DatagramSocket: Sendable {
         var followers: [UUID: AsyncStream<Void>.Continuation] = [:]
     }
 
-    /// Far more than anything takes that a test waits for.
+    /// The time is far more than any awaited event takes.
     private static let patience: time_t = 120
 
     let path: String
@@ -55,7 +55,7 @@ final class DatagramSocket: Sendable {
         for follower in followers { follower.yield() }
     }
 
-    /// Waits until what came satisfies `condition`.
+    /// Waits until the datagrams satisfy `condition`.
     func until(_ condition: @Sendable ([String]) -> Bool) async throws {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         let key = UUID()

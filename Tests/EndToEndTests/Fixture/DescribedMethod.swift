@@ -5,7 +5,7 @@ struct DescribedMethod {
     let name: String
     let parameters: [(name: String, type: String)]
 
-    /// All that the daemon's own description has.
+    /// All methods in the daemon's own description.
     static func all(_ client: RawClient) throws -> [DescribedMethod] {
         let reply = try client.ask(
             "org.varlink.service.GetInterfaceDescription", #"{"interface":"org.pipelined.Control"}"#)
@@ -56,7 +56,7 @@ struct DescribedMethod {
         return ["5", "\"x\"", "{}", "null", "[[]]"] + wrong(element).map { "[\($0)]" }
     }
 
-    /// Values that are of the type, and that nobody expects.
+    /// Unusual values of the type.
     static func odd(_ type: String) -> [String] {
         switch type {
         case "string":

@@ -7,7 +7,7 @@ import Testing
 /// A file system that answers errors where a test says so. `faulty_disk.c` is its server, and describes the commands.
 struct FaultyDisk {
     private let folder: String
-    /// Its files lie in this folder. Whoever reads them here meets no error.
+    /// The disk's files lie in this folder, where no call meets an error.
     private let store: String
     private let server: ChildProcess
     private let commands: Descriptor

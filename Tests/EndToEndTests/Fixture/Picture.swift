@@ -1,6 +1,6 @@
 import Foundation
 
-/// Pictures that the tests make themselves, with no library's help: PNG with stored blocks.
+/// Pictures that the tests make without any library: PNG with stored blocks.
 enum Picture {
     /// 32 × 24, quick to render.
     static let small = png(width: 32, height: 24)
@@ -36,7 +36,7 @@ enum Picture {
         return nil
     }
 
-    /// Large to look at and small on the disk: a TIFF whose strips are all the same one. It keeps a worker busy.
+    /// A TIFF that is large to look at and small on the disk: all its strips are the same one. It keeps a worker busy.
     static func tiff(width: Int, height: Int) -> Data {
         let rows = 16
         let strips = (height + rows - 1) / rows

@@ -7,7 +7,6 @@ enum Programs {
 
     static func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// Runs a program to its end.
     static func run(_ name: String, _ arguments: [String], environment: [String: String] = [:]) async throws -> Outcome
     {
         try await run(path: path(name), arguments, environment: environment)

@@ -4,14 +4,14 @@ import PipelineControl
 import SystemCalls
 import Testing
 
-/// A client of the control socket that says what a test wants, byte for byte.
+/// A client of the control socket that sends a test's own bytes.
 final class RawClient {
     let socket: Descriptor
     private var frames = FrameBuffer()
 
     init(_ daemon: DaemonFixture) throws {
         socket = try Socket.connect(daemon.path("run/control.sock"))
-        // A test that waits for an answer that does not come is to fail, not to hang.
+        // When an awaited answer does not come the test fails, instead of hanging.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket.number, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -51,7 +51,7 @@ final class RawClient {
         return try #require(try answer(), "closed instead of answering \(method) \(parameters.prefix(200))")
     }
 
-    /// Reads to the end: true when the daemon closes, and not this client for want of an end.
+    /// Reads to the end: true when the daemon closes, and false when the wait is over.
     func isClosed() -> Bool {
         do {
             while try answer() != nil {}

@@ -1,10 +1,10 @@
-/// What systemd tells a service by its environment, as commands to put in front of the daemon's.
+/// The variables by which systemd tells a service of its surroundings, as commands to put in front of the daemon's.
 enum ServiceEnvironment {
     static func variables(_ variables: [String: String]) -> [String] {
         ["/usr/bin/env"] + variables.map { "\($0)=\($1)" }.sorted()
     }
 
-    /// So many descriptors, from 3 on, are meant for it.
+    /// As many descriptors, from 3 on, are meant for it.
     static func listening(_ count: Int, names: String) -> [String] {
         ["/bin/sh", "-c", #"export LISTEN_PID=$$ LISTEN_FDS=\#(count) LISTEN_FDNAMES=\#(names); exec "$@""#, "sh"]
     }

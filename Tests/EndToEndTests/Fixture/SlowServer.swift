@@ -1,7 +1,7 @@
 import Foundation
 import TestTools
 
-/// Serves the pictures `/1.png`, `/2.png`, …: each begins to come at once, and the rest of it when the test says so.
+/// Serves the pictures `/1.png`, `/2.png`, …: the first part of each comes at once, and the rest when the test says so.
 final class SlowServer: Sendable {
     let http: HTTPServer
     private let gates: [String: Gate]
@@ -24,10 +24,10 @@ final class SlowServer: Sendable {
 
     func finish(_ number: Int) { gates["/\(number).png"]?.open() }
 
-    /// Those that were asked for, in that order.
+    /// The numbers of the requested pictures, in that order.
     var asked: [Int] { http.seen.requests.compactMap { Int($0.path.dropFirst().dropLast(4)) } }
 
-    /// Waits until so many have been asked for, of which so many are still coming.
+    /// Waits until so many pictures have been requested, of which so many are still coming.
     func until(asked: Int, coming: Int) async {
         await http.until { $0.requests.count == asked && $0.busy == coming }
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// strace around the daemon: what it asks of the kernel, and the kernel's answers changed. Its workers are traced as well, but what is
-/// changed is told by its path, and a worker has none.
+/// strace around the daemon: it records calls, and changes the kernel's answers. It traces workers as well, but selects
+/// calls by their paths, of which a worker has none.
 enum Strace {
-    /// The calls that claiming, publishing, disposal and the ledger are made of.
+    /// The calls of claiming, publishing, disposal and the ledger.
     static let calls = [
         "mkdir", "mkdirat", "openat", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
         "fsync",
@@ -27,7 +27,7 @@ enum Strace {
     }
 }
 
-/// A call that strace has seen: what, on which paths, and when it began and returned, as the numbers of lines.
+/// A call that strace has seen, with its paths, and the numbers of the lines where it began and returned.
 struct TracedCall {
     var name: String
     var thread: String
@@ -60,8 +60,8 @@ struct TracedCall {
         return calls
     }
 
-    /// What stands in quotes, or in angle brackets behind a descriptor. Of a name within an open folder it is the folder that counts: by
-    /// that strace knows the call again.
+    /// The texts in quotes, or in angle brackets behind a descriptor. For a name within an open folder the folder
+    /// counts, by which strace knows the call again.
     private static func paths(in text: Substring, below root: String) -> [String] {
         let isByDescriptor = ["fsync", "fdatasync", "pwrite64", "ftruncate"].contains { text.hasPrefix($0 + "(") }
         var paths: [String] = []
@@ -75,7 +75,7 @@ struct TracedCall {
             if isFolder { folder = words }
             let path = words.hasPrefix("/") || isByDescriptor ? words : folder
             if !isFolder, path.hasPrefix(root + "/") { paths.append(String(path.dropFirst(root.count + 1))) }
-            // What a call writes is no path.
+            // The written bytes are no path.
             if isByDescriptor { break }
             rest = after[after.index(after: end)...]
         }

@@ -1,6 +1,6 @@
 /// A line of the log with `Log=operations`: `2026-11-22 12:00:00 render job 3 behind barrier 1: executing`.
 struct TraceLine: Hashable, CustomStringConvertible {
-    /// The queue and what it is about.
+    /// The queue and the operation's subject.
     var operation: String
     var state: String
 
@@ -29,6 +29,6 @@ extension DaemonFixture {
 
     /// Waits until an operation is in this state.
     func operation(_ operation: String, becomes state: String) async throws {
-        try await logs(" \(TraceLine(operation, state))\n")
+        try await says(" \(TraceLine(operation, state))\n")
     }
 }

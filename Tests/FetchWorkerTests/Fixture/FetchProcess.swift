@@ -44,14 +44,13 @@ final class FetchProcess {
 
     private static var libraries: String { getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? "" }
 
-    /// Loopback is private: tests say so for the server's address.
+    /// Loopback is private, so tests allow the server's address.
     static func limits(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchLimits {
         var limits = FetchLimits(allowPrivateHosts: ["127.0.0.1"])
         change(&limits)
         return limits
     }
 
-    /// Sends an order; returns its ID.
     func begin(
         _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
     ) throws -> Int {
@@ -64,7 +63,6 @@ final class FetchProcess {
 
     func cancel(_ id: Int) throws { try channel.send(FetchOrder.cancel(id)) }
 
-    /// Waits for the end of a transfer.
     func end(_ id: Int) throws -> Answer {
         while true {
             if let answer = answers.removeValue(forKey: id) { return answer }
@@ -72,7 +70,7 @@ final class FetchProcess {
         }
     }
 
-    /// Waits until so much of it has come.
+    /// Waits until so many bytes have come.
     func until(_ id: Int, has bytes: Int64) throws {
         while progress[id, default: 0] < bytes {
             if let answer = answers[id] { throw Unexpected("it has ended: \(answer)") }
@@ -91,7 +89,6 @@ final class FetchProcess {
         }
     }
 
-    /// Downloads, and waits for the end.
     func fetch(
         _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
     ) throws -> FetchedFile {
@@ -102,7 +99,7 @@ final class FetchProcess {
         }
     }
 
-    /// Why it can't be downloaded.
+    /// The reason why it can't be downloaded.
     func failure(
         at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
         resume: FetchResume? = nil
@@ -114,7 +111,6 @@ final class FetchProcess {
     }
 }
 
-/// A file to download into.
 final class StagingFile {
     private let path = NSTemporaryDirectory() + "/pipelined-test-\(UUID().uuidString)"
 

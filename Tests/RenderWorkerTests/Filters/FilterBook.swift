@@ -1,9 +1,9 @@
 import Foundation
 import PipelineModel
 
-/// docs/filters.md: what the program says of its filters, in Markdown.
+/// Makes docs/filters.md, the program's description of its filters in Markdown.
 enum FilterBook {
-    /// What is shown of a filter: its stage in a chain, and the stages before it, that make a picture in need of it.
+    /// An example of a filter: its stage in a chain, and stages before it that make a picture in need of it.
     struct Example {
         var stage: String
         var after: String?
@@ -23,7 +23,7 @@ enum FilterBook {
 
     static func example(_ filter: String) -> Example { examples[filter] ?? Example(stage: filter) }
 
-    /// The picture of a filter, or of what it is laid upon; below docs/.
+    /// The picture of a filter, or the picture before it; below docs/.
     static func picture(_ stages: String?) -> String {
         "pictures/\(stages?.prefix { $0 != " " } ?? "before").webp"
     }

@@ -1,10 +1,11 @@
 import Foundation
 import PipelineModel
+import TestTools
 import Testing
 import WorkerProtocol
 
-/// The manual of the filters is what they say of themselves. `./run docs` writes it by this test: `PIPELINED_DOCS` names a folder of the
-/// project's sample pictures then.
+/// docs/filters.md repeats the filters' own descriptions. `./run docs` writes it by this test: `PIPELINED_DOCS` names a
+/// folder of the project's sample pictures then.
 @Suite("docs/filters.md")
 struct FilterBookTests {
     private static let docs = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../docs").standardized
@@ -25,16 +26,40 @@ struct FilterBookTests {
         let wanted = worker.hello.filters.flatMap { filter in
             [FilterBook.picture(filter.name), FilterBook.picture(FilterBook.example(filter.name).after)]
         }
-        for picture in Set(wanted) {
-            let bytes = try Data(contentsOf: Self.docs.appendingPathComponent(picture))
-            #expect(bytes.count > 500 && bytes.count <= 25 << 10, "\(picture): \(bytes.count) bytes")
+        for picture in Set(wanted) { try Self.check(picture, most: 25 << 10) }
+    }
+
+    @Test("README begins with a picture and three filters' results, in at most 80 KB")
+    func strip() throws {
+        if let samples = Self.samples { try Self.drawStrip(try WorkerProcess(), samples) }
+        try Self.check(Self.stripFile, most: 80 << 10)
+    }
+
+    private static let stripFile = "pictures/strip.webp"
+
+    private static func check(_ picture: String, most: Int) throws {
+        let bytes = try Data(contentsOf: docs.appendingPathComponent(picture))
+        #expect(bytes.count > 500 && bytes.count <= most, "\(picture): \(bytes.count) bytes")
+    }
+
+    private static func drawStrip(_ worker: WorkerProcess, _ samples: String) throws {
+        let sample = try sample(samples)
+        let parts = try ["", "noir | ", "sepia | ", "duotone | "].map {
+            try worker.render(sample, "resize width=300 kernel=lanczos3 | \($0)save format=png")
         }
+        let options = ["--across", "4", "--shim", "6", "--background", "255"]
+        let words = ["arrayjoin", parts.map(\.path).joined(separator: " "), docs.path + "/\(stripFile)[Q=85,strip]"]
+        let outcome = try withExtendedLifetime(parts) { try ChildProcess("/usr/bin/vips", words + options).wait() }
+        try #require(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    private static func sample(_ samples: String) throws -> TemporaryFile {
+        try TemporaryFile([UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/sunset-at-sea.jpg"))))
     }
 
     private static func draw(_ worker: WorkerProcess, _ samples: String) throws {
-        let sample = try TemporaryFile(
-            [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/sunset-at-sea.jpg"))))
-        // The same for all of them, before any of the filters.
+        let sample = try sample(samples)
+        // All filters begin with the same resize.
         let start = "resize width=360 kernel=lanczos3"
         let save = "save format=webp quality=80 metadata=strip"
         func draw(_ picture: String, _ stages: String?...) throws {

@@ -1,19 +1,20 @@
 import Foundation
 import PipelineModel
+import TestTools
 import Testing
 import WorkerProtocol
 
-/// All filters of the set, over every kind of picture that a filter may get.
+/// Runs all filters of the set over every kind of picture that a filter may get.
 struct FilterSetTests {
-    /// What becomes of a picture's bands.
+    /// The fate of a picture's bands.
     enum Colour { case stays, becomesGrey, becomesColour }
 
     struct Case: CustomTestStringConvertible {
         var chain: String
         var colour = Colour.stays
-        /// The size of the result, where it is another.
+        /// The size of the result, if the filter changes it.
         var size: @Sendable (_ width: Int, _ height: Int) -> (Int, Int) = { ($0, $1) }
-        /// Whether it leaves alpha as it is.
+        /// Whether the filter keeps alpha.
         var keepsAlpha = true
 
         var name: String { String(chain.prefix { $0 != " " }) }
@@ -45,10 +46,12 @@ struct FilterSetTests {
         Case(chain: "watermark text=Ada colour=#ff0000 size=100", colour: .becomesColour, keepsAlpha: false),
     ]
 
-    /// Width and height: nothing to look around in, odd ones, and one larger than what libvips reads at a time.
-    private static let sizes = [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)]
+    /// Width and height: sizes without neighbours, odd sizes, and one larger than libvips reads at a time.
+    private static let sizes = Sweep.of(
+        [(1, 1), (3, 1), (1, 7), (31, 17), (530, 40)],
+        all: [1, 2, 3, 7, 16, 33, 530].flatMap { width in [1, 2, 5, 17, 64].map { (width, $0) } })
 
-    @Test("Of every kind and size it makes what it says", arguments: cases)
+    @Test("It keeps its promises for pictures of every kind and size", arguments: cases)
     func kinds(example: Case) throws {
         let worker = try WorkerProcess()
         for (width, height) in Self.sizes {

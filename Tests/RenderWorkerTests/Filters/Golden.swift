@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What a filter makes, held against a formula that knows nothing of how the filter works.
+/// Compares a filter's result with a formula that is independent of the filter's code.
 struct Golden {
-    /// Samples from 0 to 1 of the source, wherever one asks; beyond its edges those at the edge.
+    /// The source's samples from 0 to 1; beyond the edges the edge goes on.
     let source: Pixels
     let result: Pixels
     let most: Double
@@ -20,7 +20,7 @@ struct Golden {
         source[min(max(x, 0), source.width - 1), min(max(y, 0), source.height - 1)].map { Double($0) / most }
     }
 
-    /// How far the result is from the formula where it is farthest, in steps of its samples; infinitely if its bands are others.
+    /// The largest distance of the result from the formula, in steps of its samples; infinite if its bands are others.
     func worst(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var worst = 0.0
         for y in 0..<result.height {
@@ -35,7 +35,7 @@ struct Golden {
         return worst
     }
 
-    /// How near the result is to the formula on the whole, in dB.
+    /// The result's likeness to the formula on the whole, in dB.
     func likeness(_ formula: (_ x: Int, _ y: Int) -> [Double]) -> Double {
         var squares = 0.0
         for y in 0..<result.height {
@@ -49,12 +49,12 @@ struct Golden {
     }
 }
 
-/// Rec. 601, of one band or three.
+/// Rec. 601 luma of one band or three.
 func luma(_ colours: [Double]) -> Double {
     colours.count < 3 ? colours[0] : 0.299 * colours[0] + 0.587 * colours[1] + 0.114 * colours[2]
 }
 
-/// Noir's S.
+/// Noir's S-shaped curve.
 func sCurve(_ x: Double, _ contrast: Double) -> Double {
     func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
     let k = 6 * contrast

@@ -3,7 +3,7 @@ import PipelineModel
 import Testing
 import WorkerProtocol
 
-/// What noir does, against its formula.
+/// Compares noir with its formula.
 struct NoirTests {
     /// Rec. 601 luma, then the S.
     static func formula(_ colour: [Int], contrast: Double = 1, strength: Double = 1, most: Double = 255) -> Double {

@@ -51,7 +51,7 @@ struct PlaceFilterTests {
     }
 
     @Test(
-        "what says nothing, or too much, is refused before any picture, with the place",
+        "a chain that says nothing, or too much, is refused before any picture, with the place",
         arguments: [
             ("noir | watermark", "'watermark' without 'text' or 'picture', one of which it needs at column 8"),
             ("watermark text=\"\" colour=#ffffff", "write watermark text=… or picture=…"),
@@ -85,7 +85,7 @@ struct PlaceFilterTests {
 
     @Test("autolevels stretches all bands alike, or each by itself, to black and white")
     func autolevels() throws {
-        // Values from 40 to 139, 60 to 159 and 50 to 99, each as often.
+        // The bands have values from 40 to 139, 60 to 159 and 50 to 99, each as often.
         let flat = Pixels(100, 20) { x, _ in [40 + x, 60 + x, 50 + x / 2] }
         let golden = try Golden(flat, "autolevels clip=0", worker: WorkerProcess())
         #expect(golden.worst { golden[$0, $1].map { ($0 * 255 - 40) / 119 } } <= 0.51)
@@ -94,7 +94,7 @@ struct PlaceFilterTests {
             each.worst { x, y in zip(each[x, y], [(40.0, 99.0), (60, 99), (50, 49)]).map { ($0 * 255 - $1.0) / $1.1 } }
                 <= 0.51)
         let half = try Golden(flat, "autolevels clip=10 strength=0.5", worker: WorkerProcess())
-        // A tenth of each band is left out at either end: from 50 to 149, as far as any of them goes.
+        // A tenth of each band is left out at either end: the rest goes from 50 to 149.
         #expect(
             half.worst { half[$0, $1].map { mixed($0, min(max(($0 * 255 - 50) / 99, 0), 1), 0.5) } } <= 0.51)
         #expect(try Self.made("autolevels", of: Pixels(9, 9) { _, _ in [77] }).samples.allSatisfy { $0 == 77 })

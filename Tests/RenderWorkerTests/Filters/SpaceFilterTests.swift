@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the filters do that look around a pixel, or at where it lies, against their formulas.
+/// Compares filters that look around a pixel, or at its place, with their formulas.
 struct SpaceFilterTests {
     /// Edges of every direction, and soft colours.
     private static let edges = Pixels(160, 120) { x, y in
@@ -9,7 +9,7 @@ struct SpaceFilterTests {
         return [inside ? 220 : 40, x < 50 ? 30 : 200, (x + y) * 255 / 280]
     }
 
-    /// The Gaussian, weighed by alpha where there is any, with the edges going on as they are.
+    /// The Gaussian, weighed by alpha where there is any; at the edges the picture goes on.
     private static func blurred(_ golden: Golden, _ sigma: Double) -> [[Double]] {
         let (width, height, bands) = (golden.source.width, golden.source.height, golden.source.bands)
         let reach = Int(4 * sigma) + 1
@@ -33,7 +33,7 @@ struct SpaceFilterTests {
         }
     }
 
-    /// A wide one is made of a smaller picture, which costs a little likeness.
+    /// A wide blur is made of a smaller picture, which costs a little likeness.
     @Test(
         "blur is a Gaussian, narrow or wide",
         arguments: [(1.0, 2.0, 58.0), (3, 2, 58), (5.9, 2, 58), (6, 10, 43), (12, 10, 43)])
@@ -49,7 +49,7 @@ struct SpaceFilterTests {
         let source = Pixels(60, 40) { x, _ in x < 30 ? [50000, 1000, 1000, 65535] : [0, 65535, 65535, 0] }
         let golden = try Golden(source, "blur radius=3 unit=px", is16Bit: true, worker: WorkerProcess())
         let expected = Self.blurred(golden, 3)
-        // Where next to nothing is opaque, a colour is known from few steps of alpha.
+        // Where almost nothing is opaque, few steps of alpha tell a colour.
         #expect(
             golden.worst { $0 < 34 ? expected[$1 * 60 + $0] : golden.result[$0, $1].map { Double($0) / 65535 } } <= 1000
         )

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What the filters do that look at one pixel at a time, against their formulas.
+/// Compares filters that look at one pixel at a time with their formulas.
 struct ToneFilterTests {
     struct Look: CustomTestStringConvertible {
         var chain: String
-        /// How many steps of 256 the result may be away, because what comes in between is rounded, and then made steeper.
+        /// The tolerated distance in steps of 256: intermediate results are rounded, and then made steeper.
         var tolerance = 1.5
-        /// Of colours from 0 to 1, three or one.
+        /// The formula for colours from 0 to 1, three or one.
         var formula: @Sendable ([Double]) -> [Double]
 
         var testDescription: String { chain }

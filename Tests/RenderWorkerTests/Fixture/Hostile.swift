@@ -2,7 +2,7 @@ import Foundation
 import SystemCalls
 import TestTools
 
-/// A filter that does what a decoder might do that a picture has taken over: `hostile try=… path=… process=…`.
+/// A filter that acts as a decoder might that a picture has taken over: `hostile try=… path=… process=…`.
 enum Hostile {
     /// The folder of the plugin, compiled once.
     static let folder = Result {
@@ -13,7 +13,7 @@ enum Hostile {
 
     static func worker() throws -> WorkerProcess { try WorkerProcess(plugins: [folder.get().path]) }
 
-    /// An attempt that comes back says by `host->fail` what it met; one that succeeds ends in a good picture.
+    /// A failed attempt reports its error by `host->fail`; one that succeeds ends in a good picture.
     private static let source = """
         #define _GNU_SOURCE
         #include <errno.h>

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Samples in memory, 8 or 16 bit, and how they become a file and back.
+/// Samples in memory, 8 or 16 bit, which can be written to a file and read back.
 struct Pixels: Equatable {
     var width: Int
     var height: Int
@@ -26,7 +26,7 @@ struct Pixels: Equatable {
     static func colourful(_ width: Int, _ height: Int, alpha: Bool = false) -> Pixels {
         var pixels = Pixels(1, 1) { _, _ in Array(repeating: 0, count: alpha ? 4 : 3) }
         (pixels.width, pixels.height) = (width, height)
-        // Rows of plain numbers: a test's build is not optimised, and pictures are large.
+        // The rows are plain numbers: a test's build is not optimised, and pictures are large.
         func wave(_ count: Int, _ pace: Double, _ start: Double) -> [UInt16] {
             (0..<count).map { UInt16(127 + 115 * sin(Double($0) / Double(count) * pace + start)) }
         }
@@ -47,7 +47,7 @@ struct Pixels: Equatable {
 
     func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
 
-    /// How near another picture is, in dB; higher is nearer. Of different size or bands: 0.
+    /// The likeness to another picture in dB, where higher is nearer; 0 for another size or other bands.
     func likeness(_ other: Pixels, most: Double = 255) -> Double {
         guard width == other.width, height == other.height, bands == other.bands else { return 0 }
         var squares = 0

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// A file that goes with the last who knows it.
+/// A file that is removed with its last owner.
 final class TemporaryFile: Sendable {
     let path: String
 
@@ -13,7 +13,7 @@ final class TemporaryFile: Sendable {
 
     deinit { unlink(path) }
 
-    /// Opened anew: descriptors made from one share an offset.
+    /// Opens it anew: duplicates of a descriptor share an offset.
     func reopened(_ flags: Int32 = O_RDONLY) throws -> Descriptor { try Descriptor.open(path, flags) }
 
     var bytes: [UInt8] {
@@ -21,7 +21,7 @@ final class TemporaryFile: Sendable {
     }
 }
 
-/// A folder that goes with the last who knows it.
+/// A folder that is removed with its last owner.
 final class TemporaryFolder: Sendable {
     let path: String
 

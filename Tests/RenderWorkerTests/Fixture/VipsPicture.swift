@@ -28,7 +28,7 @@ final class VipsPicture {
         self.init(owning: made)
     }
 
-    /// Read by the loader of its first bytes.
+    /// The first bytes choose the loader.
     convenience init(_ file: TemporaryFile) throws {
         let descriptor = try file.reopened()
         guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw Unexpected(Self.error) }

@@ -55,13 +55,12 @@ final class WorkerProcess: Sendable {
         try Chain(parsing: text, catalog: StageCatalog(filters: hello.filters)).stages
     }
 
-    /// Sends a message, and waits for its answer.
     func ask(_ message: SupervisorMessage, _ descriptors: [Descriptor] = []) throws -> WorkerMessage {
         try channel.send(message, descriptors: descriptors)
         return try answer()
     }
 
-    /// The next message that is an answer; what is told beside it is kept.
+    /// The next answer; messages before it are kept.
     func answer() throws -> WorkerMessage {
         while true {
             let next = try message()
@@ -73,9 +72,9 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// What it says next, which need not be an answer.
+    /// The next message, which need not be an answer.
     func message() throws -> WorkerMessage {
-        // One that hangs is told as that, by the test that it hangs in.
+        // A hanging worker fails the test in which it hangs.
         guard channel.isReady(within: .seconds(240)) else { throw Unexpected("the worker says nothing any more") }
         guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
         return message
@@ -86,7 +85,7 @@ final class WorkerProcess: Sendable {
         told.withLock { $0 }.compactMap { if case .said(let line) = $0 { line } else { nil } }
     }
 
-    /// The filters that were applied to the last picture, those of a table together.
+    /// The filters that were applied to the last picture; filters of a table are together.
     var applied: [[String]] { trail.read().applied }
 
     var crash: CrashNote? {
@@ -101,7 +100,7 @@ final class WorkerProcess: Sendable {
         return try open([file], name: name, outputs, maxPixels: maxPixels, onTruncated: onTruncated)
     }
 
-    /// What was handed over a barrier comes with its original.
+    /// A picture that was handed over a barrier comes with its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
         maxPixels: Int64 = 268_000_000, onTruncated: TruncatedPolicy = .fail
@@ -123,7 +122,6 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Opens and renders to one output.
     func render(
         _ source: TemporaryFile, _ chain: String, onTruncated: TruncatedPolicy = .fail
     ) throws -> TemporaryFile {
@@ -133,7 +131,6 @@ final class WorkerProcess: Sendable {
         return result
     }
 
-    /// Renders to several outputs at once.
     func render(_ source: TemporaryFile, _ chains: [String]) throws -> [TemporaryFile] {
         let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
         _ = try open([source], outputs)
@@ -145,7 +142,6 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// What is the matter with a picture.
     func failure(_ source: TemporaryFile, name: String = "picture", _ chain: String) throws -> WorkerFailure {
         do {
             _ = try open(source, name: name, chain)
@@ -156,7 +152,7 @@ final class WorkerProcess: Sendable {
         throw Unexpected("it went well")
     }
 
-    /// As the daemon does, by the header's estimate.
+    /// Limits memory as the daemon does, by the header's estimate.
     func limitMemory(_ bytes: UInt64) {
         #expect(clinux_limit(process, Int32(RLIMIT_DATA.rawValue), bytes) == 0)
     }
