@@ -4,6 +4,7 @@ import JobLedger
 import PipelineModel
 import SystemCalls
 import TestTools
+import WorkerPools
 
 @testable import PipelineDaemon
 
