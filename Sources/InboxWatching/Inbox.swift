@@ -76,14 +76,14 @@ package actor Inbox: QueueActor {
     }
 
     /// `adopting` takes in files that a crash has left claimed; it is for the start only, when nobody else claims.
-    package nonisolated func begin(adopting: Bool, with remains: Remains = Remains()) {
+    package nonisolated func begin(adopting: Bool, with remains: Remains? = nil) {
         async { inbox in
             inbox.hasBegun = true
             inbox.adopts = adopting
-            inbox.settling.marks = remains.marked
-            inbox.unsure = remains.unsure
+            inbox.settling.marks = remains?.marked ?? []
+            inbox.unsure = remains?.unsure ?? [:]
             if let ended = inbox.ended { return ended(inbox.end()) }
-            if !remains.unsure.isEmpty { inbox.lookAgain() }
+            if !inbox.unsure.isEmpty { inbox.lookAgain() }
             inbox.open()
         }
     }
@@ -92,8 +92,6 @@ package actor Inbox: QueueActor {
     package struct Remains: Sendable {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
-
-        package init() {}
     }
 
     /// Calls `done` behind everything that the inbox was asked before.
@@ -110,10 +108,7 @@ package actor Inbox: QueueActor {
 
     private func end() -> Remains {
         inotify = nil
-        var remains = Remains()
-        remains.marked = settling.marks
-        remains.unsure = unsure
-        return remains
+        return Remains(marked: settling.marks, unsure: unsure)
     }
 
     /// Takes nothing while there is a reason for that; files that settle meanwhile are taken afterwards.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What an error says of the file that a call was about. Any other meaning is spelled out where it is needed.
+/// The meaning of an error for the file that a call was about. Any other meaning is spelled out where it is needed.
 extension SystemError {
     /// The name is there already.
     public var isTaken: Bool { code == EEXIST }

@@ -4,7 +4,7 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
-/// One transfer for the fetch worker, with the handlers of its answers. They are called on the coordination queue.
+/// A transfer for the fetch worker, with the handlers of its answers. They are called on the coordination queue.
 @Coordination
 package final class FetchTask {
     package enum Failure: Error, Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 package import SystemCalls
 package import WorkerProtocol
 
-/// One picture for a worker: the outputs to make, the open files, and the handlers of the answers. They are called on the
+/// A picture for a worker: the outputs to make, the open files, and the handlers of the answers. They are called on the
 /// coordination queue.
 @Coordination
 package final class RenderTask {

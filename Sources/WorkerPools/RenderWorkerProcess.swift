@@ -26,19 +26,12 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     var outputs: [RenderOutput] = []
     /// Its last message, if it crashed.
     var crash: CrashNote?
-    private let message: (RenderWorkerProcess, WorkerMessage) -> Void
-    private let end: (RenderWorkerProcess, WorkerEnd) -> Void
+    /// It stays as long as the worker: a daemon that can't start lets go of it earlier.
+    private let pool: WorkerPool
 
-    /// Starts the process. `message` is called with each message, and after the last one `ended`, once, with how it
-    /// ended.
-    init(
-        program: String, arguments: [String], generation: Int,
-        message: @escaping (RenderWorkerProcess, WorkerMessage) -> Void,
-        ended: @escaping (RenderWorkerProcess, WorkerEnd) -> Void
-    ) throws {
+    init(program: String, arguments: [String], generation: Int, pool: WorkerPool) throws {
         self.generation = generation
-        self.message = message
-        end = ended
+        self.pool = pool
         try super.init(program: program, arguments: arguments)
     }
 
@@ -52,7 +45,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
         }
     }
 
-    /// What is known of whose code it runs, or ran when it ended.
+    /// The filters whose code it runs, or ran when it ended, as far as is known.
     var suspicion: Suspicion {
         let known = crash?.filter.map { [$0] } ?? trail?.read().running ?? []
         let chains = task?.outputs.flatMap(\.stages).map(\.name) ?? []
@@ -68,10 +61,10 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
 
     override func received(_ message: WorkerMessage, _ descriptors: [Descriptor]) {
         if case .hello = message { trail = descriptors.first.map(FilterTrail.init(reading:)) }
-        self.message(self, message)
+        pool.received(message, from: self)
     }
 
-    override func ended(_ end: WorkerEnd) { self.end(self, end) }
+    override func ended(_ end: WorkerEnd) { pool.ended(self, end) }
 
     func allow(memory: Int64) { limitMemory(to: PictureHeader.memoryLimit(memory)) }
 

@@ -188,9 +188,7 @@ package final class WorkerPool {
         let worker = starter.start(within: startTimeout) {
             try RenderWorkerProcess(
                 program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
-                generation: generation,
-                // The worker keeps the pool: a daemon that can't start lets go of it earlier.
-                message: { [self] in received($1, from: $0) }, ended: { [self] in ended($0, $1) })
+                generation: generation, pool: self)
         }
         worker?.files = plugins.files
         return worker
@@ -314,7 +312,7 @@ package final class WorkerPool {
 
     // MARK: - The workers' messages
 
-    private func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
+    func received(_ message: WorkerMessage, from worker: RenderWorkerProcess) {
         switch (message, worker.state) {
         case (.loading(let plugin), .starting):
             trials[worker.process]?.loading = plugin
@@ -385,7 +383,7 @@ package final class WorkerPool {
         balance()
     }
 
-    private func ended(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
+    func ended(_ worker: RenderWorkerProcess, _ end: WorkerEnd) {
         switch worker.state {
         case .starting:
             if let trial = trials.removeValue(forKey: worker.process) {

@@ -54,7 +54,7 @@ struct InboxTests {
         }
     }
 
-    @Test("lets its successor wait when it is stopped before its own predecessor has ended, and hands on what that left")
+    @Test("lets its successor wait when it is stopped before its own predecessor, and hands on what that one has left")
     func stoppedBefore() async throws {
         try await withTemporaryFolder { folder in
             let sink = InboxSink()
@@ -63,8 +63,7 @@ struct InboxTests {
             inbox.stop { remains in marks.withLock { $0 = remains.marked } }
             await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
             #expect(marks.withLock { $0 } == nil)
-            var remains = Inbox.Remains()
-            remains.marked = [FileSystem.Key("\(folder)/a.png")]
+            let remains = Inbox.Remains(marked: [FileSystem.Key("\(folder)/a.png")])
             inbox.begin(adopting: false, with: remains)
             await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
             #expect(marks.withLock { $0 } == remains.marked)

@@ -15,7 +15,7 @@ struct AccessList {
             }
         }
 
-        /// As setfacl(1) writes it.
+        /// The entry in the form of setfacl(1).
         var entry: String {
             switch self {
             case .user(let user): "u:\(User.name(user))"

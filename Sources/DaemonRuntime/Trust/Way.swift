@@ -7,7 +7,7 @@ package struct Way {
     /// The folder in which it ends, and the name there.
     private let folder: Descriptor
     private let name: String
-    /// With all links followed.
+    /// The path with all links followed.
     private let path: String
     /// Why the walk stopped before its end.
     package let refusal: String?
