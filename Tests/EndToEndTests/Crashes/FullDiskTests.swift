@@ -107,7 +107,8 @@ struct FullDiskTests {
         }
     }
 
-    @Test("an outbox that stops answering while its work waits for room holds one thread, however often it is looked at")
+    @Test(
+        "an outbox that stops answering while its work waits for room holds one thread, however often it is looked at")
     func hangs() async throws {
         let files = [
             "etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n",

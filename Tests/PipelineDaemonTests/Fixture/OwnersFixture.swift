@@ -13,6 +13,7 @@ struct OwnersFixture: Sendable {
     let owners: Owners
     let ledger: Ledger
     let places: Places
+    private let chain: Chain
 
     static func with(_ settings: String = "", _ body: (OwnersFixture) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
@@ -21,6 +22,7 @@ struct OwnersFixture: Sendable {
             let file = ConfigurationText(name: "test.conf", text: "[Queues]\nRender=0\n" + settings)
             let configuration = Configuration.load(settings: [file], recipes: [], catalog: .builtIn).configuration
             let loaded = LoadedConfiguration(configuration: configuration, catalog: .builtIn, skipped: [], missing: [])
+            let chain = try Chain(parsing: "save", catalog: .builtIn)
             let (ledger, staging) = (try Ledger(path: places.ledger), try Staging(places))
             let owners = Coordination.sync {
                 Owners(
@@ -28,17 +30,18 @@ struct OwnersFixture: Sendable {
                     pool: WorkerPool(program: "/none", resources: []),
                     plugins: PluginShelf(folder: places.pluginCopies, sources: []), fetch: FetchPool(program: "/none"))
             }
-            try await body(OwnersFixture(owners: owners, ledger: ledger, places: places))
+            try await body(OwnersFixture(owners: owners, ledger: ledger, places: places, chain: chain))
         }
     }
 
     func job(_ id: Int, _ state: JobState = .queued, priority: Priority = .normal) -> JobRecord {
         let order = WorkOrder(
             recipe: "r", adHoc: false,
-            outputs: [RecipeOutput(name: nil, chain: try! Chain(parsing: "save", catalog: .builtIn))],
+            outputs: [RecipeOutput(name: nil, chain: chain)],
             original: .archive, conflict: .number, outbox: "\(places.outbox)/r", inbox: "\(places.inbox)/r")
         return JobRecord(
-            id: id, position: id, batch: nil, order: order, path: "\(id).png", origin: .spooled, source: "\(places.spool)/\(id)/\(id).png",
+            id: id, position: id, batch: nil, order: order, path: "\(id).png", origin: .spooled,
+            source: "\(places.spool)/\(id)/\(id).png",
             file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000,
             priority: priority.rank)
     }
