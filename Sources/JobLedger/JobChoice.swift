@@ -7,10 +7,10 @@ package struct JobChoice: Sendable {
     package var recipe: String?
     package var states: [JobState]?
     /// Beside the jobs of the states, the queued ones that are held up in these queues.
-    package var held: [Entry]
+    package var held: [FirstQueue]
 
     package init(
-        ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil, held: [Entry] = []
+        ids: [Int]? = nil, batch: Int? = nil, recipe: String? = nil, states: [JobState]? = nil, held: [FirstQueue] = []
     ) {
         (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
     }
@@ -23,7 +23,7 @@ package struct JobChoice: Sendable {
             (\(ids) IS NULL OR id IN (SELECT value FROM json_each(\(ids)))) AND (\(batch) IS NULL OR batch = \(batch))
                 AND (\(recipe) IS NULL OR work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = \(recipe)))
                 AND (\(states) IS NULL OR state IN (SELECT value FROM json_each(\(states))) OR (state = 'queued' AND
-                    CASE WHEN \(Entry.download.condition) THEN 'download' ELSE 'render' END IN
+                    CASE WHEN \(FirstQueue.download.condition) THEN 'download' ELSE 'render' END IN
                         (SELECT value FROM json_each(\(held)))))
             """
     }

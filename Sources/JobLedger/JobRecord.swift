@@ -14,7 +14,7 @@ package struct JobRecord: Sendable {
     }
 
     /// Why a row is `waiting`. A job in the window waits for nothing that outlives the daemon, and has none.
-    package enum Hold: String, Sendable {
+    package enum WaitReason: String, Sendable {
         /// It waits for room in its outbox, for the disk of its inbox or outbox, or for another thing that a `Shortage` is about.
         case place
         /// It waits for the other jobs of its batch.
@@ -69,7 +69,7 @@ package struct JobRecord: Sendable {
     package var partial: FetchResume?
     /// The higher is taken first; within one, the position counts.
     package var priority = 0
-    package var hold: Hold?
+    package var hold: WaitReason?
     /// When it is tried again.
     package var due: Double?
     /// How often it has met a failure that may pass.
@@ -102,7 +102,7 @@ extension JobRecord {
     /// Nothing is left to do: the job has ended, and its original lies where it belongs.
     package var isOver: Bool { state.isFinal && disposed && returns == nil }
 
-    /// Its original has still to be downloaded. `Entry` says the same of rows.
+    /// Its original has still to be downloaded. `FirstQueue` says the same of rows.
     package var needsDownload: Bool { url != nil && file == .none }
 
     package var plan: Plan { Planner.plan(outputs: order.outputs, inBatch: batch != nil) }

@@ -2,7 +2,7 @@ package import PipelineModel
 import SystemCalls
 
 /// The queue that a job begins in. Each has a window of its own, so that downloads that are held up do not hold up pictures.
-package enum Entry: String, CaseIterable, Sendable {
+package enum FirstQueue: String, CaseIterable, Sendable {
     case download, render
 
     /// Whether a row begins here, for all statements. The indexes of the schema say it in the same words, or SQLite would not use them.
@@ -31,7 +31,7 @@ package struct HostLane: Hashable, Sendable {
 }
 
 extension JobRecord {
-    package var entry: Entry { needsDownload ? .download : .render }
+    package var entry: FirstQueue { needsDownload ? .download : .render }
 
     /// The lane of its download, until that is complete.
     package var lane: HostLane? {
@@ -59,7 +59,7 @@ extension Ledger {
         try jobs(
             by: "jobs_by_host",
             """
-            WHERE j.state = 'queued' AND \(Entry.download.condition) AND j.priority = ? AND j.host = ?
+            WHERE j.state = 'queued' AND \(FirstQueue.download.condition) AND j.priority = ? AND j.host = ?
                 AND j.id NOT IN (SELECT value FROM json_each(?)) ORDER BY j.position LIMIT ?
             """,
             [.integer(lane.priority.rank), .text(lane.host), .list(except), .integer(limit)])
@@ -69,14 +69,14 @@ extension Ledger {
     package nonisolated func host(after host: String, _ priority: Priority) throws -> String? {
         try first(
             """
-            SELECT host FROM jobs INDEXED BY jobs_by_host WHERE state = 'queued' AND \(Entry.download.condition)
+            SELECT host FROM jobs INDEXED BY jobs_by_host WHERE state = 'queued' AND \(FirstQueue.download.condition)
                 AND priority = ? AND host > ? ORDER BY host LIMIT 1
             """, [.integer(priority.rank), .text(host)]
         ) { $0.text(0) }
     }
 
     /// How many queued jobs begin in this queue.
-    package nonisolated func queuedCount(_ entry: Entry) throws -> Int {
+    package nonisolated func queuedCount(_ entry: FirstQueue) throws -> Int {
         try first(
             "SELECT COUNT(*) FROM jobs INDEXED BY \(entry.index) WHERE state = 'queued' AND \(entry.condition)"
         ) { $0.integer(0) } ?? 0

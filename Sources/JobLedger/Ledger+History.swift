@@ -55,7 +55,7 @@ extension Ledger {
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
         write(
-            refused: [:],
+            wanted: .sometime, refused: [:],
             { ledger in
                 let gone = try ledger.writer.rows(
                     """

@@ -138,7 +138,7 @@ extension Ledger {
             try ledger.writer.run(
                 """
                 UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
-                    finished = ?, disposed = disposed OR (\(Entry.download.condition) AND partial IS NULL)
+                    finished = ?, disposed = disposed OR (\(FirstQueue.download.condition) AND partial IS NULL)
                 WHERE id IN (SELECT id FROM ended)
                 """, [.real(time)])
             let count = ledger.writer.changes

@@ -196,7 +196,7 @@ extension Ledger {
         let now = try writer.first("SELECT state, hold, anyway, segment FROM jobs WHERE id = ?", [.integer(job)]) {
             (
                 state: JobState(rawValue: $0.text(0)) ?? .failed,
-                hold: $0.optionalText(1).flatMap(JobRecord.Hold.init), anyway: $0.integer(2) != 0,
+                hold: $0.optionalText(1).flatMap(JobRecord.WaitReason.init), anyway: $0.integer(2) != 0,
                 segment: $0.integer(3)
             )
         }
@@ -241,7 +241,7 @@ extension Ledger {
     }
 
     /// The job's state, after its needs have changed. A job that has ended is asked again when it is brought back.
-    private func settle(_ job: Int, _ state: JobState, _ hold: JobRecord.Hold?) throws {
+    private func settle(_ job: Int, _ state: JobState, _ hold: JobRecord.WaitReason?) throws {
         switch (state, hold) {
         case (.queued, _): try holdBack(job)
         case (.waiting, .after):

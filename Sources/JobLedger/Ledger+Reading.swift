@@ -39,7 +39,7 @@ extension Ledger {
 
     /// The first queued jobs that begin in this queue, of at least this priority, but for `except`.
     package nonisolated func queued(
-        _ entry: Entry = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
+        _ entry: FirstQueue = .render, atLeast priority: Priority = .low, except: [Int] = [], limit: Int
     ) throws -> [JobRecord] {
         try jobs(
             by: entry.index,

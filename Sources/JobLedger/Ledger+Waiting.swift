@@ -62,7 +62,7 @@ extension Ledger {
                     WHERE json_extract(stage.value, '$.name') = ?3)
                 """, .text(name)
             )
-        case .spool(let path): ("?3 IS NOT NULL AND \(Entry.download.condition)", .text(path))
+        case .spool(let path): ("?3 IS NOT NULL AND \(FirstQueue.download.condition)", .text(path))
         }
     }
 
@@ -151,7 +151,7 @@ extension Ledger {
 
     /// Why rows wait: how many for the same reason, and when the first of these is tried again.
     package struct Waiting: Sendable {
-        package var hold: JobRecord.Hold?
+        package var hold: JobRecord.WaitReason?
         /// The obstacle of jobs that are tried again.
         package var reason: String?
         package var count: Int
@@ -188,7 +188,7 @@ extension Ledger {
                 """, values
             ) { row in
                 Waiting(
-                    hold: row.optionalText(0).flatMap(JobRecord.Hold.init), reason: row.optionalText(1),
+                    hold: row.optionalText(0).flatMap(JobRecord.WaitReason.init), reason: row.optionalText(1),
                     count: row.integer(2), due: row.optionalReal(3))
             }
             guard waiting.count == Self.mostReasons else { return waiting }
@@ -199,7 +199,7 @@ extension Ledger {
     }
 
     /// How many of the jobs are queued, and begin in this queue.
-    package nonisolated func queued(_ who: Waiters, _ entry: Entry) throws -> Int {
+    package nonisolated func queued(_ who: Waiters, _ entry: FirstQueue) throws -> Int {
         if case .all = who { return try queuedCount(entry) }
         let (_, condition, values) = who.selection
         return try first(

@@ -165,12 +165,12 @@ package actor Ledger: QueueActor {
         }
     }
 
-    /// The same with an answer; `refused` is the answer when SQLite refuses the change. Somebody waits for it.
+    /// The same with an answer; `refused` is the answer when SQLite refuses the change.
     nonisolated func write<Answer: Sendable>(
-        refused: Answer, _ change: @escaping @Sendable (isolated Ledger) throws -> Answer,
+        wanted: Wanted = .now, refused: Answer, _ change: @escaping @Sendable (isolated Ledger) throws -> Answer,
         done: @escaping @Sendable (Answer) -> Void
     ) {
-        give(.now, refused: { done(refused) }) { ledger in
+        give(wanted, refused: { done(refused) }) { ledger in
             let answer = try change(ledger)
             return { done(answer) }
         }

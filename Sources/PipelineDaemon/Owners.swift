@@ -82,20 +82,16 @@ final class Owners: ReadsDelegate {
 
     private func connect() {
         reads.delegate = self
-        limits.changed = { [unowned self] in applySettings() }
-        waiters.holdUp = { [disposals] ids in
-            let reasons = disposals.holdUp(among: ids)
+        limits.changed = { [weak self] in self?.applySettings() }
+        waiters.holdUp = { [weak disposals] ids in
+            let reasons = disposals?.holdUp(among: ids) ?? []
             return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         }
-        disposals.begins = { [unowned self] in supervisor.watchForHangs() }
-        supervisor.left = { [unowned self] in shutdown.check() }
-        intake.inboxChanged = { [unowned self] in
-            waiters.check()
-            inboxes.lookWhetherOpen()
-            tellChange()
-        }
-        reloads.adopted = { [unowned self] _ in adoptConfiguration() }
-        reloads.refused = { [unowned self] in tellChange() }
+        disposals.begins = { [weak supervisor] in supervisor?.watchForHangs() }
+        supervisor.left = { [weak shutdown] in shutdown?.check() }
+        intake.inboxChanged = { [weak self] in self?.inboxChanged() }
+        reloads.adopted = { [weak self] in self?.adoptConfiguration() }
+        reloads.refused = { [weak self] in self?.tellChange() }
     }
 
     // MARK: - Beginning and stopping
@@ -177,6 +173,12 @@ final class Owners: ReadsDelegate {
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         window.fill()
+    }
+
+    private func inboxChanged() {
+        waiters.check()
+        inboxes.lookWhetherOpen()
+        tellChange()
     }
 
     /// The ledger has become unwritable, or can be written again.

@@ -209,6 +209,31 @@ struct PlaceTests {
         }
     }
 
+    @Test(
+        "an outbox that stops answering while its work waits for room holds one thread, however often it is looked at",
+        .enabled(if: Mount.isPermitted && mayFreeze, "only root may freeze a file system, with a loop device"))
+    func fullOutboxHangs() async throws {
+        let files = [
+            "etc/recipes.d/card.recipe": Self.recipe, "etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n",
+        ]
+        try await withDisk("outbox/card", files) { daemon, folder, freeze in
+            try Mount(folder: folder).fill()
+            try daemon.drop(as: "first.png", inbox: "inbox/card")
+            try await daemon.job("first.png", becomes: "waiting")
+            try await freeze {
+                // At each change of the mounts the daemon looks for room, and where its places lie.
+                for _ in 1...10 {
+                    try await Mount.with(daemon.path("elsewhere"), size: "64k") { _ in _ = try daemon.status() }
+                    _ = try daemon.status()
+                }
+                let blocked = try daemon.blockedThreads
+                #expect(blocked <= 1)
+            }
+            try Mount(folder: folder).free()
+            try await daemon.job("first.png", becomes: "done")
+        }
+    }
+
     /// A daemon with a disk of its own at that place, which can be made to answer nobody for a while.
     private func withDisk(
         _ place: String, _ files: [String: String],

@@ -33,7 +33,6 @@ struct RoomTests {
             ("PipelineModel/Chain.swift", "import Dispatch"),
             ("PipelineModel/Chain.swift", "  public import CLinux"),
             ("PipelineDaemon/Control/Server.swift", "import CSQLite"),
-            ("JobLedger/JobRecord.swift", "import WorkerProtocol"),
             ("PipelineDaemon/main.swift", "@preconcurrency internal import CVips"),
             ("WorkerPools/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
             ("WorkerPools/WorkerProcess.swift", "import CSeccomp"),

@@ -22,8 +22,8 @@ final class Reloads {
     private let plugins: PluginShelf
     private let pool: WorkerPool
     private let inboxes: Inboxes
-    /// Called when another configuration is in force, with the one before.
-    var adopted: @Coordination (_ before: LoadedConfiguration) -> Void = { _ in }
+    /// Called when another configuration is in force.
+    var adopted: @Coordination () -> Void = {}
     /// Called when a reload was refused.
     var refused: @Coordination () -> Void = {}
     /// Plugins are being tried.
@@ -79,7 +79,7 @@ final class Reloads {
                 self.problems = []
                 let before = configuration.replace(by: loaded)
                 loaded.logShortcomings(after: before)
-                adopted(before)
+                adopted()
                 done(Reloaded(skipped: loaded.skipped))
             }
         }

@@ -114,7 +114,7 @@ extension ControlService {
         }
         // While none begins, what is recorded as queued is shown as waiting.
         let held = heldReasons().count
-        let (some, all) = (held > 0, held == Entry.allCases.count)
+        let (some, all) = (held > 0, held == FirstQueue.allCases.count)
         if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
         if all, !call.states.isEmpty, filter.states.isEmpty { return request.reply(Call.List.Reply(jobs: [])) }

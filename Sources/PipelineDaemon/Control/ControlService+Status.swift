@@ -75,12 +75,12 @@ extension ControlService {
     }
 
     /// The queues in which no queued job begins, and why.
-    nonisolated func heldReasons() -> [(entry: Entry, reason: String)] {
-        Entry.allCases.compactMap { entry in owners.queues.heldReason(entry, ledger).map { (entry, $0) } }
+    nonisolated func heldReasons() -> [(entry: FirstQueue, reason: String)] {
+        FirstQueue.allCases.compactMap { entry in owners.queues.heldReason(entry, ledger).map { (entry, $0) } }
     }
 
     /// Queued jobs, by the queue that they begin in. An unreadable ledger is told among the problems.
-    private func queuedCounts() -> [Entry: Int] {
+    private func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, owners.counts[.queued])
         let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
         return [.download: downloads, .render: all - downloads]
@@ -113,7 +113,7 @@ extension ControlService {
     }
 
     /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
-    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: Entry, reason: String)]) throws -> [Control.Waiting]
+    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: FirstQueue, reason: String)]) throws -> [Control.Waiting]
     {
         let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped

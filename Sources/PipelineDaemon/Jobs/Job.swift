@@ -69,7 +69,7 @@ final class Job {
     var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
     /// The queue that it began in.
-    var entry: Entry { download == nil ? .render : .download }
+    var entry: FirstQueue { download == nil ? .render : .download }
 
     /// What works on the picture, from the tail.
     var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }

@@ -23,11 +23,11 @@ final class Window {
 
     private var jobs: [Int: Job] = [:]
     /// How many of them began in each queue.
-    private var begun: [Entry: Int] = [:]
+    private var begun: [FirstQueue: Int] = [:]
     /// Jobs that have left the window, and are not yet recorded as what they are.
     private var ending: Set<Int> = []
     /// Highest priority of the rows that are not in the window, or nil.
-    private var outside: [Entry: Priority] = [.download: .high, .render: .high]
+    private var outside: [FirstQueue: Priority] = [.download: .high, .render: .high]
     private var turns = HostTurns()
     /// While rows are being changed in bulk, none is taken.
     private var holds = 0
@@ -104,10 +104,10 @@ final class Window {
     /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have
     /// come to the queue.
     func fill(arrived: Priority? = .high) {
-        for entry in Entry.allCases { fill(entry, arrived: arrived) }
+        for entry in FirstQueue.allCases { fill(entry, arrived: arrived) }
     }
 
-    private func fill(_ entry: Entry, arrived: Priority?) {
+    private func fill(_ entry: FirstQueue, arrived: Priority?) {
         let known = outside[entry]
         outside[entry] = [known, arrived].compactMap(\.self).max()
         guard !isClosed, holds == 0, !queues[entry].report.paused else { return }
@@ -127,12 +127,12 @@ final class Window {
     /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
     private func portion(_ size: Int) -> Int { max(1, size / 16) }
 
-    private func count(_ entry: Entry) -> Int { begun[entry] ?? 0 }
+    private func count(_ entry: FirstQueue) -> Int { begun[entry] ?? 0 }
 
     /// Jobs that reach a barrier without any work leave at once: no more are taken while many are unrecorded.
     private func isHeldUp(_ size: Int) -> Bool { ending.count > max(256, size) }
 
-    private func fillFromOutside(_ entry: Entry, _ size: Int) throws {
+    private func fillFromOutside(_ entry: FirstQueue, _ size: Int) throws {
         while let highest = outside[entry], count(entry) < highest.limit(in: size), !isHeldUp(size) {
             let here = count(entry)
             let least = Priority.allCases.first { here < $0.limit(in: size) } ?? highest

@@ -22,7 +22,7 @@ struct Queues: Sendable {
     /// These can be paused and limited.
     var held: [GatedQueue] { [download, render, publish] }
 
-    subscript(entry: Entry) -> GatedQueue {
+    subscript(entry: FirstQueue) -> GatedQueue {
         switch entry {
         case .download: download
         case .render: render
@@ -39,7 +39,7 @@ struct Queues: Sendable {
     }
 
     /// Why no queued job begins in this queue, if so.
-    func heldReason(_ entry: Entry, _ ledger: Ledger) -> String? {
+    func heldReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
     }

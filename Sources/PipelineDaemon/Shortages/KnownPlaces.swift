@@ -14,8 +14,9 @@ final class KnownPlaces {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Place] = [:]
-    /// Folders being looked at: a disk that does not answer holds one thread.
-    private var looking: Set<String> = []
+    /// Folders being looked at, and whether they are to be looked at once more: a disk that does not answer holds one
+    /// thread.
+    private var looking: [String: Bool] = [:]
 
     init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
 
@@ -29,15 +30,22 @@ final class KnownPlaces {
         let folders =
             configuration.recipes.flatMap { [configuration.inbox(of: $0), configuration.outbox(of: $0)] }
             + [configuration.places.inbox, configuration.adHocOutbox]
-        for folder in Set(folders) where looking.insert(folder).inserted {
-            FileQueue.async { [self] in
-                let resolved = FileSystem.resolved(folder)
-                let mounts = try? MountTable.depth(of: resolved)
-                Coordination.async { [self] in
-                    looking.remove(folder)
-                    guard let mounts, (known[folder]?.mounts ?? 0) <= mounts else { return }
-                    known[folder] = Place(resolved: resolved, mounts: mounts)
-                }
+        for folder in Set(folders) { learn(folder) }
+    }
+
+    private func learn(_ folder: String) {
+        guard looking.updateValue(false, forKey: folder) == nil else {
+            // The mounts may have changed after that look.
+            looking[folder] = true
+            return
+        }
+        FileQueue.async { [self] in
+            let resolved = FileSystem.resolved(folder)
+            let mounts = try? MountTable.depth(of: resolved)
+            Coordination.async { [self] in
+                if looking.removeValue(forKey: folder) == true { learn(folder) }
+                guard let mounts, (known[folder]?.mounts ?? 0) <= mounts else { return }
+                known[folder] = Place(resolved: resolved, mounts: mounts)
             }
         }
     }

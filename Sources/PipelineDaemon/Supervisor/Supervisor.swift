@@ -174,13 +174,15 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
 
     func publishing(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
+        // A job may have been stopped before it is told that its operation began, and failed.
+        guard job.phase != .ended else { return }
         switch state {
         case .executing:
             job.begin("PublishOperation", "publish")
-            if job.record.intent != nil { job.phase = .publishing }
+            if job.record.intent != nil, job.phase == .working { job.phase = .publishing }
             hold(job.record.id, nil)
         case .failed:
-            job.phase = .working
+            if job.phase == .publishing { job.phase = .working }
             job.end("PublishOperation", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
             fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
@@ -202,7 +204,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
             done(true)
         } refused: {
             Coordination.async {
-                job.phase = former == nil ? .working : .publishing
+                if former == nil, job.phase == .publishing { job.phase = .working }
                 job.record.intent = former
                 job.refusal = .unrecordedIntent
                 done(false)
@@ -420,7 +422,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate, ShortagesDelegate
     // MARK: - States
 
     /// The job leaves the window, and waits as a row.
-    private func wait(_ job: Job, _ hold: JobRecord.Hold, _ reason: String) {
+    private func wait(_ job: Job, _ hold: JobRecord.WaitReason, _ reason: String) {
         job.record.started = nil
         job.record.reason = reason
         job.record.hold = hold

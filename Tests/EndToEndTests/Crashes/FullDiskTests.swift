@@ -107,34 +107,6 @@ struct FullDiskTests {
         }
     }
 
-    @Test(
-        "an outbox that stops answering while its work waits for room holds one thread, however often it is looked at")
-    func hangs() async throws {
-        let files = [
-            "etc/pipelined.conf": "[Daemon]\nFreeSpace=64K\n",
-            "etc/recipes.d/full.recipe": "[Recipe]\nInbox=full\nOutbox=full\n[Output]\nChain=save\n",
-        ]
-        try await DaemonFixture.with(files, started: false) { daemon in
-            try await Mount.with(daemon.path("outbox/full"), size: "1m") { disk in
-                try disk.fill()
-                try await daemon.start()
-                try daemon.drop(as: "first.png", inbox: "inbox/full")
-                try await daemon.job("first.png", becomes: "waiting")
-                let hanging = try HangingMount(daemon.path("outbox/full"))
-                // At each change of the mounts the daemon looks for room, and where its places lie.
-                for _ in 1...10 {
-                    try await Mount.with(daemon.path("elsewhere"), size: "64k") { _ in _ = try daemon.status() }
-                    _ = try daemon.status()
-                }
-                let blocked = try daemon.blockedThreads
-                #expect(blocked <= 2)
-                hanging.end()
-                try disk.free()
-                try await daemon.job("first.png", becomes: "done")
-            }
-        }
-    }
-
     @Test("without room for the ledger nothing is begun, the daemon says so, and goes on by itself")
     func ledger() async throws {
         try await DaemonFixture.with(started: false) { daemon in
