@@ -113,8 +113,9 @@ extension ControlService {
     }
 
     /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
-    nonisolated func reasons(of who: Ledger.Waiters, held: [(entry: FirstQueue, reason: String)]) throws -> [Control.Waiting]
-    {
+    nonisolated func reasons(
+        of who: Ledger.Waiters, held: [(entry: FirstQueue, reason: String)]
+    ) throws -> [Control.Waiting] {
         let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }
