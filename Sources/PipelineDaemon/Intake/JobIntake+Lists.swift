@@ -38,7 +38,7 @@ extension JobIntake {
     private func enter(_ claim: Claim, _ reading: Reading, from inbox: Inbox, done: @escaping @Sendable () -> Void) {
         let order = configuration.order(for: inbox.recipe)
         var file = newRecord(
-            order: order, path: claim.path, source: claim.source, origin: claim.isKept ? .kept : .claimed,
+            order: order, path: claim.path, source: claim.source, origin: claim.origin,
             file: claim.file, state: .done,
             at: Timestamp.now())
         switch reading {

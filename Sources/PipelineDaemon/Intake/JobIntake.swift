@@ -57,7 +57,7 @@ final class JobIntake: IntakeSink {
             let now = Timestamp.now()
             let records = claims.map { claim in
                 newRecord(
-                    order: order, path: claim.path, source: claim.source, origin: claim.isKept ? .kept : .claimed,
+                    order: order, path: claim.path, source: claim.source, origin: claim.origin,
                     file: claim.file,
                     state: claim.cancelled ? .cancelled : .queued, at: now)
             }
