@@ -1,4 +1,4 @@
-/// What a line of the log is about. On a terminal the line says it; the journal keeps each as a field of its own.
+/// The subject of a line of the log. On a terminal the line says it; the journal keeps each as a field of its own.
 package struct LogSubject: Sendable {
     /// Far more than anybody looks for in one line.
     private static let mostJobs = 64

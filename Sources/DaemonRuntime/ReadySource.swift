@@ -7,8 +7,9 @@ package import SystemCalls
 
 /// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
 ///
-/// In place of Dispatch's own sources of this kind. Those, when the other end hangs up, let go of their bookkeeping on two threads at once
-/// on Linux: the process crashes now and then, or waits for ever for an event that is told to nobody.
+/// It stands in for Dispatch's own sources of this kind. On Linux these let go of their bookkeeping on two threads at
+/// once when the other end hangs up: the process crashes now and then, or waits for ever for an event that is told to
+/// nobody.
 package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
@@ -120,7 +121,7 @@ private final class ReadyLoop: Sendable {
         }
         if clinux_epoll_add(epoll, descriptor.number, writing ? 1 : 0, id) == 0 { return (descriptor, id) }
         let duplicate = Descriptor(owning: fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0))
-        // What can't be watched is ready: whoever reads it meets the error.
+        // A descriptor that can't be watched counts as ready: its reader meets the error.
         if clinux_epoll_add(epoll, duplicate.number, writing ? 1 : 0, id) != 0 { source.ready() }
         return (duplicate, id)
     }

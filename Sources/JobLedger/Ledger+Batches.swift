@@ -37,11 +37,11 @@ package enum BatchNews: String, Sendable {
 
 /// Batches: jobs that are watched, waited for and cancelled as one.
 ///
-/// A trigger notes the batch of each job that changes in `arrivals`. Those batches are looked at before each commit, so nobody has to
-/// count, and no crash makes the ledger miss one.
+/// A trigger notes the batch of each job that changes in `arrivals`. The ledger looks at these batches before each
+/// commit, so nobody has to count, and no crash makes it miss one.
 extension Ledger {
-    /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch is not waited for at
-    /// a barrier: the other one might wait there for it.
+    /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch
+    /// is not waited for at a barrier: the other one might wait there for it.
     private static let onWay = """
         (EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN \(unfinished)
             AND hold IS NOT 'barrier' AND hold IS NOT 'after')
@@ -110,8 +110,8 @@ extension Ledger {
         .compactMap(\.self)
     }
 
-    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at the places that they had; hands over
-    /// how many.
+    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at the places
+    /// that they had; hands over how many.
     package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.announce(batch) }, done: done)
     }
@@ -163,7 +163,8 @@ extension Ledger {
         }
     }
 
-    /// The batches that have not ended: the first of them, how many there are, and how many of all their jobs have not ended.
+    /// The batches that have not ended: the first of them, how many there are, and how many of all their jobs have not
+    /// ended.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
             let ids = try database.rows(

@@ -1,17 +1,17 @@
 public import Foundation
 import Synchronization
 
-/// An operation whose work is done elsewhere: `start()` sends it off and returns, the answer calls `finish`. No thread of
-/// the queue ever waits: blocked ones would not reach the queue's limit, and would starve every other queue.
+/// An operation whose work is done elsewhere: `start()` sends it off and returns, the answer calls `finish`. No thread
+/// of the queue ever waits: blocked ones would not reach the queue's limit, and would starve every other queue.
 ///
-/// It keeps a state of its own, because Foundation's `cancel()` only marks an operation: `state` says `cancelled` at once,
-/// while Foundation runs the dependents of a cancelled operation all the same.
+/// It keeps a state of its own, because Foundation's `cancel()` only marks an operation: `state` says `cancelled` at
+/// once, while Foundation runs the dependents of a cancelled operation all the same.
 ///
 /// `@unchecked`: its state is behind a `Mutex`, `ticket` behind its gate's; so is that of every subclass.
 open class AsyncOperation: Operation, @unchecked Sendable {
     package typealias Observer = @Sendable (AsyncOperation, OperationState) -> Void
 
-    /// What Foundation knows of it. For a cancelled operation that comes later than its state.
+    /// The state that Foundation knows. A cancelled operation reaches it later than its own state.
     private enum Phase {
         /// It is in no queue.
         case new
@@ -72,7 +72,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     /// Waits for `other`, for good: `removeDependency` before `other` has finished would wedge this one for ever.
     package final func follow(_ other: AsyncOperation) {
-        // Foundation's pointer to a dependent is unretained, and crashes if a cancelled one is gone before `other` ends.
+        // Foundation's pointer to a dependent is unretained, and crashes if a cancelled one is gone before `other`
+        // ends.
         other.box.withLock { $0.dependents?.append(self) }
         addDependency(other)
     }
@@ -88,7 +89,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Foundation gets it once nothing is before it: Foundation goes through all that it has whenever one begins or ends.
+    /// Foundation gets it once nothing is before it: Foundation goes through all that it has whenever one begins or
+    /// ends.
     private func handOver() {
         guard isReady || isCancelled else { return }
         let queue = box.withLock { $0.advance(from: .added, to: .handedOver) ? $0.queue : nil }
@@ -123,7 +125,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Ends
 
-    /// It is not to begin any more; false when it has begun. Those that follow are told when it is cancelled.
+    /// It is not to begin any more; false when it has begun. The operations that follow are told when it is cancelled.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
         neverBegan()

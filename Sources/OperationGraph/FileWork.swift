@@ -1,7 +1,7 @@
 package import Dispatch
 import Synchronization
 
-/// What an operation asks of a file system at the moment, and since when. It shows which one does not answer.
+/// The call to a file system that an operation waits for, and since when. It shows which file system does not answer.
 package final class FileWork: Sendable {
     package struct Touch: Sendable {
         package var path: String

@@ -7,7 +7,7 @@ struct Gate {
 
     /// How many operations may run; nil follows the queue's `automatic`.
     var configured: Int?
-    /// What that comes to now. Less than 1 lets nothing in; Foundation's own limit traps below -1.
+    /// The limit that follows from it now. Less than 1 lets nothing in; Foundation's own limit traps below -1.
     var limit: Int
     /// How many operations of one lane may run.
     var laneLimit = Int.max

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Foundation's `OperationQueue`, with a gate before each start.
 ///
-/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which one begins, and when:
-/// Foundation's own limit and suspension don't reach an operation whose start is under way. An operation is let in under
-/// the lock that `pause` and `set` take, so once these return nothing new is let in.
+/// Foundation starts an operation as soon as its dependencies have finished. The gate decides which one begins, and
+/// when: Foundation's own limit and suspension don't reach an operation whose start is under way. An operation is let
+/// in under the lock that `pause` and `set` take, so once these return nothing new is let in.
 package final class GatedQueue: Sendable {
     /// Told of each state of each operation, in order, with the operation's subject. It must not call the operation.
     package typealias Trace = @Sendable (_ queue: String, _ subject: any Sendable, _ state: OperationState) -> Void
@@ -29,8 +29,8 @@ package final class GatedQueue: Sendable {
     private let gate: Mutex<Gate>
     private let tracer = Mutex<Trace?>(nil)
 
-    /// At most `limit` operations run at once; nil follows `automatic`, which is at least 1. `queue` is where Foundation
-    /// starts operations.
+    /// At most `limit` operations run at once; nil follows `automatic`, which is at least 1. `queue` is where
+    /// Foundation starts operations.
     package init(
         _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
         automatic: @escaping @Sendable () -> Int
@@ -103,10 +103,10 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Limits
 
-    /// What `automatic` comes to now.
+    /// The limit that `automatic` gives now.
     package var automaticCount: Int { max(1, automatic()) }
 
-    /// When this returns, nothing new is let in beyond the limit. What runs goes on.
+    /// When this returns, nothing new is let in beyond the limit. Running operations go on.
     package func set(_ limit: Int?) {
         let effective = limit ?? automaticCount
         gate.withLock { ($0.configured, $0.limit) = (limit, effective) }

@@ -9,7 +9,7 @@ package protocol Providing<Product> {
 }
 
 extension AsyncOperation {
-    /// What the first of its dependencies provides that has such a value.
+    /// The value of the first of its dependencies that provides such a one.
     package final func provided<Value>(_ type: Value.Type) -> Value? {
         for dependency in dependencies {
             if let value = (dependency as? any Providing)?.product as? Value { return value }

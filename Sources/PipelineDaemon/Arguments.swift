@@ -1,8 +1,8 @@
-/// What the command line asks for.
+/// The wishes of the command line.
 struct Arguments {
     enum Task: Equatable { case run, check, giveBack, manual(Manual), help, version }
 
-    /// What may be written; the help and the manual are made of this.
+    /// The options; the help and the manual are made of this.
     enum Option: String, CaseIterable {
         case root = "--root"
         case check = "--check"

@@ -102,7 +102,7 @@ final class Daemon: Sendable {
     /// Two daemons on one root would take each other's files.
     static func lock(_ places: Places) throws -> Descriptor {
         let file = try Descriptor.open(places.lock, O_RDWR | O_CREAT)
-        // One that was killed while it started a worker holds it, by that worker, for a moment more.
+        // A daemon that was killed while it started a worker holds the lock, by that worker, for a moment more.
         for attempt in 0..<20 {
             if attempt > 0 { usleep(100_000) }
             if clinux_lock(file.number) == 0 { return file }
@@ -161,7 +161,7 @@ final class Daemon: Sendable {
     private func handleSignals() {
         for number in [SIGTERM, SIGINT] {
             on(number) { [self] in
-                // What sends a signal to a whole group often sends it twice.
+                // A sender that means a whole group often sends the signal twice.
                 let before = askedAt.withLock { $0 }
                 if let before, DispatchTime.now() < before + .seconds(1) { return }
                 if before != nil {
@@ -187,8 +187,8 @@ final class Daemon: Sendable {
         on(SIGHUP) { [self] in Coordination.async { [owners] in owners.reloads.reload { _ in } } }
     }
 
-    /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then Dispatch has a handler
-    /// of its own in place.
+    /// When this returns, no signal of that number is lost: before, it ends the process as it does any other, then
+    /// Dispatch has a handler of its own in place.
     private func on(_ number: Int32, _ handler: @escaping @Sendable () -> Void) {
         let registered = DispatchSemaphore(value: 0)
         signals.withLock { signals in

@@ -1,4 +1,4 @@
-/// What the exit status says; the numbers beyond 1 are those of sysexits.h.
+/// The exit status; the numbers beyond 1 are those of sysexits.h.
 enum ExitStatus: Int32, CaseIterable {
     case done = 0
     case failed = 1

@@ -7,8 +7,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each owner is
-/// handed the others that it needs, and what it tells nobody in particular is connected here.
+/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each
+/// owner is handed the others that it needs, and what it tells nobody in particular is connected here.
 @Coordination
 final class Owners: ReadsDelegate {
     let started = Timestamp.now()
@@ -33,6 +33,7 @@ final class Owners: ReadsDelegate {
     let shortages: Shortages
     let supervisor: Supervisor
     let changes: JobChanges
+    let revivals: Revivals
     let pauses: Pauses
     let shutdown: Shutdown
     private let strikes = Strikes()
@@ -74,6 +75,7 @@ final class Owners: ReadsDelegate {
             history)
         changes = JobChanges(
             ledger, supervisor, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
+        revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         pauses = Pauses(ledger, queues, supervisor, window, progress)
         shutdown = Shutdown(
             configuration, ledger, queues, supervisor, window, counts, inboxes, announcements, disposals, pool, fetch)
@@ -96,7 +98,7 @@ final class Owners: ReadsDelegate {
 
     // MARK: - Beginning and stopping
 
-    /// Opens the inboxes and begins to work. What an earlier run left is put right first.
+    /// Opens the inboxes and begins to work. Leavings of an earlier run are put right first.
     nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
@@ -196,7 +198,7 @@ final class Owners: ReadsDelegate {
 
     func readingChanged() { tellChange() }
 
-    /// What keeps the daemon from its work, in words.
+    /// The obstacles to the daemon's work, in words.
     var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,

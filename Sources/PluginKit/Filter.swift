@@ -15,8 +15,8 @@ import CPipelinePlugin
 ///
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 ///
-/// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy picture and
-/// returns; pixels flow later. What it may do, and what a picture is, `pipeline_plugin.h` says.
+/// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy
+/// picture and returns; pixels flow later. `pipeline_plugin.h` says what it may do, and what a picture is.
 public protocol Filter: Sendable, SendableMetatype {
     init()
 

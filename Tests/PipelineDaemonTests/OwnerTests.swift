@@ -75,6 +75,37 @@ struct OwnerTests {
         }
     }
 
+    @Test("a new job comes into the window as it was inserted, unless others come before it or there is no room")
+    func inserted() async throws {
+        try await OwnersFixture.with("Window=8\n") { (fixture: OwnersFixture) async throws -> Void in
+            // Rows that the ledger does not hold: whoever reads it does not find them.
+            Coordination.sync {
+                let window = fixture.owners.window
+                window.fill()
+                window.hold()
+                window.fill(inserted: [fixture.job(1)])
+                #expect(window.isEmpty)
+                window.goOn(arrived: nil)
+                window.fill(inserted: (1...6).map { fixture.job($0) } + [fixture.job(7, .cancelled)])
+                window.fill(inserted: [fixture.job(6)])
+                #expect(Set(window.ids) == Set(1...6))
+            }
+            #expect(fixture.insert([fixture.job(8), fixture.job(9), fixture.job(10)]))
+            Coordination.sync {
+                let window = fixture.owners.window
+                window.fill(inserted: [fixture.job(8), fixture.job(9), fixture.job(10)])
+                #expect(Set(window.ids) == Set(1...6).union([8, 9]))
+                // A job waits outside, and the next one of its priority comes behind it.
+                window.fill(inserted: [fixture.job(11)])
+                if let first = window[1] { #expect(fixture.owners.supervisor.takeBack(first)) }
+                window.fill(inserted: [fixture.job(12)])
+                #expect(window[11] == nil && window[12] == nil)
+                window.fill(inserted: [fixture.job(13, priority: .high)])
+                #expect(window[13] != nil)
+            }
+        }
+    }
+
     // MARK: - Waiting
 
     @Test("who waits for jobs is told of those that are over at once, and of the others as they come")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who reads what is written on standard error, and how it wants it.
+/// The reader of standard error, and the form that it wants.
 enum LogTarget {
     /// A person, or a file.
     case plain

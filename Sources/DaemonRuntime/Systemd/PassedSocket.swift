@@ -2,10 +2,10 @@ import CSystemd
 import Glibc
 package import SystemCalls
 
-/// The control socket, when systemd listens at it in our place (pipelined.socket): who connects while no daemon runs is answered by the
-/// next.
+/// The control socket, when systemd listens at it in our place (pipelined.socket). The next daemon answers a client
+/// that connects while none runs.
 package enum PassedSocket {
-    /// What was passed, or nil when nothing was. Anything but one listening Unix stream socket is an error.
+    /// The socket that was passed, or nil when none was. Anything but one listening Unix stream socket is an error.
     package static func take() throws(PassedSocketError) -> Descriptor? {
         let first = Int32(SD_LISTEN_FDS_START)
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

@@ -1,14 +1,15 @@
 import CSystemd
 import Glibc
 
-/// Who has started this process, if it is to be told how that is: systemd, with `Type=notify` (sd_notify(3)).
+/// The service manager that started this process, if it wants to hear how that goes: systemd, with `Type=notify`
+/// (sd_notify(3)).
 package enum ServiceManager {
     package static let isListening = getenv("NOTIFY_SOCKET") != nil
 
     /// Tells it these assignments, `READY=1` for example, all at once.
     package static func tell(_ assignments: String...) {
         guard isListening else { return }
-        // Whoever does not listen any more has nothing to be told.
+        // A manager that does not listen any more misses nothing.
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 

@@ -1,7 +1,8 @@
 import Dispatch
 
-/// Tells the service manager that work goes on (`WatchdogSec=`), but only once everything that work goes through has answered, one after
-/// the other. One that never answers means that nothing will go on by itself: then nothing is told, and the manager starts another daemon.
+/// Tells the service manager that work goes on (`WatchdogSec=`), but only once everything that work goes through has
+/// answered, one after the other. A station that never answers means that nothing will go on by itself: then nothing is
+/// told, and the manager starts another daemon.
 ///
 /// It does not ask what may wait for a disk: a mount that hangs is no reason to end the daemon.
 package actor Watchdog: QueueActor {

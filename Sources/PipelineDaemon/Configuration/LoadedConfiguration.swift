@@ -11,7 +11,7 @@ struct LoadedConfiguration: Sendable {
     var configuration: Configuration
     var catalog: StageCatalog
     var skipped: [SkippedPlugin]
-    /// What is missing of the workers' confinement, and why.
+    /// The missing parts of the workers' confinement, and why.
     var missing: [String]
 
     /// Reads the files and reports every problem. At a start it leaves out problems that can be mended while the recipe
@@ -32,7 +32,8 @@ struct LoadedConfiguration: Sendable {
         return (loaded, problems + found + loaded.misplaced(places, starting: starting) + loaded.unconfined(main))
     }
 
-    /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there are.
+    /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there
+    /// are.
     static func settings(_ places: Places) -> Settings {
         var problems: [Problem] = []
         return Configuration.load(settings: settingsFiles(places, &problems), recipes: [], catalog: .builtIn)
@@ -109,7 +110,7 @@ struct LoadedConfiguration: Sendable {
         ]
     }
 
-    /// What is missing of the workers' confinement, as one line.
+    /// The missing parts of the workers' confinement, as one line.
     var lack: String { missing.joined(separator: ", ") }
 
     // MARK: - Folders
@@ -119,7 +120,7 @@ struct LoadedConfiguration: Sendable {
     /// Where the results of `pipectl add --chain` go.
     func adHocOutbox(_ places: Places) -> String { FileSystem.join(places.outbox, Self.adHocName) }
 
-    /// What stands in place of a recipe's name for `pipectl add --chain`.
+    /// The name that stands in place of a recipe's for `pipectl add --chain`.
     static let adHocName = "chain"
 
     func recipe(_ name: String) -> Recipe? { configuration.recipes.first { $0.name == name } }

@@ -2,7 +2,7 @@ import Foundation
 import PipelineModel
 import SystemCalls
 
-/// What `pipectl … --save` keeps: `state/saved.conf`, read after all other settings.
+/// The settings that `pipectl … --save` keeps: `state/saved.conf`, read after all other settings.
 enum SavedSettings {
     /// Sets `[Queues] key=limit`, and keeps the other limits that were saved.
     static func save(_ limit: QueueLimit, key: String, to path: String) throws {

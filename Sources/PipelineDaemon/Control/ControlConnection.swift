@@ -8,10 +8,10 @@ import SystemCalls
 
 /// A client's connection: its calls are answered one after the other, in the order they came.
 ///
-/// What it holds is bounded: no more is read while a call waits for its turn, and no call has its turn while there is much to be
-/// sent. Who pipelines without reading the answers is held up by that, and nobody else is.
+/// What it holds is bounded: no more is read while a call waits for its turn, and no call has its turn while there is
+/// much to be sent. A client that pipelines without reading the answers holds up itself alone.
 actor ControlConnection: QueueActor {
-    /// What a stream has to say next.
+    /// The next step of a stream.
     enum Step: Sendable {
         case frame([UInt8])
         case last([UInt8])
@@ -96,7 +96,7 @@ actor ControlConnection: QueueActor {
         }
     }
 
-    /// What was asked before the end is still answered, unless nobody reads it any more.
+    /// Calls that came before the end are still answered, unless nobody reads the answers any more.
     private func end() {
         guard let socket else { return }
         hasEnded = true
@@ -184,8 +184,8 @@ actor ControlConnection: QueueActor {
 
     nonisolated func finishWithoutReply() { async { $0.finish() } }
 
-    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever there is room, and
-    /// keeps in `state` how far it is. `abandoned` is called when the client goes away before.
+    /// Answers with a stream, until its last step, or until the call is answered otherwise: `produce` is asked whenever
+    /// there is room, and keeps in `state` how far it is. `abandoned` is called when the client goes away before.
     nonisolated func follow<State: Sendable>(
         _ state: State, _ produce: @escaping @Sendable (inout State) -> Step,
         abandoned: @escaping @Sendable () -> Void = {}
@@ -206,7 +206,7 @@ actor ControlConnection: QueueActor {
         pump()
     }
 
-    /// There may be more to say. One step a turn: other clients have theirs in between.
+    /// There may be more to say. It takes one step a turn: other clients have theirs in between.
     nonisolated func pump() {
         async { connection in
             guard connection.producer != nil, !connection.isPumping else { return }
@@ -283,7 +283,7 @@ actor ControlConnection: QueueActor {
         writing = source
     }
 
-    /// Who reads nothing for too long is dropped.
+    /// A client that reads nothing for too long is dropped.
     private func watchForStall() {
         guard !watchesForStall else { return }
         watchesForStall = true

@@ -7,7 +7,7 @@ import SystemCalls
 
 /// Listens at the control socket. Lives on a queue of its own, so that it answers whatever else is busy.
 actor ControlServer: QueueActor {
-    /// What a client may hold of descriptors, and a copy being made for it.
+    /// The descriptors that a client may hold, with a copy being made for it.
     private static let descriptorsPerClient = 8
     private static let mostDescriptors = 65536
 
@@ -52,7 +52,7 @@ actor ControlServer: QueueActor {
 
     private func listen() throws -> Descriptor {
         let listener = try Socket.listen(path)
-        // Who may connect may act: the socket's mode and group are the lock.
+        // Everybody who may connect may act: the socket's mode and group are the lock.
         chmod(path, 0o660)
         return listener
     }
@@ -99,7 +99,8 @@ actor ControlServer: QueueActor {
         }
     }
 
-    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and again.
+    /// Too many descriptors are open, most likely: those who wait are accepted later, not asked for at once again and
+    /// again.
     private func rest(_ error: any Error) {
         if !isResting { Log.failure("the control socket takes no connection: \(error); trying again every second") }
         isResting = true
@@ -136,7 +137,7 @@ actor ControlServer: QueueActor {
         return true
     }
 
-    /// Whoever reads before it writes, or in spite of an error, learns why.
+    /// A client that reads before it writes, or in spite of an error, learns why.
     private func refuse(_ socket: Descriptor) {
         let most = min(room, service.limits.maxClients)
         let error = ControlError.refused(

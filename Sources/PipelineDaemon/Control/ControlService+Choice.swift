@@ -52,7 +52,7 @@ extension ControlService {
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
 
-    /// What settles waits to become a job of its recipe, and belongs to no batch.
+    /// A settling file waits to become a job of its recipe, and belongs to no batch.
     func inboxes(settling choice: JobChoice) -> [Inbox] {
         guard choice.batch == nil, choice.states?.contains(.waiting) ?? true else { return [] }
         return owners.inboxes.all.filter { choice.recipe == nil || $0.recipe.name == choice.recipe }

@@ -1,6 +1,5 @@
 import DaemonRuntime
 import Dispatch
-import Glibc
 import JobLedger
 import PipelineControl
 import PipelineModel
@@ -34,7 +33,7 @@ extension ControlService {
         }
         onOwners(Call.NewBatch.self) { [self] _, request in
             let batch = owners.numbers.takeBatch()
-            // Whoever goes away without a word adds nothing more.
+            // A client that has gone adds nothing more.
             request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
             ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
         }
@@ -163,7 +162,6 @@ extension ControlService {
         return file
     }
 
-    /// The caller's open file is copied before the answer, so that nothing is read that the caller can't read, and the caller's file stays.
     private func add(
         _ call: Call.Add, _ passed: PassedDescriptors, _ request: ControlRequest
     ) throws(ControlError) {
@@ -226,7 +224,7 @@ extension ControlService {
             followers: neighbours.followers.shown)
     }
 
-    /// What has begun, of every try; then what the latest one has still to do, or what the next one will.
+    /// The operations that have begun, of every try; then the rest of the latest try, or all of the next one.
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
@@ -250,11 +248,11 @@ extension ControlService {
         for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
             defer { if next == .announceBatch { planned += 1 } }
             if next == .announceBatch {
-                // Who waits at a barrier, or was cancelled there, counts as beyond it.
+                // A job that waits at a barrier, or was cancelled there, counts as beyond it.
                 let isPast = planned < record.segment && record.hold != .barrier && !record.state.isFinal
                 if planned >= segment { shown.append(operation(next, isPast ? "finished" : untold)) }
             } else if next == .download, !record.needsDownload {
-                // What has come stays, however often the rest is tried.
+                // A download stays, however often the rest is tried.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }
@@ -265,83 +263,39 @@ extension ControlService {
         return shown
     }
 
-    func add(
+    private func add(
         _ call: Call.Add, name: String, file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
-        let order = try order(recipe: call.recipe, chain: call.chain)
-        try check(adding: call.batch)
-        let after = call.after ?? []
-        try check(after)
-        let wished = try call.priority.map(priority(named:))
+        let (order, priority) = try adding(call.recipe, call.chain, call.batch, call.after, call.priority)
         Log.notice(
             "add of \(name) to '\(order.recipe)' asked for by \(peer)",
             of: LogSubject(recipe: order.recipe, input: name))
-        let folder = Spool.folder(in: places.spool)
-        let target = FileSystem.join(folder, name)
-        let most = owners.configuration.settings.control.maxSize
-        FileQueue.async { [self] in
-            do {
-                let identity = try spool(file, called: name, to: target, most: most)
-                Coordination.async { [self] in
-                    var record = owners.intake.newRecord(
-                        order: order, path: name, source: target, origin: .spooled, file: identity, batch: call.batch,
-                        at: Timestamp.now())
-                    record.anyway = call.anyway ?? false
-                    if let wished { record.priority = wished.rank }
-                    enter(record, after: after, done: done)
-                }
-            } catch {
-                try? FileSystem.remove(target)
-                FileSystem.removeEmptyFolders(from: folder, upTo: places.spool)
-                done(.failure(error as? ControlError ?? .refused("'\(name)' can't be copied: \(error)")))
-            }
+        let wish = JobIntake.Passed(
+            name: name, order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
+            priority: priority)
+        owners.intake.add(file, wish) { [self] result in done(result.mapError(said)) }
+    }
+
+    nonisolated private func said(_ failure: JobIntake.PassedFailure) -> ControlError {
+        switch failure {
+        case .unfit(let why): .badValue(why)
+        case .failed(let why): .refused(why)
+        case .needs(let answer, let job): error(answer, of: job) ?? .refused("job \(job) can't be added")
         }
     }
 
-    private func enter(
-        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
-    ) {
-        guard !others.isEmpty else {
-            return owners.intake.enter([record]) {
-                done(.success(record))
-            } refused: {
-                done(.failure(.refused("the ledger refuses '\(record.path)'; see the daemon's log")))
-            }
+    /// The order and the priority for what is to be added, if it can be.
+    func adding(
+        _ recipe: String?, _ chain: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
+    ) throws(ControlError) -> (WorkOrder, Priority?) {
+        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
+        let order = try order(recipe: recipe, chain: chain)
+        if let batch, !owners.numbers.knows(batch: batch) {
+            throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
-        owners.intake.enter([record], after: others) { [self] answer in
-            guard let error = error(answer, of: record.id) else {
-                // The job is recorded, even if the ledger can't be read now.
-                return done(.success((try? ledger.job(record.id)) ?? record))
-            }
-            FileQueue.async { [self] in
-                try? FileSystem.remove(record.source)
-                FileSystem.removeEmptyFolders(from: FileSystem.folder(of: record.source), upTo: self.places.spool)
-            }
-            done(.failure(error))
-        }
-    }
-
-    /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
-    nonisolated private func spool(
-        _ file: Descriptor, called name: String, to target: String, most: Int64
-    ) throws -> FileStatus.Identity {
-        let before = FileStatus(try file.status())
-        guard before.kind == .file else { throw ControlError.badValue("'\(name)' is no file that can be copied") }
-        guard before.size <= most else {
-            throw ControlError.badValue(
-                "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
-        }
-        try FileSystem.makeFolders(FileSystem.folder(of: target))
-        let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
-        try FileSystem.copy(file, to: copy, called: target, most: before.size)
-        let after = FileStatus(try file.status())
-        guard (after.size, after.modified) == (before.size, before.modified) else {
-            throw ControlError.refused("'\(name)' was written to while it was copied; add it when it is whole")
-        }
-        try FileSystem.sync(FileSystem.folder(of: target))
-        return FileStatus(try copy.status()).identity
+        try check(after ?? [])
+        return (order, try priority.map(self.priority(named:)))
     }
 
     func order(recipe: String?, chain: String?) throws(ControlError) -> WorkOrder {

@@ -1,5 +1,4 @@
 import DaemonRuntime
-import Dispatch
 import JobLedger
 import PipelineControl
 import PipelineModel
@@ -7,17 +6,14 @@ import SystemCalls
 
 @Coordination
 extension ControlService {
-    /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the last of them.
+    /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the
+    /// last of them.
     func add(
         _ call: Call.AddList, _ file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
-        guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
-        let order = try order(recipe: call.recipe, chain: call.chain)
-        try check(adding: call.batch)
+        let (order, wished) = try adding(call.recipe, call.chain, call.batch, call.after, call.priority)
         let after = call.after ?? []
-        try check(after)
-        let wished = try call.priority.map(priority(named:))
         FileQueue.async { [self] in
             let reading = owners.intake.reading(file, called: call.name ?? "")
             Coordination.async { [self] in
@@ -48,12 +44,6 @@ extension ControlService {
                     }
                 }
             }
-        }
-    }
-
-    func check(adding batch: Int?) throws(ControlError) {
-        if let batch, !owners.numbers.knows(batch: batch) {
-            throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
     }
 }

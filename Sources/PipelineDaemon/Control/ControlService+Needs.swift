@@ -34,7 +34,7 @@ extension ControlService {
         owners.changes.depend(call.id, after: call.after, remove: call.remove, anyway: call.anyway, done: done)
     }
 
-    /// What there is to say to who wished it, if it can't be.
+    /// The error for the client, if the wish can't be granted.
     nonisolated func error(_ answer: Ledger.NeedsAnswer, of job: Int) -> ControlError? {
         switch answer {
         case .done: return nil
@@ -62,7 +62,7 @@ extension ControlService {
         return (words.prefix(8) + ["… \(words.count - 10) more …"] + words.suffix(2)).joined(separator: " → ")
     }
 
-    /// Whoever comes after one that has failed would fail again, unless that one is brought back, too.
+    /// A job that comes after a failed one would fail again, unless that one is brought back, too.
     func checkNeeds(ofRetried ids: [Int], _ states: [JobState]) throws(ControlError) {
         guard let found = try ledger.answer({ try $0.hindered(of: ids, bringingBack: states) }) else { return }
         let word =

@@ -28,7 +28,7 @@ extension ControlService {
     /// The progress of one batch, or of all that is going on.
     func progress(of batch: Int?) throws(ControlError) -> Call.Progress.Reply {
         let now = Timestamp.now()
-        // Those that wait for their next operation come last, where they are left out first.
+        // Jobs that wait for their next operation come last, where they are left out first.
         let working = owners.window.all.filter { $0.isInWork && (batch == nil || $0.record.batch == batch) }
             .map { JobProgress($0, at: now) }
             .sorted { ($0.current == nil ? 1 : 0, $0.job.record.id) < ($1.current == nil ? 1 : 0, $1.job.record.id) }
@@ -81,7 +81,7 @@ extension ControlService {
     private func shown(_ record: BatchRecord, _ working: [JobProgress], at now: Double) -> Control.Progress {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
-        // What waits for something else than the others of its batch is not done by going on.
+        // Jobs that wait for something else than the others of their batch don't get done by going on.
         let left = Double(all) * (1 - fraction) - Double(record.held)
         let (rate, remaining) = outlook(of: owners.progress[record.id], left, working, at: now)
         return Control.Progress(
@@ -101,7 +101,7 @@ extension ControlService {
             rate: rate, remaining: remaining)
     }
 
-    /// Nothing is foretold while nothing goes on. What is left takes no less than any of the jobs in work does.
+    /// Nothing is foretold while nothing goes on. The rest takes no less than any of the jobs in work does.
     private func outlook(
         of batch: BatchProgress?, _ left: Double, _ working: [JobProgress], at now: Double
     ) -> (rate: Double?, remaining: Double?) {
@@ -167,8 +167,8 @@ extension Double {
     fileprivate var share: Double { (self * 100_000).rounded(.down) / 100_000 }
 }
 
-/// Somebody who is told of progress as it changes. What has not been taken yet gives way to what is newer, so that a slow reader costs
-/// nothing.
+/// Somebody who is told of progress as it changes. News that nobody has taken yet gives way to newer, so that a slow
+/// reader costs nothing.
 final class ProgressWatcher: Sendable {
     private struct State {
         var told: Result<Call.Progress.Reply, ControlError>?

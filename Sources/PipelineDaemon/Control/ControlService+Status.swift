@@ -144,7 +144,8 @@ extension ControlService {
         return reports
     }
 
-    /// A job as clients see it. One that is queued while none begins waits, and says so; so does one whose original can't be moved.
+    /// A job as clients see it. A queued job waits while none begins, and says so; so does a job whose original can't
+    /// be moved.
     nonisolated func shown(_ record: JobRecord) -> Control.Job {
         let held = record.state == .queued ? owners.queues.heldReason(record.entry, ledger) : nil
         let stays = record.disposed ? nil : owners.disposals.reason(for: record.id)

@@ -50,7 +50,8 @@ extension ControlService {
         }
     }
 
-    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. What it never sees it is told of.
+    /// Reads the event log from the cursor, as fast as the client takes it, and goes on as it grows. The client is told
+    /// of events that it never sees.
     private func watch(_ call: Call.Watch, _ request: ControlRequest) throws {
         let ledger = ledger
         let last = ledger.cursor

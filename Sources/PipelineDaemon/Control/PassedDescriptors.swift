@@ -1,14 +1,14 @@
 import SystemCalls
 
-/// What came beside a call.
+/// The descriptors that came beside a call.
 struct PassedDescriptors: Sendable {
     var descriptors: [Descriptor] = []
     /// There were more than this process could take.
     var lost = false
 }
 
-/// Descriptors on their way to the call that they came with. A stream tells only up to which byte it had brought them: they
-/// belong to the call that was being read there.
+/// Descriptors on their way to the call that they came with. A stream tells only up to which byte it had brought them:
+/// they belong to the call that was being read there.
 struct PassingDescriptors {
     private var waiting: [(end: Int, passed: PassedDescriptors)] = []
     private(set) var count = 0

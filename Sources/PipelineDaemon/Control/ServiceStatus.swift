@@ -13,7 +13,7 @@ final class ServiceStatus {
     private let isDue = Atomic(false)
     private var latest: DispatchTime?
     private var told = ""
-    /// Of how many failed jobs, since when, how many were counted.
+    /// The failures that were counted: how many failed jobs there were then, and since when it counts.
     private var failed = (all: 0, since: 0.0, count: 0)
 
     nonisolated init(of service: ControlService) {

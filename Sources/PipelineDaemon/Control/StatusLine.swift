@@ -1,7 +1,7 @@
 import PipelineControl
 import SystemCalls
 
-/// What there is to say in one line: what is wrong, what is going on, and what waits for what.
+/// The state in one line: trouble first, then the work that goes on, then the work that waits.
 enum StatusLine {
     private static let mostReasons = 3
     private static let longestReason = 160

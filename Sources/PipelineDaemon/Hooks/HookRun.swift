@@ -5,7 +5,7 @@ import Glibc
 import PipelineModel
 import SystemCalls
 
-/// One run of a hook's program: the event on its standard input, what it says kept for the log.
+/// One run of a hook's program: it reads the event on its standard input, and its words are kept for the log.
 actor HookRun: QueueActor {
     /// Bytes of output that are logged.
     private static let mostWords = 1000

@@ -5,19 +5,20 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 
-/// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the other for a
-/// recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one delays nobody.
+/// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the
+/// other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one
+/// delays nobody.
 actor Hooks: QueueActor {
     struct Report: Sendable {
         var failures = 0
-        /// What went wrong with the latest run, if that did.
+        /// The fault of the latest run, if it had one.
         var problem: String?
     }
 
     private struct Hook {
         var program: String
         var record: Ledger.HookRecord
-        /// What is to be run: cursors alone.
+        /// The cursors of the events that it is still to run for.
         var due: [Int] = []
         var isBusy = false
         /// Nil while the program is being looked at.
@@ -49,7 +50,7 @@ actor Hooks: QueueActor {
 
     nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
 
-    /// What is not right with the latest runs.
+    /// The faults of the latest runs.
     nonisolated var problems: [String] {
         reports.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }

@@ -79,8 +79,8 @@ final class JobIntake: IntakeSink {
             priority: order.priority.rank)
     }
 
-    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed, and is taken in at
-    /// the next start.
+    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed,
+    /// and is taken in at the next start.
     func enter(
         _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
@@ -90,8 +90,8 @@ final class JobIntake: IntakeSink {
             done()
             Coordination.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { disposals.dispose(record) }
-                let ranks = records.map(\.priority) + [listed?.priority.rank].compactMap(\.self)
-                if let highest = ranks.max() { window.fill(arrived: Priority(rank: highest)) }
+                window.fill(inserted: records)
+                if let listed { window.fill(arrived: listed.priority) }
             }
         } refused: { [self] in
             Coordination.async { [self] in

@@ -101,6 +101,34 @@ final class Window {
         turns.share = min(max(8, 2 * perHost), max(perHost, configuration.settings.window / 2))
     }
 
+    /// Rows have just been inserted. Jobs that come before all that wait outside are taken as they are; the others are
+    /// read when their turn comes.
+    func fill(inserted rows: [JobRecord]) {
+        var left: Priority?
+        for row in rows where row.state == .queued && (left != nil || !takeAtOnce(row)) {
+            left = max(left ?? .low, Priority(rank: row.priority))
+        }
+        fill(arrived: left)
+    }
+
+    /// A row that is in the window already was found there by another call. Downloads wait for the turn of their host.
+    private func takeAtOnce(_ row: JobRecord) -> Bool {
+        if jobs[row.id] != nil || ending.contains(row.id) { return true }
+        let size = configuration.settings.window
+        let priority = Priority(rank: row.priority)
+        guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
+            count(.render) < priority.limit(in: size), !isHeldUp(size)
+        else { return false }
+        followProcessors()
+        return take(row)
+    }
+
+    private func followProcessors() {
+        limits.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
+    }
+
+    private func mayTake(_ entry: FirstQueue) -> Bool { !isClosed && holds == 0 && !queues[entry].report.paused }
+
     /// Takes rows into the window, as far as there is room. `arrived` is the highest priority of those that may have
     /// come to the queue.
     func fill(arrived: Priority? = .high) {
@@ -110,12 +138,12 @@ final class Window {
     private func fill(_ entry: FirstQueue, arrived: Priority?) {
         let known = outside[entry]
         outside[entry] = [known, arrived].compactMap(\.self).max()
-        guard !isClosed, holds == 0, !queues[entry].report.paused else { return }
+        guard mayTake(entry) else { return }
         let size = configuration.settings.window
         do {
             if entry == .download { try fillLanes(size) }
             guard let highest = outside[entry] else { return }
-            limits.followProcessors { [weak self] in self.map { !$0.isEmpty && !$0.isClosed } ?? false }
+            followProcessors()
             let isNews = known.map { $0 < highest } ?? true
             guard isNews || count(entry) <= highest.limit(in: size) - portion(size) else { return }
             try fillFromOutside(entry, size)

@@ -5,7 +5,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The pages of the manual that this program knows by itself. What they say of settings, stages and options is what their tables say.
+/// The pages of the manual that this program knows by itself. The tables of settings, stages and options are where
+/// their text comes from.
 enum Manual: String, CaseIterable {
     case daemon = "pipelined"
     case configuration = "pipelined.conf"

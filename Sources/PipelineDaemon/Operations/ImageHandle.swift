@@ -12,16 +12,16 @@ struct ImageHandle: Sendable {
 
     /// The file as it came in.
     var source: String
-    /// What it is called, when that was not known before it came.
+    /// Its name, when that was not known before it came.
     var name: String?
     var size: Int?
-    /// What was made of it before a barrier.
+    /// Pictures that were made of it before a barrier.
     var earlier: [Staged] = []
-    /// What has been made of it since.
+    /// Pictures that were made of it since.
     var staged: [Staged] = []
     var header: PictureHeader?
 
-    /// What is to be published of it.
+    /// The pictures that are to be published.
     var results: [Staged] {
         (earlier + staged).filter(\.picture.isResult).sorted { $0.picture.index < $1.picture.index }
     }

@@ -2,7 +2,7 @@ import PipelineModel
 import WorkerPools
 import WorkerProtocol
 
-/// What workers' failures are to their jobs.
+/// The failures of workers, as those of their jobs.
 extension JobFailure {
     /// Nil when it was cancelled. `number` counts the operation's workers.
     init?(_ failure: RenderTask.Failure, atTry number: Int) {

@@ -16,7 +16,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     var culprit: String?
     /// How long a server has asked to be left alone.
     var retryAfter: Duration?
-    /// What had been written by then.
+    /// The bytes that were written by then.
     var written: Int64 = 0
 
     var description: String { message }
@@ -38,12 +38,12 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     static let unrecordedIntent = JobFailure(
         "the ledger refuses to record what is to be published", advice: "see the daemon's log")
 
-    /// Of work on the original.
+    /// A failure of work on the original.
     init(_ error: any Error, during work: String) {
         self.init(error, during: work, ofOriginal: true)
     }
 
-    /// Of work in the outbox.
+    /// A failure of work in the outbox.
     init(_ error: any Error, inOutboxDuring work: String) {
         self.init(error, during: work, ofOriginal: false)
     }

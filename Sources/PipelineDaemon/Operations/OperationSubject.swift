@@ -1,7 +1,7 @@
 import DaemonRuntime
 import JobLedger
 
-/// What an operation is about, as the log says it.
+/// The subject of an operation, as the log says it.
 enum OperationSubject: CustomStringConvertible, Sendable {
     /// A job, behind so many barriers.
     case job(LogSubject, segment: Int = 0)

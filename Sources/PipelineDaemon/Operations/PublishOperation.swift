@@ -9,7 +9,7 @@ import SystemCalls
 final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendable {
     // `@unchecked`: what changes is in `box`.
 
-    /// What the operation asks of the supervisor in between.
+    /// The steps that the operation leaves to the supervisor.
     struct Steps: Sendable {
         /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void

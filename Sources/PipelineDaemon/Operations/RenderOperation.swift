@@ -18,16 +18,16 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     struct Work: Sendable {
         var name: String
         var subject: LogSubject
-        /// What is made, and where: a path for each.
+        /// The pictures to make, with a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
         /// Nil when an operation before it provides one.
         var source: ImageHandle?
-        /// What there is to read, in bytes.
+        /// The bytes that there are to read.
         var size: Int
         /// The inbox that holds the original, where others can move things about.
         var inbox: String?
-        /// What was made before a barrier.
+        /// Pictures that were made before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
         /// It was in work when the daemon crashed: nothing else is in work beside it now.
@@ -93,7 +93,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     var tries: Int { box.withLock { $0.tries } }
     /// How far the latest try is: pixels of the picture, once for each result.
     var figures: Figures { box.withLock { $0.figures } }
-    /// What the results lack, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
+    /// The losses of the results, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
     /// (…)`.
     var detail: String? {
         let (header, image) = box.withLock { ($0.header, $0.image) }
@@ -105,7 +105,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         let words = lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
-    /// Of the latest try.
+    /// The account of the latest try.
     var account: JobStory.Account {
         let size = input?.size ?? work.size
         return box.withLock { box in
@@ -118,7 +118,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     }
 
     override func execute() {
-        // What was to provide it has failed, or was cancelled.
+        // The operation that was to provide it has failed, or was cancelled.
         guard input != nil else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
@@ -129,7 +129,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         begin(0)
     }
 
-    /// One part after the other, in whatever worker is free.
+    /// Parts follow each other, each in a worker that is free.
     private func begin(_ number: Int) {
         guard number < parts.count else { return made() }
         files.async { [self] in
@@ -153,7 +153,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         return try claims.open(inbox).spot(path).open(flags)
     }
 
-    /// What it is made from, and the original if that is something else.
+    /// The files that it is made from, and the original if that is another.
     private func paths(of part: Part) -> [String] {
         work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }

@@ -4,15 +4,16 @@ import JobLedger
 import OperationGraph
 import PipelineModel
 
-/// A job in work as a tree of Foundation's `Progress`: the job, and below it the operations it has now. What lies beyond its next barrier
-/// is no operation yet, and counts as work to come.
+/// A job in work as a tree of Foundation's `Progress`: the job, and below it the operations it has now. Work beyond its
+/// next barrier is no operation yet, and counts as work to come.
 ///
-/// A tree is grown from the figures whenever somebody asks, and not kept. On Linux `Progress` has no lock; and its fractions, which are
-/// exact as they are put together, lose a little at each change, and can't bear a total that becomes zero. So all of it is done
-/// on the coordination queue, nothing is changed once it is a child, and nothing is done while nobody asks.
+/// A tree is grown from the figures whenever somebody asks, and not kept. On Linux `Progress` has no lock; and its
+/// fractions, which are exact as they are put together, lose a little at each change, and can't bear a total that
+/// becomes zero. So all of it is done on the coordination queue, nothing is changed once it is a child, and nothing is
+/// done while nobody asks.
 @Coordination
 struct JobProgress {
-    /// Of a job, and so of each job in its batch.
+    /// The units of a job, and so of each job in its batch.
     static let units: Int64 = 1000
 
     let job: Job
@@ -33,7 +34,7 @@ struct JobProgress {
         if let publish = job.publish { grow(publish, end - begin - share * Int64(work.count), at: time) }
     }
 
-    /// What a job has reached that has arrived at this barrier.
+    /// The units of a job that has arrived at this barrier.
     static func reached(_ segment: Int, of segments: Int) -> Int64 { units * Int64(segment) / Int64(max(1, segments)) }
 
     private mutating func grow(_ operation: AsyncOperation, _ share: Int64, at time: Double) {

@@ -1,7 +1,7 @@
 import Glibc
 import SystemCalls
 
-/// What a file system has room for: bytes, and files.
+/// The room of a file system: bytes, and files.
 struct DiskRoom: Sendable {
     /// Total, free or not.
     private let bytes: Int64
@@ -26,7 +26,7 @@ struct DiskRoom: Sendable {
     /// Some file systems have no limit of files, and report none.
     private var lacksFiles: Bool { files > 0 && filesLeft < max(1, min(64, files / 10)) }
 
-    /// What the work waits for, in words.
+    /// The event that the work waits for, in words.
     func hope(written: Int64, freeSpace: Int64) -> String {
         if lacksFiles {
             return "files are removed there: its file system has room for \(filesLeft) more, whatever their size"

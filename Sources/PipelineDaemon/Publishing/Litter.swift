@@ -2,7 +2,8 @@ import DaemonRuntime
 import Dispatch
 import SystemCalls
 
-/// Files of no further use. One that can't be removed now is tried a few more times; the sweep of the next start removes the rest.
+/// Files of no further use. A file that can't be removed now is tried a few more times; the sweep of the next start
+/// removes the rest.
 enum Litter {
     private static let queue = DispatchQueue(label: "pipelined.litter")
 

@@ -3,8 +3,9 @@ import Dispatch
 import Synchronization
 import SystemCalls
 
-/// What jobs ask of the disk of an outbox, on a thread of its own: one that hangs, hangs for itself. What has come together goes together, so
-/// that the disk gets all files at once, and one call makes a folder durable for all who have changed it.
+/// The work of jobs on the disk of an outbox, on a thread of its own: a disk that hangs holds up no other. Turns that
+/// came together go together, so that the disk gets all files at once, and one call makes a folder durable for all who
+/// have changed it.
 final class OutboxLine: Sendable {
     struct Turn: Sendable {
         /// First these are made durable.
@@ -19,7 +20,8 @@ final class OutboxLine: Sendable {
     private let waiting = Mutex<[Turn]>([])
     /// Asked whether what is on its way is worth waiting for, in a burst.
     private let awaitsOthers: @Sendable () -> Bool
-    /// Of the queue alone: between groups, when the latest was one of several turns. A job on its own waits for nobody.
+    /// Used on the queue alone, between groups, when the latest was one of several turns. A job on its own waits for
+    /// nobody.
     private let spacing = Mutex(Spacing())
 
     init(awaitsOthers: @escaping @Sendable () -> Bool = { false }) { self.awaitsOthers = awaitsOthers }
@@ -43,7 +45,7 @@ final class OutboxLine: Sendable {
                 files += turn.files.count
                 return files <= Self.mostFiles
             }
-            // Who comes from now on may change a folder after it was made durable, and is one of the next.
+            // A turn that comes from now on may change a folder after it was made durable, and is one of the next.
             let turns = fitting.isEmpty ? Array(waiting.prefix(1)) : Array(fitting)
             waiting.removeFirst(turns.count)
             return (turns, waiting.isEmpty)

@@ -5,8 +5,8 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// The steps that bring results into an outbox: durable files first, then the intent, then the renames. Blocking; called where waiting
-/// for a disk is no harm.
+/// The steps that bring results into an outbox: durable files first, then the intent, then the renames. Blocking;
+/// called where waiting for a disk is no harm.
 final class Publisher: Sendable {
     /// The renames of a job, with names that no other job in flight has chosen.
     struct Publication: Sendable {
@@ -67,8 +67,8 @@ final class Publisher: Sendable {
         return Publication(intent: PublishIntent(steps: steps), results: staged)
     }
 
-    /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by `rerecord` before it is
-    /// used. One that fails takes back those before it.
+    /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by
+    /// `rerecord` before it is used. A rename that fails takes back those before it.
     func publish(_ publication: Publication, rerecord: Record) throws -> [Published] {
         defer { release(publication) }
         var intent = publication.intent

@@ -1,0 +1,99 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// Files that clients pass. Each is copied into the spool before the answer, so that nothing is read that the client
+/// can't read, and the client's file stays.
+extension JobIntake {
+    /// A client's wish for a file that it passes.
+    struct Passed: Sendable {
+        var name: String
+        var order: WorkOrder
+        var batch: Int?
+        var after: [Int]
+        var anyway: Bool
+        var priority: Priority?
+    }
+
+    enum PassedFailure: Error {
+        /// No job can be made of the file.
+        case unfit(String)
+        /// It can't be done now.
+        case failed(String)
+        /// The job can't come after the others.
+        case needs(Ledger.NeedsAnswer, job: Int)
+    }
+
+    func add(
+        _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+    ) {
+        let spool = configuration.places.spool
+        let folder = Spool.folder(in: spool)
+        let target = FileSystem.join(folder, wish.name)
+        let most = configuration.settings.control.maxSize
+        let remove = { @Sendable in
+            try? FileSystem.remove(target)
+            FileSystem.removeEmptyFolders(from: folder, upTo: spool)
+        }
+        FileQueue.async { [self] in
+            do {
+                let identity = try Self.copy(file, called: wish.name, to: target, most: most)
+                Coordination.async { [self] in
+                    var record = newRecord(
+                        order: wish.order, path: wish.name, source: target, origin: .spooled, file: identity,
+                        batch: wish.batch, at: Timestamp.now())
+                    record.anyway = wish.anyway
+                    if let priority = wish.priority { record.priority = priority.rank }
+                    enter(record, after: wish.after) { result in
+                        if case .failure(.needs) = result { FileQueue.async(remove) }
+                        done(result)
+                    }
+                }
+            } catch {
+                remove()
+                done(.failure(error as? PassedFailure ?? .failed("'\(wish.name)' can't be copied: \(error)")))
+            }
+        }
+    }
+
+    private func enter(
+        _ record: JobRecord, after others: [Int], done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
+    ) {
+        guard !others.isEmpty else {
+            return enter([record]) {
+                done(.success(record))
+            } refused: {
+                done(.failure(.failed("the ledger refuses '\(record.path)'; see the daemon's log")))
+            }
+        }
+        enter([record], after: others) { [ledger] answer in
+            guard case .done = answer else { return done(.failure(.needs(answer, job: record.id))) }
+            // The job is recorded, even if the ledger can't be read now.
+            done(.success((try? ledger.job(record.id)) ?? record))
+        }
+    }
+
+    /// A whole copy of a whole file, durable. Whatever else the descriptor may be, it is not read.
+    nonisolated private static func copy(
+        _ file: Descriptor, called name: String, to target: String, most: Int64
+    ) throws -> FileStatus.Identity {
+        let before = FileStatus(try file.status())
+        guard before.kind == .file else { throw PassedFailure.unfit("'\(name)' is no file that can be copied") }
+        guard before.size <= most else {
+            throw PassedFailure.unfit(
+                "'\(name)' has \(before.size) bytes; a file that is added may have \(most) (MaxSize=)")
+        }
+        try FileSystem.makeFolders(FileSystem.folder(of: target))
+        let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
+        try FileSystem.copy(file, to: copy, called: target, most: before.size)
+        let after = FileStatus(try file.status())
+        guard (after.size, after.modified) == (before.size, before.modified) else {
+            throw PassedFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")
+        }
+        try FileSystem.sync(FileSystem.folder(of: target))
+        return FileStatus(try copy.status()).identity
+    }
+}

@@ -1,0 +1,106 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+
+/// Jobs that failed or were cancelled are tried again, under their recipe as it is now; jobs that wait for their next
+/// try don't wait any longer.
+@Coordination
+final class Revivals {
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let numbers: JobNumbers
+    private let retries: Retries
+    private let disposals: Disposals
+    private let changes: JobChanges
+
+    /// The outcome of a wish, as far as it is known.
+    struct Outcome: Sendable {
+        var ids: [Int] = []
+        /// Why the search for jobs broke off.
+        fileprivate(set) var unread: (any Error)?
+        /// The first few jobs that could not be brought back, in words.
+        fileprivate(set) var lost: [String] = []
+        fileprivate(set) var lostCount = 0
+
+        fileprivate mutating func lose(_ job: Int, _ why: Any) {
+            lostCount += 1
+            if lost.count < 3 { lost.append("job \(job): \(why)") }
+        }
+    }
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ numbers: JobNumbers, _ retries: Retries,
+        _ disposals: Disposals, _ changes: JobChanges
+    ) {
+        (self.ledger, self.configuration, self.numbers) = (ledger, configuration, numbers)
+        (self.retries, self.disposals, self.changes) = (retries, disposals, changes)
+    }
+
+    /// Tries these jobs again, and all of the states up to the newest. Of those that wait for their next try, it
+    /// takes the ones in `early`, or all if that is nil. `done` is called when it is durable.
+    func revive(
+        _ records: [JobRecord], early: [Int]?, _ states: [JobState],
+        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        let last = numbers.lastID
+        retries.queueEarly(early) { [self] ids in
+            revive(records, Outcome(ids: ids)) { [self] outcome in
+                reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
+                    // What comes after a job that is not brought back has to fail again.
+                    ledger.followAll { Coordination.async { done(outcome) } }
+                }
+            }
+        }
+    }
+
+    /// The order for another try of a job, unless its recipe is gone.
+    func order(of record: JobRecord) -> WorkOrder? {
+        if record.order.adHoc { return record.order }
+        return configuration.now.recipe(record.order.recipe).map(configuration.order)
+    }
+
+    /// All jobs of these states up to an ID, some at a time: others have their turn in between.
+    private func reviveAll(
+        _ states: [JobState], after id: Int, upTo last: Int, _ outcome: Outcome,
+        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        guard !states.isEmpty, id < last else { return done(outcome) }
+        let rows: [JobRecord]
+        do {
+            rows = try ledger.list(JobFilter(states: states), after: id, limit: 200)
+        } catch {
+            var outcome = outcome
+            outcome.unread = error
+            return done(outcome)
+        }
+        guard let next = rows.last?.id else { return done(outcome) }
+        revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
+            reviveAll(states, after: next, upTo: last, $0, done: done)
+        }
+    }
+
+    private func revive(
+        _ records: [JobRecord], _ soFar: Outcome, isNamed: Bool = true,
+        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        var outcome = soFar
+        var wanted: [Returns.Wanted] = []
+        for record in records {
+            if let order = order(of: record) {
+                wanted.append(Returns.Wanted(job: record, order: order))
+            } else {
+                outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
+            }
+        }
+        disposals.bringBack(wanted) { [changes, outcome] returned in
+            changes.queueAgain(returned.brought) {
+                var outcome = outcome
+                outcome.ids += returned.brought.map(\.id)
+                for (job, why) in returned.lost { outcome.lose(job, why) }
+                // A wish for everything passes over jobs that somebody else brings back.
+                if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
+                done(outcome)
+            }
+        }
+    }
+}
