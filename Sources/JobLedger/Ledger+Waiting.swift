@@ -45,7 +45,7 @@ extension [RecipeOutput] {
 /// Rows that wait, and that go on.
 extension Ledger {
     /// The jobs that need the resource, which is the third value.
-    private static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
+    static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
         switch resource {
         case .place(let path):
             (

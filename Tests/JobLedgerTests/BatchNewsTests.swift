@@ -8,9 +8,6 @@ import Testing
 
 @Suite("News of a batch")
 struct BatchNewsTests {
-    private let order = WorkOrder(
-        recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
-
     private func job(_ id: Int, _ state: JobState = .queued, atBarrier segment: Int? = nil) -> JobRecord {
         var job = JobRecord(
             id: id, position: id, batch: 1, order: order, path: "\(id).png", origin: .claimed, source: "/in/\(id)",

@@ -9,16 +9,6 @@ import Testing
 
 @Suite("The ledger")
 struct LedgerTests {
-    private let order = WorkOrder(
-        recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
-
-    private func job(_ id: Int, _ state: JobState = .queued) -> JobRecord {
-        JobRecord(
-            id: id, position: id, order: order, path: "\(id).png", origin: .claimed,
-            source: "/in/.pipelined/0/\(id).png",
-            file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000)
-    }
-
     @Test("jobs are there after it was opened again, in the order of their position")
     func reopened() throws {
         try withTemporaryFolder { folder in

@@ -1,0 +1,16 @@
+import PipelineModel
+import SystemCalls
+
+@testable import JobLedger
+
+/// The order of jobs whose work does not matter.
+let order = WorkOrder(
+    recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: .number, outbox: "/out", inbox: "/in")
+
+/// A job as an inbox makes it.
+func job(_ id: Int, _ state: JobState = .queued) -> JobRecord {
+    JobRecord(
+        id: id, position: id, order: order, path: "\(id).png", origin: .claimed,
+        source: "/in/.pipelined/0/\(id).png",
+        file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000)
+}
