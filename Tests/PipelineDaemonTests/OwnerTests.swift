@@ -58,7 +58,7 @@ struct OwnerTests {
                 window.goOn()
                 #expect(Set(window.ids) == Set(1...7).union([20]))
                 let first = window[1]
-                #expect(first.map(fixture.owners.supervisor.takeBack) == true)
+                #expect(first.map(fixture.owners.states.takeBack) == true)
                 #expect(window[1] == nil && window.count == 7)
             }
             #expect(fixture.insert((21...30).map { fixture.job($0, priority: .high) }))
@@ -68,7 +68,7 @@ struct OwnerTests {
                 // Four more than Window=.
                 #expect(window.count == 12)
                 window.close()
-                for job in Array(window.all) { fixture.owners.supervisor.giveBack(job) }
+                for job in Array(window.all) { fixture.owners.states.giveBack(job) }
                 window.fill()
                 #expect(window.isEmpty)
             }

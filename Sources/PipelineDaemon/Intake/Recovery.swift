@@ -126,10 +126,7 @@ struct Recovery: Sendable {
     }
 
     /// Whether the row has the original where it lies until its job is over.
-    private func isAtWork(_ job: JobRecord) -> Bool {
-        let claims = FileSystem.join(job.order.inbox, ClaimFolder.name)
-        return FileSystem.lies(job.source, within: job.origin == .spooled ? places.spool : claims)
-    }
+    private func isAtWork(_ job: JobRecord) -> Bool { places.holdsWork(on: job, at: job.source, job.order) }
 
     /// False when the job has its original, or somebody has returned it.
     private func putRight(_ id: Int, source: String) throws -> Bool {
