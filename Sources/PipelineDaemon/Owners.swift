@@ -7,8 +7,8 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each owner is
-/// handed the others that it needs, and what it tells nobody in particular is connected here.
+/// The owners of the daemon's state, put together. Each piece of state has one owner, which alone changes it; each
+/// owner is handed the others that it needs, and what it tells nobody in particular is connected here.
 @Coordination
 final class Owners: ReadsDelegate {
     let started = Timestamp.now()
@@ -101,7 +101,7 @@ final class Owners: ReadsDelegate {
 
     // MARK: - Beginning and stopping
 
-    /// Opens the inboxes and begins to work. What an earlier run left is put right first.
+    /// Puts right what an earlier run left, then opens the inboxes and begins to work.
     nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
@@ -201,7 +201,7 @@ final class Owners: ReadsDelegate {
 
     func readingChanged() { tellChange() }
 
-    /// What keeps the daemon from its work, in words.
+    /// The reasons that keep the daemon from its work, in words.
     var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,

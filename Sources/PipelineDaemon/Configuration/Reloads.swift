@@ -28,7 +28,7 @@ final class Reloads {
     var refused: @Coordination () -> Void = {}
     /// Plugins are being tried.
     private var isReloading = false
-    /// Who has asked for a reload since that began.
+    /// The callers that have asked for a reload since that began.
     private var waiting: [Done] = []
     /// Why the latest reload has changed nothing.
     private var problems: [Problem] = []
@@ -38,14 +38,14 @@ final class Reloads {
         (self.pool, self.inboxes) = (pool, inboxes)
     }
 
-    /// That the files say something else than what is in force, in words.
+    /// The difference between the files and the configuration in force, in words; nil if there is none.
     var problem: String? {
         guard let first = problems.first else { return nil }
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         return "the configuration is the one from before the reload: \(first)\(more)"
     }
 
-    /// One reload follows the other; those who ask while one is under way share the next.
+    /// Reloads follow each other; callers that ask while one is under way share the next.
     func reload(_ done: @escaping Done) {
         waiting.append(done)
         if !isReloading { reloadNext() }
@@ -85,7 +85,7 @@ final class Reloads {
         }
     }
 
-    /// What was in force stays so, and that is said until a reload succeeds.
+    /// Keeps the configuration in force, and says so until a reload succeeds.
     nonisolated private func refuse(_ problems: [Problem], _ done: @escaping Done) {
         for problem in problems { Log.failure("\(problem)") }
         Log.failure("nothing was changed by the reload: the configuration in force is the one from before")
@@ -106,8 +106,8 @@ final class Reloads {
         }
     }
 
-    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there, and
-    /// `done` is called once the filter is.
+    /// A worker did not have a filter that is configured: its copy is damaged. Others are made, if its file is there,
+    /// and `done` is called once the filter is.
     func look(for filter: String, done: @escaping @Coordination @Sendable () -> Void) {
         guard !isReloading, let stage = configuration.now.catalog.stages.first(where: { $0.name == filter }) else {
             return

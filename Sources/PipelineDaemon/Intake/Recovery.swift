@@ -6,7 +6,7 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// What a crash, or a stop, has left in the middle is put right before anything new begins.
+/// Puts right what a crash, or a stop, has left in the middle, before anything new begins.
 struct Recovery: Sendable {
     let ledger: Ledger
     let configuration: ConfigurationInForce
@@ -36,8 +36,8 @@ struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// What was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take the daemon down, it
-    /// would at every start.
+    /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
+    /// the daemon down, it would at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
@@ -120,7 +120,8 @@ struct Recovery: Sendable {
     /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once more.
+        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once
+        // more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
             .contains { try putRight($0.id, source: source) }
     }

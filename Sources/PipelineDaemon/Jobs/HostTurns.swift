@@ -1,8 +1,8 @@
 import JobLedger
 import PipelineModel
 
-/// Counts the downloads of each host that are in the window and have not come yet. Each host has a share, so that a long
-/// list from one leaves room for the others.
+/// Counts the downloads of each host that are in the window and have not come yet. Each host has a share, so that a
+/// long list from one leaves room for the others.
 struct HostTurns {
     var share = 8
     private var pending: [HostLane: Int] = [:]

@@ -8,7 +8,7 @@ import WorkerProtocol
 /// A job within the window: its record, and its operations.
 @Coordination
 final class Job {
-    /// What is to become of a job that does not go on to its end.
+    /// Somebody wants a job out of the window before its end.
     enum Wish: Equatable {
         /// Something that it needs is missing, for this reason.
         case wait(String)
@@ -29,7 +29,7 @@ final class Job {
     var record: JobRecord
     /// The lane of its download.
     let lane: HostLane?
-    /// Of a URL that has not been downloaded yet.
+    /// Fetches the URL; nil when there is none, or when its picture is here.
     let download: DownloadOperation?
     let render: RenderOperation
     /// Behind the last barrier only.
@@ -71,7 +71,7 @@ final class Job {
     /// The queue that it began in.
     var entry: FirstQueue { download == nil ? .render : .download }
 
-    /// What works on the picture, from the tail.
+    /// The operations that work on the picture, from the tail.
     var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
@@ -80,7 +80,7 @@ final class Job {
         for operation in operations { operation.cancel() }
     }
 
-    /// None of its operations works any more, or will.
+    /// Whether its operations have all ended.
     var isStill: Bool { operations.allSatisfy(\.state.isFinal) }
 
     var story: JobStory { record.story ?? JobStory() }
@@ -121,7 +121,7 @@ final class Job {
         return told
     }
 
-    /// What the picture's header said.
+    /// Notes what the picture's header said.
     func tell(_ header: PictureHeader?) {
         guard let header else { return }
         var story = story
@@ -143,7 +143,7 @@ extension PictureHeader {
         return parts.joined(separator: ", ")
     }
 
-    /// Which of several pictures becomes the result.
+    /// Says which of several pictures becomes the result.
     private var others: String? {
         guard pages > 1 else { return nil }
         return switch format {

@@ -5,7 +5,7 @@ import JobLedger
 import PipelineModel
 import Synchronization
 
-/// What people change about jobs, in the window and as rows: they cancel them, and say which come first.
+/// Makes people's changes to jobs, in the window and as rows: they cancel jobs, and say which come first.
 @Coordination
 final class JobChanges {
     private let ledger: Ledger
@@ -64,7 +64,7 @@ final class JobChanges {
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        // What leaves the window must not be followed by rows that are about to be cancelled.
+        // Rows that are about to be cancelled must not follow the jobs that leave the window.
         window.hold()
         ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
             [self] queued, waiting in
@@ -81,7 +81,7 @@ final class JobChanges {
 
     // MARK: - Order
 
-    /// What has not begun gets another priority; `done` is told how many jobs have it now.
+    /// Gives jobs that have not begun another priority; `done` is told how many have it now.
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void) {
         // Others may come before them now, also such as are not in the window: they line up anew.
         window.hold()

@@ -90,7 +90,7 @@ final class Window {
     /// No row is taken any more.
     func close() { isClosed = true }
 
-    /// So many rows that waited are queued again.
+    /// Waiting rows, so many, are queued again.
     func cameBack(_ count: Int) {
         counts.move(count, from: .waiting, to: .queued)
         fill()

@@ -6,16 +6,16 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Has the originals of ended jobs moved to where they belong, and brought back for another try. Those of an inbox are
-/// moved one after the other, behind everything else; one that hangs holds up its own inbox alone. An original that can't
-/// be moved stays, says so, and is tried again.
+/// Has the originals of ended jobs moved to where they belong, and brought back for another try. The originals of an
+/// inbox are moved one after the other, behind everything else; one that hangs holds up its own inbox alone. An
+/// original that can't be moved stays, says so, and is tried again.
 @Coordination
 final class Disposals {
     private struct State {
         var lines: [String: DispatchQueue] = [:]
         /// Jobs that have ended and whose original is about to be moved, by their inbox.
         var leaving: [String: [JobRecord]] = [:]
-        /// What is not urgent is left for the next start.
+        /// The rest is left for the next start.
         var isTimeUp = false
     }
 
@@ -73,8 +73,8 @@ final class Disposals {
     /// The wait for others.
     nonisolated private static let gathering: UInt32 = 20_000  // microseconds
 
-    /// Moves the originals of ended jobs that have not been moved: after a crash, after a cancel of many, and when moving
-    /// has failed.
+    /// Moves the originals of ended jobs that have not been moved: after a crash, after a cancel of many, and when
+    /// moving has failed.
     func disposeBacklog() {
         begins()
         do {

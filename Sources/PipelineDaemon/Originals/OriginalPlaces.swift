@@ -16,7 +16,7 @@ struct OriginalPlaces: Sendable {
         try job.spot(of: path) { try claims.open(job.order.inbox) }
     }
 
-    /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
+    /// The place that has the original, of these: the same file, or an equal one when it was copied to another disk.
     func place(of job: JobRecord, among candidates: [String]) throws -> String? {
         let found = try candidates.compactMap { path in try status(path, of: job).map { (path, $0.identity) } }
         let same = found.first { $0.1.inode == job.file.inode }

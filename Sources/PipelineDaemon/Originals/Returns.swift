@@ -6,8 +6,8 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its original
-/// goes before that is moved: nobody else touches the job meanwhile.
+/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
+/// original goes before that is moved: nobody else touches the job meanwhile.
 ///
 /// All of it runs on the line of an inbox (`Disposals`).
 final class Returns: Sendable {

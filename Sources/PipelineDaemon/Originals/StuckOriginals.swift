@@ -50,7 +50,7 @@ final class StuckOriginals {
         ledger.append(.job(record.id, record.state, "its original could be moved now, to \(source)"))
     }
 
-    /// These originals are to be moved no longer.
+    /// Forgets originals that are to be moved no longer.
     nonisolated func forget(_ ids: [Int]) {
         jobs.withLock { jobs in for id in ids { jobs[id] = nil } }
     }

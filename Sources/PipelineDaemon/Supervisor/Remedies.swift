@@ -3,8 +3,8 @@ import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it needs
-/// is there.
+/// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it
+/// needs is there.
 @Coordination
 final class Remedies: ShortagesDelegate {
     private let ledger: Ledger
@@ -71,8 +71,8 @@ final class Remedies: ShortagesDelegate {
         retries.make(at: due)
     }
 
-    /// A job has failed inside this filter. After `CrashStrikes=` different pictures in a row the recipes that use it wait
-    /// until there is another version of it.
+    /// A job has failed inside this filter. After `CrashStrikes=` different pictures in a row the recipes that use it
+    /// wait until there is another version of it.
     private func strike(_ filter: String, by job: Job) {
         let count = strikes.strike(filter, with: job.record.path)
         guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }

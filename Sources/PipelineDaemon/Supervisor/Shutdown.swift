@@ -46,7 +46,7 @@ final class Shutdown {
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
         for job in window.all {
             let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-            // What is being downloaded could not be rendered any more.
+            // A download could not be rendered any more.
             let isEarly = [.pending, .ready].contains(job.render.state)
             if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { states.giveBack(job) }
         }

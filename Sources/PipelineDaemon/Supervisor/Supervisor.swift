@@ -5,8 +5,8 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Leads each job through the window: from its row, by what its operations report, to its end. It never reads a picture:
-/// workers do, and answer. It waits for no disk.
+/// Leads each job through the window: from its row, by what its operations report, to its end. It never reads a
+/// picture: workers do, and answer. It waits for no disk.
 @Coordination
 final class Supervisor: WindowDelegate, JobOperationsDelegate {
     private let ledger: Ledger
