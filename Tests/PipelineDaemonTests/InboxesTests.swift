@@ -62,7 +62,10 @@ struct InboxesTests {
             let (inboxes, sink) = (Coordination.sync { fixture.owners.inboxes }, HangingSink())
             Coordination.sync { inboxes.open(into: sink) }
             await withCheckedContinuation { continuation in
-                Coordination.async { inboxes.whenOpen { continuation.resume() } }
+                Coordination.async {
+                    inboxes.whenOpen { continuation.resume() }
+                    #expect(!inboxes.areOpen)
+                }
             }
             Coordination.sync { #expect(inboxes.areOpen && !inboxes.areIdle) }
             await withCheckedContinuation { continuation in
