@@ -54,12 +54,8 @@ package actor Inbox: QueueActor {
         folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
         sink: any IntakeSink
     ) {
-        self.longestPlace = longestPlace
-        self.folder = folder
-        self.recipe = recipe
-        self.excluded = excluded
-        self.claims = claims
-        self.sink = sink
+        (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
+        (self.claims, self.sink) = (claims, sink)
         settling = Settling(in: folder, recipe.intake)
         executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }

@@ -27,9 +27,7 @@ public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
     public var more: Bool?
 
     public init(method: String, parameters: Parameters, more: Bool? = nil) {
-        self.method = method
-        self.parameters = parameters
-        self.more = more
+        (self.method, self.parameters, self.more) = (method, parameters, more)
     }
 }
 
@@ -45,8 +43,7 @@ public struct WireReply<Parameters: Codable & Sendable>: Codable, Sendable {
     public var continues: Bool?
 
     public init(parameters: Parameters, continues: Bool? = nil) {
-        self.parameters = parameters
-        self.continues = continues
+        (self.parameters, self.continues) = (parameters, continues)
     }
 }
 

@@ -28,11 +28,7 @@ struct Argument: Sendable {
     init(
         _ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], behind: [String] = [], _ help: String
     ) {
-        self.behind = behind
-        self.name = name
-        self.kinds = kinds
-        self.count = count
-        self.help = help
+        (self.behind, self.name, self.kinds, self.count, self.help) = (behind, name, kinds, count, help)
     }
 }
 
@@ -41,7 +37,6 @@ struct Example: Sendable {
     let explanation: String
 
     init(_ command: String, _ explanation: String) {
-        self.command = command
-        self.explanation = explanation
+        (self.command, self.explanation) = (command, explanation)
     }
 }

@@ -48,10 +48,7 @@ final class Job {
     ) {
         self.record = record
         lane = record.lane
-        self.download = download
-        self.render = render
-        self.publish = publish
-        self.announce = announce
+        (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
     /// Somebody wants it out of the window, whatever it could still reach there.

@@ -10,9 +10,7 @@ struct SettingType<Value: Sendable>: Sendable {
         values: String, read: @escaping @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
-        self.values = values
-        self.read = read
-        self.write = write
+        (self.values, self.read, self.write) = (values, read, write)
     }
 }
 

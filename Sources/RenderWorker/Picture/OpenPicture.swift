@@ -25,9 +25,7 @@ struct OpenPicture {
     ) throws {
         self.original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
-        self.source = source
-        self.filters = filters
-        self.cancellation = cancellation
+        (self.source, self.filters, self.cancellation) = (source, filters, cancellation)
         maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
         file = picture
