@@ -36,7 +36,6 @@ package actor Inbox: QueueActor {
     /// Files that may have been claimed, by the place where they lie: their disk has not told yet.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
-    /// A scan is scheduled.
     private var scansLater = false
     /// Counts the appointments after PollInterval; only the latest is kept.
     private var appointment = 0

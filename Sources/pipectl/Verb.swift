@@ -20,7 +20,6 @@ struct Argument: Sendable {
     let help: String
     /// How often a command may have it.
     let count: ClosedRange<Int>
-    /// The kinds of words that it may be.
     let kinds: [WordKind]
     /// After one of these first words this argument alone may follow.
     let behind: [String]

@@ -5,6 +5,7 @@ import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls
+import TestTools
 import Testing
 
 @testable import PipelineDaemon
@@ -26,9 +27,20 @@ struct OriginalMovesTests {
             let folder = "\(fixture.places.spool)/1"
             let job = try fixture.ended(1, .cancelled, at: "\(folder)/1.png")
             #expect(fixture.insert([job]))
-            #expect(moves.move([job, job], of: job.order.inbox).isEmpty)
+            let recording = Gate()
+            fixture.ledger.whenDurable { recording.wait() }
+            let another = "\(fixture.places.state)/another"
+            #expect(link(job.source, another) == 0)
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(!fixture.exists(folder))
+            // Whatever lies there before the move is recorded is not the job's.
+            try FileSystem.makeFolders(folder)
+            #expect(link(another, job.source) == 0)
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(fixture.exists(job.source))
+            recording.open()
             #expect(fixture.ledger.flush(seconds: 30))
-            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png") && !fixture.exists(folder))
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
             #expect(try fixture.ledger.job(1)?.isOver == true)
             #expect(try fixture.ledger.job(1)?.source == "\(fixture.places.cancelled)/r/1.png")
         }

@@ -5,7 +5,6 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The outcome of a reload.
 struct Reloaded: Sendable {
     /// If there are any, nothing was changed.
     var problems: [Problem] = []

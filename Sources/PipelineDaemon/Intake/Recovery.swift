@@ -44,46 +44,41 @@ struct Recovery: Sendable {
             job.crashes += 1
         }
         job.story?.interrupt()
-        job.reason = nil
-        job.hold = nil
-        job.started = nil
-        job.state = .queued
+        (job.reason, job.hold) = (nil, nil)
+        queueAgain(&job)
         guard job.crashes >= configuration.settings.crashTries else { return }
-        job.state = .failed
-        job.finished = Timestamp.now()
-        job.error = "the daemon has crashed \(job.crashes) times while this picture was in work"
-        job.failure = .crash
-        job.advice = "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit"
-        Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))", of: LogSubject(job))
+        fail(
+            &job,
+            JobFailure(
+                "the daemon has crashed \(job.crashes) times while this picture was in work",
+                advice: "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit",
+                class: .crash))
+    }
+
+    private func queueAgain(_ job: inout JobRecord) { (job.state, job.started) = (.queued, nil) }
+
+    private func fail(_ job: inout JobRecord, _ failure: JobFailure) {
+        (job.state, job.finished) = (.failed, Timestamp.now())
+        (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
+        Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
     /// The intent was recorded: its job ends done, if what it speaks of is there.
     private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
-        defer { if job.state.isFinal { job.finished = Timestamp.now() } }
         do {
             guard let published = try publisher.recover(intent) else {
                 // Neither made nor published is left of it: once more from the original.
                 job.intent = nil
-                job.state = .queued
-                job.started = nil
+                queueAgain(&job)
                 return false
             }
-            job.state = .done
-            job.intent = nil
+            (job.state, job.finished, job.intent) = (.done, Timestamp.now(), nil)
             job.outputs = published.map(\.path)
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
-            guard failure.class.remedy == .none else {
-                // The job runs again like any other, and finishes the intent.
-                job.state = .queued
-                job.started = nil
-                return false
-            }
-            job.state = .failed
-            (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
-            Log.failure(
-                "\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
+            // Unless it fails, the job runs again like any other, and finishes the intent.
+            if failure.class.remedy == .none { fail(&job, failure) } else { queueAgain(&job) }
             return false
         }
     }

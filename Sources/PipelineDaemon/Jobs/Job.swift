@@ -65,7 +65,6 @@ final class Job {
     /// Where its operations stand in their queues.
     var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
-    /// The queue that it began in.
     var entry: FirstQueue { download == nil ? .render : .download }
 
     /// The operations that work on the picture, from the tail.
@@ -82,7 +81,6 @@ final class Job {
 
     var story: JobStory { record.story ?? JobStory() }
 
-    /// An operation begins.
     func begin(_ kind: String, _ queue: String) {
         var story = story
         story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))

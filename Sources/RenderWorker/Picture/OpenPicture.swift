@@ -83,7 +83,6 @@ struct OpenPicture {
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
     var encoding: Double { outputs.compactMap { $0.stages.last.map(SaveStage.init)?.encoding }.reduce(0, +) }
 
-    /// Renders all outputs, each into its target.
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: [Int: RenderedOutput] = [:]
         for decoding in plan.decodings {
