@@ -77,10 +77,11 @@ let package = Package(
         room("ManualPages"),
         room("OperationGraph"),
         room("PipelineModel"),
-        // `./run generate` makes Swift of the texts.
+        // `./run generate` makes Swift of the texts, which are part of the program as well.
         .target(
             name: "PipelineControl", dependencies: ["SystemCalls"],
-            exclude: ["org.pipelined.Control.varlink", "org.varlink.service.varlink"], swiftSettings: strict),
+            resources: [.embedInCode("org.pipelined.Control.varlink"), .embedInCode("org.varlink.service.varlink")],
+            swiftSettings: strict),
         program("VarlinkSwift", []),
         room("WorkerProtocol", ["SystemCalls", "PipelineModel"]),
         room("WorkerConfinement", ["CLinux", "CSeccomp", "SystemCalls", "WorkerProtocol"]),

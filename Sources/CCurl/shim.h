@@ -37,10 +37,6 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
 
 /* Facts about a transfer. */
 
-static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO info, long *value) {
-    return curl_easy_getinfo(easy, info, value);
-}
-
 static inline CURLcode ccurl_get_size(CURL *easy, CURLINFO info, curl_off_t *value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -15,11 +15,7 @@ package struct LogSubject: Sendable {
         jobs: [Int] = [], batch: Int? = nil, recipe: String? = nil, stage: String? = nil, filter: String? = nil,
         input: String? = nil
     ) {
-        self.jobs = jobs
-        self.batch = batch
-        self.recipe = recipe
-        self.stage = stage
-        self.filter = filter
+        (self.jobs, self.batch, self.recipe, self.stage, self.filter) = (jobs, batch, recipe, stage, filter)
         self.input = input
     }
 

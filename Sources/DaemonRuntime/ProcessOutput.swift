@@ -20,8 +20,7 @@ package actor ProcessOutput: QueueActor {
     /// Runs on its owner's executor.
     package init(_ descriptor: Descriptor, on executor: QueueExecutor) throws(SystemError) {
         try descriptor.setNonblocking()
-        self.descriptor = descriptor
-        self.executor = executor
+        (self.descriptor, self.executor) = (descriptor, executor)
         source = ReadySource(descriptor, queue: executor.queue)
     }
 

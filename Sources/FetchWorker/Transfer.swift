@@ -54,9 +54,7 @@ final class Transfer {
 
     init?(_ request: FetchRequest, into target: Descriptor) {
         guard let handle = curl_easy_init() else { return nil }
-        self.request = request
-        self.target = target
-        self.handle = handle
+        (self.request, self.target, self.handle) = (request, target, handle)
         hosts = PrivateHosts(request.limits.allowPrivateHosts)
         url = request.url
         received = request.resume?.offset ?? 0

@@ -21,8 +21,7 @@ final class Worker {
 
     init?(channel: WorkerChannel) {
         guard let all = Self.bundle() else { return nil }
-        self.channel = channel
-        self.all = all
+        (self.channel, self.all) = (channel, all)
     }
 
     private static func bundle() -> UnsafeMutableRawPointer? {

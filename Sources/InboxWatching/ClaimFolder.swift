@@ -16,10 +16,7 @@ package struct ClaimFolder: Sendable {
     private let claims: Descriptor
 
     init(of inbox: String, root: String, top: Descriptor, claims: Descriptor) {
-        self.inbox = inbox
-        self.root = root
-        self.top = top
-        self.claims = claims
+        (self.inbox, self.root, self.top, self.claims) = (inbox, root, top, claims)
     }
 
     private var path: String { "\(inbox)/\(Self.name)" }

@@ -36,7 +36,6 @@ package actor Inbox: QueueActor {
     /// Files that may have been claimed, by the place where they lie: their disk has not told yet.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
-    /// A scan is scheduled.
     private var scansLater = false
     /// Counts the appointments after PollInterval; only the latest is kept.
     private var appointment = 0
@@ -54,12 +53,8 @@ package actor Inbox: QueueActor {
         folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
         sink: any IntakeSink
     ) {
-        self.longestPlace = longestPlace
-        self.folder = folder
-        self.recipe = recipe
-        self.excluded = excluded
-        self.claims = claims
-        self.sink = sink
+        (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
+        (self.claims, self.sink) = (claims, sink)
         settling = Settling(in: folder, recipe.intake)
         executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }

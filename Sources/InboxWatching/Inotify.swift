@@ -39,8 +39,7 @@ final class Inotify {
         let number = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { throw SystemError("inotify_init", top) }
         let descriptor = Descriptor(owning: number)
-        self.descriptor = descriptor
-        self.top = top
+        (self.descriptor, self.top) = (descriptor, top)
         source = ReadySource(descriptor, queue: queue)
         try add(top)
         source.activate(events)

@@ -25,7 +25,6 @@ package protocol IntakeSink: AnyObject, Sendable {
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool
     /// Files in the folder that were taken, and are not to be taken again.
     func kept(in folder: String) throws -> KeptFiles
-    /// The report of the inbox has changed.
     func changed(_ inbox: Inbox)
 }
 

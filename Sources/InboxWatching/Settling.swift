@@ -25,8 +25,7 @@ struct Settling {
     private var writers: Writers
 
     init(in folder: String, _ settings: InboxSettings) {
-        self.folder = folder
-        self.settings = settings
+        (self.folder, self.settings) = (folder, settings)
         writers = Writers(patience: settings.writerTimeout)
     }
 

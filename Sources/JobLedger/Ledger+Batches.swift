@@ -25,7 +25,6 @@ package struct BatchRecord: Sendable {
     package var unended: Int { count { !$0.isFinal } }
 }
 
-/// News of a batch as a whole.
 package enum BatchNews: String, Sendable {
     /// Every job of it has arrived at a barrier, or ended.
     case arrived

@@ -125,7 +125,6 @@ extension Ledger {
         ) { $0.text(0) }
     }
 
-    /// The highest ID, position and batch in use.
     package nonisolated func highest() throws -> (id: Int, position: Int, batch: Int) {
         try first("SELECT MAX(id), MAX(position), (SELECT MAX(id) FROM batches) FROM jobs") {
             ($0.integer(0), $0.integer(1), $0.integer(2))

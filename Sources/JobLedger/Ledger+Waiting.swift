@@ -5,7 +5,6 @@ import PipelineModel
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// An inbox or outbox.
     case place(String)
-    /// A filter, by its name.
     case filter(String)
     /// The folder that is downloaded into.
     case spool(String)

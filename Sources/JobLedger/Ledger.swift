@@ -61,7 +61,6 @@ package actor Ledger: QueueActor {
     private nonisolated let state: Mutex<State>
     private nonisolated let reading: LedgerReading
 
-    /// The connection that writes.
     let writer: Database
     /// The rows of `orders` that are known to be there.
     var orderRows: [WorkOrder: Int] = [:]

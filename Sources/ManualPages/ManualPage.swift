@@ -18,10 +18,7 @@ public struct ManualPage: Sendable {
     public var parts: [Part]
 
     public init(_ name: String, section: Int, summary: String, parts: [Part]) {
-        self.name = name
-        self.section = section
-        self.summary = summary
-        self.parts = parts
+        (self.name, self.section, self.summary, self.parts) = (name, section, summary, parts)
     }
 
     /// The last section of a page, which names other pages with their sections.

@@ -22,8 +22,7 @@ struct Gate {
     private var isPumping = false
 
     init(configured: Int?, limit: Int) {
-        self.configured = configured
-        self.limit = limit
+        (self.configured, self.limit) = (configured, limit)
     }
 
     mutating func hold(_ operation: AsyncOperation, isStarted: Bool) {

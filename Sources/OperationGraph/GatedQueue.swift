@@ -35,9 +35,7 @@ package final class GatedQueue: Sendable {
         _ name: String, limit: Int?, isSerial: Bool = false, on queue: DispatchQueue,
         automatic: @escaping @Sendable () -> Int
     ) {
-        self.name = name
-        self.isSerial = isSerial
-        self.automatic = automatic
+        (self.name, self.isSerial, self.automatic) = (name, isSerial, automatic)
         gate = Mutex(Gate(configured: limit, limit: limit ?? max(1, automatic())))
         operations.name = "pipelined.\(name)"
         operations.underlyingQueue = queue

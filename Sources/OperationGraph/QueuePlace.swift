@@ -7,8 +7,7 @@ package struct QueuePlace: Sendable, Comparable {
     package var position: Int
 
     package init(priority: Int = 0, position: Int = 0) {
-        self.priority = priority
-        self.position = position
+        (self.priority, self.position) = (priority, position)
     }
 
     package static func < (one: QueuePlace, other: QueuePlace) -> Bool {

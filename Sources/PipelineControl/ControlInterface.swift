@@ -1,10 +1,21 @@
 /// An interface of the control socket: its name, and its description in Varlink's own language.
 ///
 /// This module's `.varlink` files alone describe the messages. `./run generate` makes `Varlink.swift` of them: `Control`
-/// (the types), `Call`, `ControlError`, and the constants of this type.
+/// (the types), `Call` and `ControlError`.
 public struct ControlInterface: Sendable {
     public let name: String
     public let description: String
+
+    public static let service = ControlInterface("org.varlink.service", PackageResources.org_varlink_service_varlink)
+    public static let control = ControlInterface(
+        "org.pipelined.Control", PackageResources.org_pipelined_Control_varlink)
+
+    private init(_ name: String, _ text: [UInt8]) {
+        self.name = name
+        description = Self.limits.reduce(String(decoding: text.dropLast(), as: UTF8.self)) { text, limit in
+            text.replacing("\\(\(limit.key))", with: "\(limit.value)")
+        }
+    }
 
     /// Varlink's own, which every service has, comes first.
     public static let all = [service, control]
@@ -21,6 +32,11 @@ extension ControlInterface {
     public static let mostProgress = 100
     /// Answers a second.
     public static let progressRate = 4
+
+    private static let limits = [
+        "mostIDs": mostIDs, "longestReason": longestReason, "longestChain": longestChain,
+        "mostProgress": mostProgress, "progressRate": progressRate,
+    ]
 }
 
 /// A method of the interface: its parameters are the value itself, its reply is `Reply`.

@@ -20,16 +20,13 @@ public enum Wire {
     }
 }
 
-/// A call as it travels, with its parameters.
 public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
     public var method: String
     public var parameters: Parameters
     public var more: Bool?
 
     public init(method: String, parameters: Parameters, more: Bool? = nil) {
-        self.method = method
-        self.parameters = parameters
-        self.more = more
+        (self.method, self.parameters, self.more) = (method, parameters, more)
     }
 }
 
@@ -45,8 +42,7 @@ public struct WireReply<Parameters: Codable & Sendable>: Codable, Sendable {
     public var continues: Bool?
 
     public init(parameters: Parameters, continues: Bool? = nil) {
-        self.parameters = parameters
-        self.continues = continues
+        (self.parameters, self.continues) = (parameters, continues)
     }
 }
 

@@ -28,9 +28,7 @@ struct GiveBack {
     }
 
     private init(places: Places, ledger: Ledger, claims: ClaimFolders) {
-        self.places = places
-        self.ledger = ledger
-        self.claims = claims
+        (self.places, self.ledger, self.claims) = (places, ledger, claims)
     }
 
     private mutating func run() throws -> Int32 {

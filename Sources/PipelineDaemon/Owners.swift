@@ -31,11 +31,12 @@ final class Owners: ReadsDelegate {
     let disposals: Disposals
     let intake: JobIntake
     let shortages: Shortages
-    let supervisor: Supervisor
+    let states: JobStates
     let changes: JobChanges
     let revivals: Revivals
     let pauses: Pauses
     let shutdown: Shutdown
+    private let supervisor: Supervisor
     private let strikes = Strikes()
     private let history: History
     private let reads: RepeatedReads
@@ -63,22 +64,26 @@ final class Owners: ReadsDelegate {
         announcements = Announcements(ledger, on: queues.announce, window, waiters)
         retries = Retries(ledger, numbers, counts, window, configuration)
         history = History(ledger, counts, configuration)
-        disposals = Disposals(ledger, places, claims, publisher, inboxes, waiters, reads)
+        let stuck = StuckOriginals(ledger, waiters)
+        let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
+        let originals = OriginalPlaces(ledger: ledger, places: places, claims: claims)
+        disposals = Disposals(ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher))
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
         intake = JobIntake(ledger, configuration, claims, numbers, counts, window, disposals, waiters, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
+        let operations = JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher)
+        states = JobStates(ledger, queues, window, counts, operations, disposals, waiters, progress, history)
         supervisor = Supervisor(
-            ledger, configuration, queues, window, counts,
-            JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher), shortages,
-            HangWatch(configuration, window, shortages, disposals), retries, strikes, disposals, waiters, progress,
-            history)
+            ledger, configuration, window, operations, shortages,
+            HangWatch(configuration, window, shortages, moves), strikes, progress, states,
+            Remedies(ledger, configuration, window, counts, shortages, retries, strikes, states))
         changes = JobChanges(
-            ledger, supervisor, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
+            ledger, states, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
-        pauses = Pauses(ledger, queues, supervisor, window, progress)
+        pauses = Pauses(ledger, queues, states, window, progress)
         shutdown = Shutdown(
-            configuration, ledger, queues, supervisor, window, counts, inboxes, announcements, disposals, pool, fetch)
+            configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch)
         connect()
     }
 
@@ -90,7 +95,7 @@ final class Owners: ReadsDelegate {
             return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         }
         disposals.begins = { [weak supervisor] in supervisor?.watchForHangs() }
-        supervisor.left = { [weak shutdown] in shutdown?.check() }
+        states.left = { [weak shutdown] in shutdown?.check() }
         intake.inboxChanged = { [weak self] in self?.inboxChanged() }
         reloads.adopted = { [weak self] in self?.adoptConfiguration() }
         reloads.refused = { [weak self] in self?.tellChange() }
@@ -98,7 +103,7 @@ final class Owners: ReadsDelegate {
 
     // MARK: - Beginning and stopping
 
-    /// Opens the inboxes and begins to work. Leavings of an earlier run are put right first.
+    /// Puts right what an earlier run left, then opens the inboxes and begins to work.
     nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
@@ -198,7 +203,7 @@ final class Owners: ReadsDelegate {
 
     func readingChanged() { tellChange() }
 
-    /// The obstacles to the daemon's work, in words.
+    /// The reasons that keep the daemon from its work, in words.
     var problems: [String] {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,

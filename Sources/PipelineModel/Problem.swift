@@ -5,9 +5,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String
 
     public init(file: String, line: Int?, message: String) {
-        self.file = file
-        self.line = line
-        self.message = message
+        (self.file, self.line, self.message) = (file, line, message)
     }
 
     public var description: String {

@@ -4,8 +4,7 @@ public struct Stage: Codable, Sendable, Hashable {
     public var arguments: [String: ArgumentValue]
 
     public init(name: String, arguments: [String: ArgumentValue] = [:]) {
-        self.name = name
-        self.arguments = arguments
+        (self.name, self.arguments) = (name, arguments)
     }
 
     var teeName: String? { name == BuiltInStage.tee.description.name ? arguments["name"]?.text : nil }

@@ -19,14 +19,8 @@ public struct StageDescription: Codable, Sendable, Hashable {
         parameters: [ParameterDescription], traits: Set<StageTrait> = [], atLeastOneOf: [String] = [],
         atMostOneOf: [String] = []
     ) {
-        self.name = name
-        self.summary = summary
-        self.version = version
-        self.author = author
-        self.file = file
-        self.parameters = parameters
-        self.traits = traits
-        self.atLeastOneOf = atLeastOneOf
+        (self.name, self.summary, self.version, self.author, self.file) = (name, summary, version, author, file)
+        (self.parameters, self.traits, self.atLeastOneOf) = (parameters, traits, atLeastOneOf)
         self.atMostOneOf = atMostOneOf
     }
 }
@@ -64,14 +58,8 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
         defaultValue: String? = nil, isRequired: Bool = false, choices: [String] = [], unit: String? = nil,
         help: String
     ) {
-        self.name = name
-        self.type = type
-        self.minimum = minimum
-        self.maximum = maximum
-        self.defaultValue = defaultValue
-        self.isRequired = isRequired
-        self.choices = choices
-        self.unit = unit
+        (self.name, self.type, self.minimum, self.maximum) = (name, type, minimum, maximum)
+        (self.defaultValue, self.isRequired, self.choices, self.unit) = (defaultValue, isRequired, choices, unit)
         self.help = help
     }
 }

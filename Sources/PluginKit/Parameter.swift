@@ -18,8 +18,7 @@ public struct Parameter<Value: Sendable>: Sendable {
     init(
         _ description: ParameterDescription, _ value: Value?, _ convert: @escaping @Sendable (Argument) -> Value?
     ) {
-        self.description = description
-        self.convert = convert
+        (self.description, self.convert) = (description, convert)
         stored = Stored(value)
     }
 }

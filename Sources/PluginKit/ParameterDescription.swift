@@ -1,7 +1,6 @@
 import CPipelinePlugin
 import Synchronization
 
-/// The description of a parameter for the host.
 struct ParameterDescription: Sendable {
     var type: PipelineParameterType.RawValue
     var minimum = 0.0

@@ -35,9 +35,7 @@ final class Worker: Sendable {
     }
 
     init(channel: WorkerChannel, missing: [String], trail: FilterTrail?) {
-        self.channel = channel
-        self.missing = missing
-        self.trail = trail
+        (self.channel, self.missing, self.trail) = (channel, missing, trail)
         news = HeaderNews { try? channel.send(WorkerMessage.rendering($0)) }
         cancellation = Cancellation(
             progress: RenderProgress { done, total in

@@ -7,9 +7,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public let code: Int32
 
     public init(_ call: String, _ subject: String, code: Int32 = errno) {
-        self.call = call
-        self.subject = subject
-        self.code = code
+        (self.call, self.subject, self.code) = (call, subject, code)
     }
 
     /// The reason alone: "Permission denied".

@@ -1,5 +1,4 @@
-/// The Swift of some interfaces, in lines: `ControlInterface` has their texts, `Control` their types, `Call` their methods,
-/// `ControlError` their errors.
+/// The Swift of some interfaces, in lines: `Control` has their types, `Call` their methods, `ControlError` their errors.
 func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     func each(_ kind: Substring, _ body: (VarlinkText.Member, _ name: String) -> [String]) -> [String] {
         interfaces.flatMap { interface in
@@ -11,7 +10,6 @@ func swiftSource(of interfaces: [VarlinkText]) -> [String] {
     let sentUnknown = ["case .other(let name, let message): return (name, ErrorParameters(message: message))"]
     let receivedUnknown = ["default: self = .other(name: name, message: parameters.message ?? \"\")"]
     return ["// swift-format-ignore-file", "// Made of the .varlink files beside it, by `./run generate`."]
-        + block("extension ControlInterface", interfaces.flatMap(description))
         + block("public enum Control", each("type", type))
         + block("public enum Call", each("method", method))
         + block("public enum ControlError: Error, Sendable, Hashable", errors.flatMap(errorCase) + unknown)
@@ -27,14 +25,7 @@ func swiftSource(of interfaces: [VarlinkText]) -> [String] {
 }
 
 private func block(_ head: String, _ body: [String]) -> [String] {
-    ["\(head) {"] + body.map { $0.isEmpty ? "" : "    \($0)" } + ["}"]
-}
-
-private func description(of interface: VarlinkText) -> [String] {
-    let constant = interface.name.split(separator: ".").last?.lowercased() ?? ""
-    return ["public static let \(constant) = ControlInterface(name: \"\(interface.name)\", description: \"\"\""]
-        + interface.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { "    \($0)" }
-        + ["    \"\"\")"]
+    body.isEmpty ? ["\(head) {}"] : ["\(head) {"] + body.map { "    \($0)" } + ["}"]
 }
 
 private func type(_ type: VarlinkText.Member, _: String) -> [String] {
@@ -62,10 +53,10 @@ private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = fal
         let value = field.isOptional ? " = nil" : field.isList ? " = []" : mayBeFalse ? " = false" : ""
         return "\(field.swiftName): \(field.swiftType)\(value)"
     }
+    let names = fields.map(\.swiftName).joined(separator: ", ")
+    let own = fields.map { "self.\($0.swiftName)" }.joined(separator: ", ")
     return declarations
-        + block(
-            "public init(\(parameters.joined(separator: ", ")))",
-            fields.map { "self.\($0.swiftName) = \($0.swiftName)" })
+        + block("public init(\(parameters.joined(separator: ", ")))", fields.isEmpty ? [] : ["(\(own)) = (\(names))"])
 }
 
 // MARK: - Errors

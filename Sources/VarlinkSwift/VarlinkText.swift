@@ -19,12 +19,10 @@ struct VarlinkText {
         var description: String
     }
 
-    let text: String
     private(set) var name = ""
     private(set) var members: [Member] = []
 
     init(_ text: String) throws(Problem) {
-        self.text = text
         var comment: [String] = []
         var rest = text[...]
         while let first = rest.first {

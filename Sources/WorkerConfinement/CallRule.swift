@@ -17,8 +17,7 @@ public struct CallRule: Sendable {
     let conditions: [Condition]
 
     public init(_ name: String, _ conditions: Condition...) {
-        self.name = name
-        self.conditions = conditions
+        (self.name, self.conditions) = (name, conditions)
     }
 }
 

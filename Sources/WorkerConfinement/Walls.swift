@@ -18,12 +18,7 @@ public struct Walls: Sendable {
         descriptors: Int, readable: [String] = [], connects: Bool = false, allowed: [CallRule],
         opening: [CallRule] = [], refused: [CallRule] = [], deadly: [CallRule]
     ) {
-        self.descriptors = descriptors
-        self.readable = readable
-        self.connects = connects
-        self.allowed = allowed
-        self.opening = opening
-        self.refused = refused
-        self.deadly = deadly
+        (self.descriptors, self.readable, self.connects, self.allowed) = (descriptors, readable, connects, allowed)
+        (self.opening, self.refused, self.deadly) = (opening, refused, deadly)
     }
 }

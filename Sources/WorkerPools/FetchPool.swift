@@ -30,8 +30,7 @@ package final class FetchPool {
     private var listens = false
 
     package init(program: String, patience: Duration = .seconds(30)) {
-        self.program = program
-        self.patience = patience
+        (self.program, self.patience) = (program, patience)
         starter.again = { [weak self] in self?.balance() }
     }
 

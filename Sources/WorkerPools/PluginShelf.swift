@@ -11,8 +11,7 @@ package struct PluginShelf: Sendable {
     package let sources: [String]
 
     package init(folder: String, sources: [String]) {
-        self.folder = folder
-        self.sources = sources
+        (self.folder, self.sources) = (folder, sources)
     }
 
     /// Copies the plugins that there are now and tries them with a worker, and again without each plugin that fails. Hands

@@ -21,8 +21,7 @@ struct PluginStock: Sendable {
 
     /// Copies the plugins that may be loaded. The names of the copies tell workers which folder comes first.
     init(of folders: [String], in folder: String, before: String?) throws(SystemError) {
-        self.folder = folder
-        self.before = before
+        (self.folder, self.before) = (folder, before)
         try FileSystem.makeFolders(folder, mode: 0o700)
         for (index, source) in folders.enumerated() where FileSystem.mayExist(source) {
             let names: [String]

@@ -30,8 +30,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     private let pool: WorkerPool
 
     init(program: String, arguments: [String], generation: Int, pool: WorkerPool) throws {
-        self.generation = generation
-        self.pool = pool
+        (self.generation, self.pool) = (generation, pool)
         try super.init(program: program, arguments: arguments)
     }
 

@@ -46,8 +46,7 @@ package final class WorkerPool {
     }
 
     package init(program: String, resources: [String]) {
-        self.program = program
-        self.resources = resources
+        (self.program, self.resources) = (program, resources)
         starter.again = { [weak self] in self?.balance() }
     }
 

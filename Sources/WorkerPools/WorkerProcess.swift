@@ -11,7 +11,6 @@ class WorkerProcess<Message: Decodable & Sendable> {
     private static var pause: Duration { .milliseconds(20) }
 
     nonisolated let process: pid_t
-    /// The supervisor has killed it.
     private(set) var killed = false
     private var stoppedBy: Int32?
     /// The limits that were set last, by their names.

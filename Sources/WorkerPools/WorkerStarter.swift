@@ -32,8 +32,7 @@ final class WorkerStarter<Worker: StartedWorker> {
 
     /// `name` stands in front of what the log says of a worker. The first pause lasts `pause`.
     init(_ name: String, pause: Duration = .seconds(1)) {
-        self.name = name
-        self.pause = pause
+        (self.name, self.pause) = (name, pause)
         // The kernel sends SIGCHLD when a worker has been stopped, too.
         children = DispatchSource.makeSignalSource(signal: SIGCHLD, queue: Coordination.queue)
         children.setEventHandler { [weak self] in

@@ -16,10 +16,7 @@ public struct FetchRequest: Codable, Sendable {
     public var limits: FetchLimits
 
     public init(id: Int, url: String, resume: FetchResume?, limits: FetchLimits) {
-        self.id = id
-        self.url = url
-        self.resume = resume
-        self.limits = limits
+        (self.id, self.url, self.resume, self.limits) = (id, url, resume, limits)
     }
 }
 
@@ -38,11 +35,8 @@ public struct FetchLimits: Codable, Sendable, Hashable {
         connectMilliseconds: Int = 10_000, stallMilliseconds: Int = 30_000, maxSize: Int64 = 512 << 20,
         redirects: Int = 5, perHost: Int = 4, allowPrivateHosts: [String] = []
     ) {
-        self.connectMilliseconds = connectMilliseconds
-        self.stallMilliseconds = stallMilliseconds
-        self.maxSize = maxSize
-        self.redirects = redirects
-        self.perHost = perHost
+        (self.connectMilliseconds, self.stallMilliseconds) = (connectMilliseconds, stallMilliseconds)
+        (self.maxSize, self.redirects, self.perHost) = (maxSize, redirects, perHost)
         self.allowPrivateHosts = allowPrivateHosts
     }
 
@@ -73,10 +67,7 @@ public struct FetchedFile: Codable, Sendable, Hashable {
     public var bytes: Int64
 
     public init(status: Int, name: String?, url: String, bytes: Int64) {
-        self.status = status
-        self.name = name
-        self.url = url
-        self.bytes = bytes
+        (self.status, self.name, self.url, self.bytes) = (status, name, url, bytes)
     }
 }
 
@@ -105,11 +96,7 @@ public struct FetchFailure: Codable, Sendable, Hashable, Error {
         _ kind: Kind, _ message: String, advice: String? = nil, status: Int? = nil, retryAfter: Int? = nil,
         resume: FetchResume? = nil
     ) {
-        self.kind = kind
-        self.message = message
-        self.advice = advice
-        self.status = status
-        self.retryAfter = retryAfter
-        self.resume = resume
+        (self.kind, self.message, self.advice, self.status) = (kind, message, advice, status)
+        (self.retryAfter, self.resume) = (retryAfter, resume)
     }
 }

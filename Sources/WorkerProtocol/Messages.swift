@@ -29,12 +29,8 @@ public struct OpenRequest: Codable, Sendable {
         name: String, outputs: [RenderOutput]?, maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
         filterLines: Int = 10, grant: Int64? = nil
     ) {
-        self.grant = grant
-        self.name = name
-        self.outputs = outputs
-        self.maxPixels = maxPixels
-        self.onTruncated = onTruncated
-        self.filterLines = filterLines
+        (self.grant, self.name, self.outputs, self.maxPixels) = (grant, name, outputs, maxPixels)
+        (self.onTruncated, self.filterLines) = (onTruncated, filterLines)
     }
 }
 
@@ -44,8 +40,7 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     public var stages: [Stage]
 
     public init(name: String?, stages: [Stage]) {
-        self.name = name
-        self.stages = stages
+        (self.name, self.stages) = (name, stages)
     }
 }
 
@@ -82,9 +77,7 @@ public struct FilterLine: Codable, Sendable, Hashable {
     public var text: String
 
     public init(filter: String?, isWarning: Bool, text: String) {
-        self.filter = filter
-        self.isWarning = isWarning
-        self.text = text
+        (self.filter, self.isWarning, self.text) = (filter, isWarning, text)
     }
 }
 
@@ -94,8 +87,7 @@ public struct CrashNote: Codable, Sendable, Hashable {
     public var isOutOfMemory: Bool
 
     public init(filter: String?, isOutOfMemory: Bool) {
-        self.filter = filter
-        self.isOutOfMemory = isOutOfMemory
+        (self.filter, self.isOutOfMemory) = (filter, isOutOfMemory)
     }
 }
 
@@ -110,10 +102,7 @@ public struct Hello: Codable, Sendable {
     public init(
         version: String, filters: [StageDescription], skipped: [SkippedPlugin], missing: [String]
     ) {
-        self.version = version
-        self.filters = filters
-        self.skipped = skipped
-        self.missing = missing
+        (self.version, self.filters, self.skipped, self.missing) = (version, filters, skipped, missing)
     }
 }
 
@@ -122,8 +111,7 @@ public struct SkippedPlugin: Codable, Sendable, Hashable {
     public var reason: String
 
     public init(file: String, reason: String) {
-        self.file = file
-        self.reason = reason
+        (self.file, self.reason) = (file, reason)
     }
 }
 
@@ -150,16 +138,9 @@ public struct PictureHeader: Codable, Sendable, Hashable {
         format: String, width: Int, height: Int, bands: Int, bitsPerSample: Int, pages: Int, orientation: Int,
         profile: String?, progressive: Bool, decoderPaths: [String], memory: Int64
     ) {
-        self.format = format
-        self.width = width
-        self.height = height
-        self.bands = bands
-        self.bitsPerSample = bitsPerSample
-        self.pages = pages
-        self.orientation = orientation
-        self.profile = profile
-        self.progressive = progressive
-        self.decoderPaths = decoderPaths
+        (self.format, self.width, self.height, self.bands) = (format, width, height, bands)
+        (self.bitsPerSample, self.pages, self.orientation) = (bitsPerSample, pages, orientation)
+        (self.profile, self.progressive, self.decoderPaths) = (profile, progressive, decoderPaths)
         self.memory = memory
     }
 }
@@ -192,8 +173,6 @@ public struct WorkerFailure: Codable, Sendable, Hashable, Error {
     ) {
         self.filter = filter
         self.class = `class`
-        self.stage = stage
-        self.message = message
-        self.advice = advice
+        (self.stage, self.message, self.advice) = (stage, message, advice)
     }
 }

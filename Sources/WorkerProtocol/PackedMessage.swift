@@ -49,8 +49,7 @@ struct Unpacker {
 
     init(_ bytes: [UInt8]) throws(PackedMessageError) {
         guard let kind = bytes.first else { throw PackedMessageError() }
-        self.kind = kind
-        self.bytes = bytes
+        (self.kind, self.bytes) = (kind, bytes)
     }
 
     private mutating func take(_ count: Int) throws(PackedMessageError) -> ArraySlice<UInt8> {

@@ -8,9 +8,7 @@ struct Failure: Error, Encodable {
     var code: ExitCode
 
     init(_ name: String, _ message: String, _ code: ExitCode) {
-        self.name = name
-        self.message = message
-        self.code = code
+        (self.name, self.message, self.code) = (name, message, code)
     }
 
     static func usage(_ message: String) -> Failure {

@@ -11,11 +11,7 @@ struct Option: Sendable {
     init(
         _ name: String, value: String? = nil, takesIDs: Bool = false, kinds: [WordKind] = [], _ help: String
     ) {
-        self.name = name
-        self.value = value
-        self.takesIDs = takesIDs
-        self.kinds = kinds
-        self.help = help
+        (self.name, self.value, self.takesIDs, self.kinds, self.help) = (name, value, takesIDs, kinds, help)
     }
 
     var written: String { value.map { "\(name) \($0)" } ?? name }

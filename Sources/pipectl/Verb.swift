@@ -20,7 +20,6 @@ struct Argument: Sendable {
     let help: String
     /// How often a command may have it.
     let count: ClosedRange<Int>
-    /// The kinds of words that it may be.
     let kinds: [WordKind]
     /// After one of these first words this argument alone may follow.
     let behind: [String]
@@ -28,11 +27,7 @@ struct Argument: Sendable {
     init(
         _ name: String, count: ClosedRange<Int> = 1...1, kinds: [WordKind] = [], behind: [String] = [], _ help: String
     ) {
-        self.behind = behind
-        self.name = name
-        self.kinds = kinds
-        self.count = count
-        self.help = help
+        (self.behind, self.name, self.kinds, self.count, self.help) = (behind, name, kinds, count, help)
     }
 }
 
@@ -41,7 +36,6 @@ struct Example: Sendable {
     let explanation: String
 
     init(_ command: String, _ explanation: String) {
-        self.command = command
-        self.explanation = explanation
+        (self.command, self.explanation) = (command, explanation)
     }
 }

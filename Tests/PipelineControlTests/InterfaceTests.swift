@@ -5,6 +5,14 @@ import Testing
 struct InterfaceTests {
     private let described = InterfaceDescription(ControlInterface.control.description)
 
+    @Test("The descriptions are the texts, with the limits in numbers", arguments: ControlInterface.all)
+    func limits(interface: ControlInterface) {
+        #expect(interface.description.contains("\ninterface \(interface.name)\n"))
+        #expect(!interface.description.contains("\\("))
+        let isOurs = interface.name == ControlInterface.control.name
+        #expect(isOurs == interface.description.contains("at most \(ControlInterface.mostIDs) IDs"))
+    }
+
     private func check(_ value: some Encodable, is type: String) throws {
         #expect(described.mismatches(try wireObject(value), type, at: type) == [])
     }

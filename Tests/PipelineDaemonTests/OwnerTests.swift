@@ -58,7 +58,7 @@ struct OwnerTests {
                 window.goOn()
                 #expect(Set(window.ids) == Set(1...7).union([20]))
                 let first = window[1]
-                #expect(first.map(fixture.owners.supervisor.takeBack) == true)
+                #expect(first.map(fixture.owners.states.takeBack) == true)
                 #expect(window[1] == nil && window.count == 7)
             }
             #expect(fixture.insert((21...30).map { fixture.job($0, priority: .high) }))
@@ -68,7 +68,7 @@ struct OwnerTests {
                 // Four more than Window=.
                 #expect(window.count == 12)
                 window.close()
-                for job in Array(window.all) { fixture.owners.supervisor.giveBack(job) }
+                for job in Array(window.all) { fixture.owners.states.giveBack(job) }
                 window.fill()
                 #expect(window.isEmpty)
             }
@@ -97,7 +97,7 @@ struct OwnerTests {
                 #expect(Set(window.ids) == Set(1...6).union([8, 9]))
                 // A job waits outside, and the next one of its priority comes behind it.
                 window.fill(inserted: [fixture.job(11)])
-                if let first = window[1] { #expect(fixture.owners.supervisor.takeBack(first)) }
+                if let first = window[1] { #expect(fixture.owners.states.takeBack(first)) }
                 window.fill(inserted: [fixture.job(12)])
                 #expect(window[11] == nil && window[12] == nil)
                 window.fill(inserted: [fixture.job(13, priority: .high)])

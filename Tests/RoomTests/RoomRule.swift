@@ -50,6 +50,9 @@ struct RoomRule: CustomTestStringConvertible {
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },
+        RoomRule(testDescription: "No task is made that nobody waits for: queues and the actors on them do the work") {
+            $0.tasks
+        },
         RoomRule(testDescription: "A filter in C includes the contract, libvips, libc and its own headers alone") {
             file in
             guard file.room == "Plugins" else { return [] }

@@ -55,6 +55,9 @@ struct RoomTests {
                 "let queue = DispatchQueue(label: \"hooks\", attributes: .concurrent)"
             ),
             ("PipelineDaemon/Hooks/Hooks.swift", "DispatchQueue.global().async {}"),
+            ("PipelineDaemon/Jobs/Job.swift", "    Task { await ledger.look() }"),
+            ("pipectl/main.swift", "let task = Task.detached(priority: .low) { await look() }"),
+            ("WorkerPools/Pool.swift", "tasks[id] = Task<Void, Never>{ await look() }"),
             ("PipelineDaemon/Jobs/Job.swift", "func show(_ call: Call.Show) throws(ControlError) {}"),
             ("PipelineDaemon/Daemon.swift", "let source = DispatchSource.makeSignalSource(signal: SIGHUP)"),
         ])
@@ -71,6 +74,12 @@ struct RoomTests {
             ("RenderWorker/Decoder.swift", "import CTurboJPEG\nimport CVips"),
             ("Plugins/Noir/noir.c", "#include \"noir.h\"\n#include <math.h>\n#include <vips/vips.h>"),
             ("pipectl/main.swift", "import Foundation\nimport PipelineControl"),
+            ("WorkerPools/Pool.swift", "func next() -> RenderTask { RenderTask(number) } // no Task {"),
+            ("RenderWorker/Arguments.swift", "    enum Task { case work }"),
+            (
+                "WorkerPools/Pool.swift",
+                "await withTaskGroup(of: Void.self) { group in group.addTask { await look() } }"
+            ),
             ("pipectl/main.swift", "// import CVips\nlet important = CVips"),
             ("CSQLite/shim.h", "#include <sqlite3.h>"),
             ("PluginKit/Image.swift", "let text = \"\"\"\n    import PipelineModel\n    \"\"\""),

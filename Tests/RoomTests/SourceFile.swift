@@ -10,7 +10,8 @@ struct SourceFile {
     let dispatchSources: [String]
     /// The lines that put work onto threads that several queues share.
     let sharedThreads: [String]
-
+    /// The lines that make a task that nobody waits for.
+    let tasks: [String]
     /// The lines that know a client's call, or an error that it is told.
     let calls: [String]
 
@@ -32,6 +33,7 @@ struct SourceFile {
             return ofNoQueue || line.contains("DispatchQueue.global(") || line.contains("attributes: .concurrent")
         }
         .map(String.init)
+        tasks = path.hasSuffix(".swift") ? lines.filter(Self.makesTask).map(String.init) : []
         includes = path.hasSuffix(".swift") ? [] : lines.compactMap(Self.includedHeader)
     }
 
@@ -49,6 +51,14 @@ struct SourceFile {
             import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(\w+)
             /#
         return line.prefixMatch(of: pattern).map { String($0.output.1) }
+    }
+
+    /// `Task {`, `Task.detached {`, `Task(priority: .low) {`, outside a comment.
+    private static func makesTask(_ line: Substring) -> Bool {
+        guard line.contains("Task") else { return false }
+        let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+        let isType = code.contains(#/\b(?:enum|struct|class|extension)\s+Task\b/#)
+        return !isType && code.contains(#/\bTask(?:<[^>]*>)?(?:\.detached|\.init|\.immediate)?\s*[({]/#)
     }
 
     /// The header with its brackets or quotes: `<math.h>`.

@@ -12,8 +12,7 @@ package actor Watchdog: QueueActor {
         let ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
 
         package init(name: String, ask: @escaping @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void) {
-            self.name = name
-            self.ask = ask
+            (self.name, self.ask) = (name, ask)
         }
     }
 
@@ -28,8 +27,7 @@ package actor Watchdog: QueueActor {
     private var timer: (any DispatchSourceTimer)?
 
     package init(_ stations: [Station], ping: @escaping @Sendable () -> Void) {
-        self.stations = stations
-        self.ping = ping
+        (self.stations, self.ping) = (stations, ping)
     }
 
     /// Asks twice in each `interval`, beginning now, for good.

@@ -42,8 +42,7 @@ package struct Way {
                 here = name == ".." ? String(here.prefix(upTo: here.lastIndex(of: "/") ?? here.startIndex)) : path
             }
         }
-        self.folder = folder
-        self.refusal = refusal
+        (self.folder, self.refusal) = (folder, refusal)
         name = last
         path = last == "." ? FileSystem.join("/", here) : "\(here)/\(last)"
     }

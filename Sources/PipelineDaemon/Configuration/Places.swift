@@ -37,7 +37,6 @@ struct Places: Sendable, Hashable {
     /// Originals that `--give-back` could not return to their inboxes.
     var recovered: String { "\(data)/recovered" }
     var state: String { "\(data)/state" }
-    /// Private copies of the plugins.
     var pluginCopies: String { "\(state)/plugins" }
     var spool: String { "\(state)/spool" }
     var ledger: String { "\(state)/ledger.sqlite" }

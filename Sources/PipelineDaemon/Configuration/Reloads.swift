@@ -5,7 +5,6 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The outcome of a reload.
 struct Reloaded: Sendable {
     /// If there are any, nothing was changed.
     var problems: [Problem] = []
@@ -38,7 +37,7 @@ final class Reloads {
         (self.pool, self.inboxes) = (pool, inboxes)
     }
 
-    /// That the files say something else than what is in force, in words.
+    /// The difference between the files and the configuration in force, in words; nil if there is none.
     var problem: String? {
         guard let first = problems.first else { return nil }
         let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""

@@ -57,10 +57,7 @@ actor ControlConnection: QueueActor {
         _ socket: Descriptor, on executor: QueueExecutor, service: ControlService,
         over: @escaping @Sendable (ControlConnection) -> Void
     ) {
-        self.socket = socket
-        self.executor = executor
-        self.service = service
-        self.over = over
+        (self.socket, self.executor, self.service, self.over) = (socket, executor, service, over)
         var user: uid_t = 0
         var process: pid_t = 0
         peer = clinux_peer(socket.number, &user, &process) == 0 ? "user \(user), process \(process)" : "somebody"

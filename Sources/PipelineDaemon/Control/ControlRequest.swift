@@ -13,8 +13,7 @@ final class ControlRequest: Sendable {
         method = head.method
         oneway = head.oneway ?? false
         more = head.more ?? false && !oneway
-        self.frame = frame
-        self.connection = connection
+        (self.frame, self.connection) = (frame, connection)
     }
 
     /// The call's parameters. A call without any may leave them out.

@@ -24,9 +24,7 @@ actor ControlServer: QueueActor {
     private let passed: Descriptor?
 
     init(path: String, passed: Descriptor?, service: ControlService) {
-        self.path = path
-        self.passed = passed
-        self.service = service
+        (self.path, self.passed, self.service) = (path, passed, service)
     }
 
     nonisolated func begin() throws { try queue.sync { try assumeIsolated { try $0.open() } } }

@@ -181,8 +181,7 @@ final class ProgressWatcher: Sendable {
     private let state = Mutex(State())
 
     init(batch: Int?, connection: ControlConnection) {
-        self.batch = batch
-        self.connection = connection
+        (self.batch, self.connection) = (batch, connection)
     }
 
     var isWanted: Bool { state.withLock { $0.isWanted } }

@@ -17,8 +17,7 @@ final class ControlService: Sendable {
     private let handlers = Mutex<[String: @Sendable (ControlRequest, PassedDescriptors) throws -> Void]>([:])
 
     init(_ owners: Owners, version: String) {
-        self.owners = owners
-        self.version = version
+        (self.owners, self.version) = (owners, version)
         addServiceCalls()
         addStatusCalls()
         addIgnoredCalls()

@@ -44,8 +44,7 @@ actor Hooks: QueueActor {
     private var timeIsUp = false
 
     init(ledger: Ledger, places: Places) {
-        self.ledger = ledger
-        self.places = places
+        (self.ledger, self.places) = (ledger, places)
     }
 
     nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }

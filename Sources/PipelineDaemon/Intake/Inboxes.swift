@@ -27,7 +27,8 @@ final class Inboxes {
 
     func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
 
-    /// Opens the inboxes of the configuration; one that succeeds another on the same folder begins when that has stopped.
+    /// Opens the inboxes of the configuration; one that succeeds another on the same folder begins when that has
+    /// stopped.
     func open(adopting: Bool = false, into sink: any IntakeSink) {
         let old = all
         let current = configuration.now
@@ -67,7 +68,8 @@ final class Inboxes {
 
     // MARK: - Waiting for them
 
-    /// Lets these inboxes, or all, look at what has happened before now; then `done`. One that hangs is not waited for.
+    /// Lets these inboxes, or all, look at what has happened before now; then `done`. Nobody waits for an inbox that
+    /// hangs.
     func catchUp(cancelling: Bool, _ some: [Inbox]? = nil, done: @escaping @Coordination @Sendable () -> Void) {
         let group = DispatchGroup()
         let once = Once(done)
@@ -90,7 +92,8 @@ final class Inboxes {
         opened.notify(queue: line, execute: body)
     }
 
-    /// Calls `done` when each inbox is watched, or has said why it can't be. One that does not answer is not waited for for long.
+    /// Calls `done` when each inbox is watched, or has said why it can't be. Nobody waits for long
+    /// for an inbox that does not answer.
     func whenOpen(_ done: @escaping @Sendable () -> Void) {
         whenOpen = done
         lookWhetherOpen()

@@ -6,12 +6,14 @@ import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or nothing.
+/// Lists of URLs: each becomes a batch, a job for each URL, entered together, so that a crash leaves all of it or
+/// nothing.
 extension JobIntake {
     /// A list that was read, or why it can't be.
     typealias Reading = Result<AddressList, JobFailure>
 
-    /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is archived.
+    /// Files of an inbox, some of which are lists. A list is an original, too: its job ends as it is entered, and is
+    /// archived.
     ///
     /// On the inbox's queue, where its disk may hang.
     nonisolated func accept(

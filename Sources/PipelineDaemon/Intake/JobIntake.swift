@@ -79,8 +79,8 @@ final class JobIntake: IntakeSink {
             priority: order.priority.rank)
     }
 
-    /// Records new jobs; `done` when they are durable. One that the ledger refuses is no job: its file stays claimed,
-    /// and is taken in at the next start.
+    /// Records new jobs; `done` when they are durable. A record that the ledger refuses is no job: its file stays
+    /// claimed, and is taken in at the next start.
     func enter(
         _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil

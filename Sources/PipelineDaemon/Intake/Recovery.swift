@@ -6,7 +6,7 @@ import Synchronization
 import SystemCalls
 import WorkerProtocol
 
-/// What a crash, or a stop, has left in the middle is put right before anything new begins.
+/// Puts right what a crash, or a stop, has left in the middle, before anything new begins.
 struct Recovery: Sendable {
     let ledger: Ledger
     let configuration: ConfigurationInForce
@@ -36,54 +36,49 @@ struct Recovery: Sendable {
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
     }
 
-    /// What was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take the daemon down, it
-    /// would at every start.
+    /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
+    /// the daemon down, it would at every start.
     private func again(_ job: inout JobRecord) {
         if job.state == .running {
             job.tries += 1
             job.crashes += 1
         }
         job.story?.interrupt()
-        job.reason = nil
-        job.hold = nil
-        job.started = nil
-        job.state = .queued
+        (job.reason, job.hold) = (nil, nil)
+        queueAgain(&job)
         guard job.crashes >= configuration.settings.crashTries else { return }
-        job.state = .failed
-        job.finished = Timestamp.now()
-        job.error = "the daemon has crashed \(job.crashes) times while this picture was in work"
-        job.failure = .crash
-        job.advice = "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit"
-        Log.failure("\(job.order.recipe): \(job.path) failed: \(job.error ?? "") (job \(job.id))", of: LogSubject(job))
+        fail(
+            &job,
+            JobFailure(
+                "the daemon has crashed \(job.crashes) times while this picture was in work",
+                advice: "if power cuts are the reason, `pipectl retry \(job.id)`; CrashTries in [Daemon] is the limit",
+                class: .crash))
+    }
+
+    private func queueAgain(_ job: inout JobRecord) { (job.state, job.started) = (.queued, nil) }
+
+    private func fail(_ job: inout JobRecord, _ failure: JobFailure) {
+        (job.state, job.finished) = (.failed, Timestamp.now())
+        (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
+        Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
     /// The intent was recorded: its job ends done, if what it speaks of is there.
     private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
-        defer { if job.state.isFinal { job.finished = Timestamp.now() } }
         do {
             guard let published = try publisher.recover(intent) else {
                 // Neither made nor published is left of it: once more from the original.
                 job.intent = nil
-                job.state = .queued
-                job.started = nil
+                queueAgain(&job)
                 return false
             }
-            job.state = .done
-            job.intent = nil
+            (job.state, job.finished, job.intent) = (.done, Timestamp.now(), nil)
             job.outputs = published.map(\.path)
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")
-            guard failure.class.remedy == .none else {
-                // The job runs again like any other, and finishes the intent.
-                job.state = .queued
-                job.started = nil
-                return false
-            }
-            job.state = .failed
-            (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
-            Log.failure(
-                "\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
+            // Unless it fails, the job runs again like any other, and finishes the intent.
+            if failure.class.remedy == .none { fail(&job, failure) } else { queueAgain(&job) }
             return false
         }
     }
@@ -120,16 +115,14 @@ struct Recovery: Sendable {
     /// Whether a file that no row names is the original that a job has lost. If so, the row is put right.
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool {
         let jobs = try ledger.candidates(forPath: path, file)
-        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once more.
+        // An original that had left, or was removed, is its owner's again: it may have been put into the inbox once
+        // more.
         return try jobs.filter { isAtWork($0) && !Disposal.isRemoved($0) }
             .contains { try putRight($0.id, source: source) }
     }
 
     /// Whether the row has the original where it lies until its job is over.
-    private func isAtWork(_ job: JobRecord) -> Bool {
-        let claims = FileSystem.join(job.order.inbox, ClaimFolder.name)
-        return FileSystem.lies(job.source, within: job.origin == .spooled ? places.spool : claims)
-    }
+    private func isAtWork(_ job: JobRecord) -> Bool { places.holdsWork(on: job, at: job.source, job.order) }
 
     /// False when the job has its original, or somebody has returned it.
     private func putRight(_ id: Int, source: String) throws -> Bool {

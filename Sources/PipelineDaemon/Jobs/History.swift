@@ -19,7 +19,7 @@ final class History {
         (self.ledger, self.counts, self.configuration) = (ledger, counts, configuration)
     }
 
-    /// So many jobs have ended. Old ones are forgotten now and then, and not at each single end.
+    /// Counts ended jobs. Old jobs are forgotten now and then, and not at each single end.
     func ended(_ count: Int) {
         sinceForgetting += count
         if sinceForgetting >= max(1, configuration.settings.historyJobs / 8) { forgetOld() }

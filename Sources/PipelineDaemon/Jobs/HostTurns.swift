@@ -1,8 +1,8 @@
 import JobLedger
 import PipelineModel
 
-/// How many downloads of each host are in the window and have not come yet. Each host has a share, so that a long list from one leaves room
-/// for the others.
+/// Counts the downloads of each host that are in the window and have not come yet. Each host has a share, so that a
+/// long list from one leaves room for the others.
 struct HostTurns {
     var share = 8
     private var pending: [HostLane: Int] = [:]
@@ -11,7 +11,7 @@ struct HostTurns {
     /// Full lanes in which enough downloads have ended for a query to pay.
     private(set) var due: Set<HostLane> = []
     /// The host that was served last.
-    var last: [Priority: String] = [:]
+    private var last: [Priority: String] = [:]
 
     func room(for lane: HostLane) -> Int { max(0, share - (pending[lane] ?? 0)) }
 
@@ -33,5 +33,35 @@ struct HostTurns {
     mutating func open(_ lane: HostLane) {
         full.remove(lane)
         due.remove(lane)
+    }
+
+    /// Queued rows of the hosts that have room, host by host, beginning after the host served last. Fewer than `limit`
+    /// means that there are no more.
+    mutating func rows(of ledger: Ledger, atLeast least: Priority, except: [Int], limit: Int) throws -> [JobRecord] {
+        var rows: [JobRecord] = []
+        for priority in Priority.allCases.reversed() where priority >= least {
+            let last = last[priority] ?? ""
+            var host = last
+            var isAround = false
+            while rows.count < limit {
+                guard let next = try ledger.host(after: host, priority) else {
+                    if isAround { break }
+                    isAround = true
+                    host = ""
+                    continue
+                }
+                if isAround, next > last { break }
+                host = next
+                let lane = HostLane(host: host, priority: priority)
+                guard !full.contains(lane) else { continue }
+                let room = room(for: lane)
+                let found = try ledger.queued(lane, except: except, limit: min(room, limit - rows.count))
+                rows += found
+                // There may be more.
+                if found.count == room { close(lane) }
+            }
+            self.last[priority] = host
+        }
+        return rows
     }
 }

@@ -8,7 +8,7 @@ import WorkerProtocol
 /// A job within the window: its record, and its operations.
 @Coordination
 final class Job {
-    /// What is to become of a job that does not go on to its end.
+    /// Somebody wants a job out of the window before its end.
     enum Wish: Equatable {
         /// Something that it needs is missing, for this reason.
         case wait(String)
@@ -29,7 +29,7 @@ final class Job {
     var record: JobRecord
     /// The lane of its download.
     let lane: HostLane?
-    /// Of a URL that has not been downloaded yet.
+    /// Fetches the URL; nil when there is none, or when its picture is here.
     let download: DownloadOperation?
     let render: RenderOperation
     /// Behind the last barrier only.
@@ -48,10 +48,7 @@ final class Job {
     ) {
         self.record = record
         lane = record.lane
-        self.download = download
-        self.render = render
-        self.publish = publish
-        self.announce = announce
+        (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
     /// Somebody wants it out of the window, whatever it could still reach there.
@@ -68,10 +65,9 @@ final class Job {
     /// Where its operations stand in their queues.
     var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
-    /// The queue that it began in.
     var entry: FirstQueue { download == nil ? .render : .download }
 
-    /// What works on the picture, from the tail.
+    /// The operations that work on the picture, from the tail.
     var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
     /// From the tail, so that no dependent is set free by the cancelling of what it waits for.
@@ -80,12 +76,11 @@ final class Job {
         for operation in operations { operation.cancel() }
     }
 
-    /// None of its operations works any more, or will.
+    /// Whether its operations have all ended.
     var isStill: Bool { operations.allSatisfy(\.state.isFinal) }
 
     var story: JobStory { record.story ?? JobStory() }
 
-    /// An operation begins.
     func begin(_ kind: String, _ queue: String) {
         var story = story
         story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))
@@ -121,7 +116,7 @@ final class Job {
         return told
     }
 
-    /// What the picture's header said.
+    /// Notes what the picture's header said.
     func tell(_ header: PictureHeader?) {
         guard let header else { return }
         var story = story
@@ -143,7 +138,7 @@ extension PictureHeader {
         return parts.joined(separator: ", ")
     }
 
-    /// Which of several pictures becomes the result.
+    /// Says which of several pictures becomes the result.
     private var others: String? {
         guard pages > 1 else { return nil }
         return switch format {

@@ -5,11 +5,11 @@ import JobLedger
 import PipelineModel
 import Synchronization
 
-/// What people change about jobs, in the window and as rows: they cancel them, and say which come first.
+/// Makes people's changes to jobs, in the window and as rows: they cancel jobs, and say which come first.
 @Coordination
 final class JobChanges {
     private let ledger: Ledger
-    private let supervisor: Supervisor
+    private let states: JobStates
     private let window: Window
     private let counts: JobCounts
     private let numbers: JobNumbers
@@ -20,11 +20,11 @@ final class JobChanges {
     private let history: History
 
     init(
-        _ ledger: Ledger, _ supervisor: Supervisor, _ window: Window, _ counts: JobCounts, _ numbers: JobNumbers,
+        _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ numbers: JobNumbers,
         _ inboxes: Inboxes, _ disposals: Disposals, _ waiters: Waiters, _ announcements: Announcements,
         _ history: History
     ) {
-        (self.ledger, self.supervisor, self.window, self.counts) = (ledger, supervisor, window, counts)
+        (self.ledger, self.states, self.window, self.counts) = (ledger, states, window, counts)
         (self.numbers, self.inboxes, self.disposals, self.waiters) = (numbers, inboxes, disposals, waiters)
         (self.announcements, self.history) = (announcements, history)
     }
@@ -52,7 +52,7 @@ final class JobChanges {
             group.leave()
         }
         // The newest first: a worker that gets free finds nothing left to be started.
-        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { supervisor.cancel(job) }
+        for job in jobs.sorted(by: { $0.record.position > $1.record.position }) { states.cancel(job) }
         waiters.waitUntilStopped(jobs.lazy.map(\.record.id)) { group.leave() }
         Coordination.notify(group) { [self] in
             // Behind this everything that has ended is recorded, too.
@@ -64,7 +64,7 @@ final class JobChanges {
 
     /// Rows that are not in the window, with one statement; their originals follow in the background.
     private func cancelRows(_ choice: JobChoice, done: @escaping @Coordination @Sendable (Int) -> Void) {
-        // What leaves the window must not be followed by rows that are about to be cancelled.
+        // Rows that are about to be cancelled must not follow the jobs that leave the window.
         window.hold()
         ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
             [self] queued, waiting in
@@ -81,11 +81,11 @@ final class JobChanges {
 
     // MARK: - Order
 
-    /// What has not begun gets another priority; `done` is told how many jobs have it now.
+    /// Gives jobs that have not begun another priority; `done` is told how many have it now.
     func prioritise(_ choice: JobChoice, _ priority: Priority, done: @escaping @Coordination @Sendable (Int) -> Void) {
         // Others may come before them now, also such as are not in the window: they line up anew.
         window.hold()
-        for job in window.all where choice.speaks(of: job.record) && !supervisor.takeBack(job) {
+        for job in window.all where choice.speaks(of: job.record) && !states.takeBack(job) {
             if job.record.state == .waiting { job.record.priority = priority.rank }
         }
         ledger.prioritise(choice, priority) { [window] count in
@@ -101,7 +101,7 @@ final class JobChanges {
         _ id: Int, after others: [Int], remove: [Int], anyway: Bool,
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
-        if let job = window[id], !supervisor.takeBack(job) { return done(.begun(job.record.state)) }
+        if let job = window[id], !states.takeBack(job) { return done(.begun(job.record.state)) }
         // The row is not taken into the window while it is being changed.
         window.hold()
         ledger.depend(id, after: others, remove: remove, anyway: anyway) { [window] answer in

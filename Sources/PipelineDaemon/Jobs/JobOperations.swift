@@ -119,7 +119,7 @@ final class JobOperations {
 
     private func announce(_ record: JobRecord) -> AnnounceOperation {
         AnnounceOperation { [ledger, id = record.id] done in
-            // What the ledger has been given it writes in this order; a wait for each commit would hold up the next.
+            // The ledger writes its entries in this order; a wait for each commit would hold up the next.
             ledger.append(LoggedEvent(kind: "published", job: id, state: .done))
             done()
         }
@@ -135,7 +135,8 @@ final class JobOperations {
         }
     }
 
-    /// Makes durable what is handed over to the other side of a barrier: it has to outlive the job's leaving of the window.
+    /// Makes durable what is handed over to the other side of a barrier: it has to outlive the job's leaving of the
+    /// window.
     func keep(_ image: ImageHandle, in outbox: String, done: @escaping @Coordination @Sendable ((any Error)?) -> Void) {
         publisher.line(of: outbox).take(
             OutboxLine.Turn(files: image.staged) {
@@ -147,7 +148,7 @@ final class JobOperations {
 }
 
 extension JobRecord {
-    /// What was made before a barrier.
+    /// The pictures that were made before a barrier.
     fileprivate func staged(_ plan: Plan) -> [ImageHandle.Staged] {
         let pictures = Dictionary(plan.pictures.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         return staged.compactMap { file in
@@ -155,7 +156,7 @@ extension JobRecord {
         }
     }
 
-    /// What these pictures are made from, in bytes.
+    /// The bytes that these pictures are made from.
     fileprivate func size(of pictures: [PlannedPicture]) -> Int {
         Set(pictures.map(\.source)).reduce(0) { size, source in
             guard let source else { return size + file.size }

@@ -2,7 +2,7 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// What has to be done again when the ledger can be read.
+/// Repeats work that failed because the ledger could not be read.
 @Coordination
 protocol ReadsDelegate: AnyObject {
     func readAgain(_ missed: RepeatedReads.Missed)

@@ -37,7 +37,7 @@ final class Retries {
         }
     }
 
-    /// These jobs, or all, do not wait any longer. Hands over which they were.
+    /// Queues these jobs, or all, before their time. Hands over which they were.
     func queueEarly(_ ids: [Int]?, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, upTo: numbers.lastID, at: positions()) { [self] brought in
@@ -48,7 +48,7 @@ final class Retries {
         }
     }
 
-    /// What waits for this goes on, at the end of the queue.
+    /// Queues the jobs that wait for this, at the end of the queue.
     func queue(waitingFor resource: Resource) {
         ledger.bringBack(resource, except: window.ids, at: positions()) { [window] count in
             Coordination.async { window.cameBack(count) }

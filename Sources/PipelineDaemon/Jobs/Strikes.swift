@@ -2,7 +2,7 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 
-/// Counts pictures with which a filter has crashed or hung, one after the other. Such a filter would fail all pictures
+/// Counts pictures with which a filter has crashed or hung, one after the other. The filter would fail all pictures
 /// that come.
 @Coordination
 final class Strikes {

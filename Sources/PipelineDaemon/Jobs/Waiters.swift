@@ -6,11 +6,11 @@ import PipelineModel
 /// Somebody who waits for jobs to end.
 struct Waiter {
     enum Kind {
-        /// These, of which the set holds those that have not ended.
+        /// Certain jobs; the set holds those that have not ended.
         case these(Set<Int>)
         /// Whatever there is, until nothing is left to do.
         case everything
-        /// These, until none of them is in work; their originals may still be on their way.
+        /// Certain jobs, until none of them is in work; their originals may still be on their way.
         case stopping(Set<Int>)
     }
 

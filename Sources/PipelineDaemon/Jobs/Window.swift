@@ -90,7 +90,7 @@ final class Window {
     /// No row is taken any more.
     func close() { isClosed = true }
 
-    /// So many rows that waited are queued again.
+    /// Waiting rows, so many, are queued again.
     func cameBack(_ count: Int) {
         counts.move(count, from: .waiting, to: .queued)
         fill()
@@ -114,10 +114,10 @@ final class Window {
     /// A row that is in the window already was found there by another call. Downloads wait for the turn of their host.
     private func takeAtOnce(_ row: JobRecord) -> Bool {
         if jobs[row.id] != nil || ending.contains(row.id) { return true }
-        let size = configuration.settings.window
+        let room = WindowRoom(size: configuration.settings.window)
         let priority = Priority(rank: row.priority)
         guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
-            count(.render) < priority.limit(in: size), !isHeldUp(size)
+            count(.render) < room.limit(of: priority), !room.isHeldUp(by: ending.count)
         else { return false }
         followProcessors()
         return take(row)
@@ -139,47 +139,41 @@ final class Window {
         let known = outside[entry]
         outside[entry] = [known, arrived].compactMap(\.self).max()
         guard mayTake(entry) else { return }
-        let size = configuration.settings.window
+        let room = WindowRoom(size: configuration.settings.window)
         do {
-            if entry == .download { try fillLanes(size) }
+            if entry == .download { try fillLanes(room) }
             guard let highest = outside[entry] else { return }
             followProcessors()
             let isNews = known.map { $0 < highest } ?? true
-            guard isNews || count(entry) <= highest.limit(in: size) - portion(size) else { return }
-            try fillFromOutside(entry, size)
+            guard isNews || count(entry) <= room.limit(of: highest) - room.portion else { return }
+            try fillFromOutside(entry, room)
         } catch {
             // Logged by the ledger, and repeated by `RepeatedReads`.
         }
     }
 
-    /// Rows are taken so many at a time: a query for each job that ends would cost more than the job.
-    private func portion(_ size: Int) -> Int { max(1, size / 16) }
-
     private func count(_ entry: FirstQueue) -> Int { begun[entry] ?? 0 }
 
-    /// Jobs that reach a barrier without any work leave at once: no more are taken while many are unrecorded.
-    private func isHeldUp(_ size: Int) -> Bool { ending.count > max(256, size) }
-
-    private func fillFromOutside(_ entry: FirstQueue, _ size: Int) throws {
-        while let highest = outside[entry], count(entry) < highest.limit(in: size), !isHeldUp(size) {
+    private func fillFromOutside(_ entry: FirstQueue, _ room: WindowRoom) throws {
+        while let highest = outside[entry], count(entry) < room.limit(of: highest), !room.isHeldUp(by: ending.count) {
             let here = count(entry)
-            let least = Priority.allCases.first { here < $0.limit(in: size) } ?? highest
-            let room = min(256, highest.limit(in: size) - here)
+            let least = room.lowest(beside: here) ?? highest
+            let limit = min(256, room.limit(of: highest) - here)
             let rows =
                 entry == .download && !turns.full.isEmpty
-                ? try rowsInTurn(atLeast: least, limit: room)
-                : try ledger.queued(entry, atLeast: least, except: ids + ending, limit: room)
+                ? try turns.rows(of: ledger, atLeast: least, except: ids + ending, limit: limit)
+                : try ledger.queued(entry, atLeast: least, except: ids + ending, limit: limit)
             for row in rows {
                 let priority = Priority(rank: row.priority)
                 outside[entry] = priority
-                guard count(entry) < priority.limit(in: size) else { return }
+                guard count(entry) < room.limit(of: priority) else { return }
                 if let lane = row.lane, turns.room(for: lane) == 0 {
                     turns.close(lane)
                     continue
                 }
                 guard take(row) else { return }
             }
-            if rows.count < room { outside[entry] = Priority.allCases.last { $0 < least } }
+            if rows.count < limit { outside[entry] = Priority.allCases.last { $0 < least } }
         }
     }
 
@@ -188,65 +182,20 @@ final class Window {
     // MARK: - Hosts
 
     /// Refills full lanes in which downloads have ended.
-    private func fillLanes(_ size: Int) throws {
-        while !isHeldUp(size), let lane = turns.due.first {
+    private func fillLanes(_ room: WindowRoom) throws {
+        while !room.isHeldUp(by: ending.count), let lane = turns.due.first {
             // The window is full: the lane's rows are found with all others later.
-            guard count(.download) < lane.priority.limit(in: size) else {
+            guard count(.download) < room.limit(of: lane.priority) else {
                 turns.open(lane)
                 outside[.download] = max(outside[.download] ?? .low, lane.priority)
                 continue
             }
-            let room = turns.room(for: lane)
-            let rows = try ledger.queued(lane, except: ids + ending, limit: room)
+            let limit = turns.room(for: lane)
+            let rows = try ledger.queued(lane, except: ids + ending, limit: limit)
             for row in rows {
                 guard take(row) else { return }
             }
-            if rows.count < room { turns.open(lane) } else { turns.close(lane) }
-        }
-    }
-
-    /// Rows of the hosts that have room, host by host, beginning after the host served last. Fewer than `limit` means
-    /// that there are no more.
-    private func rowsInTurn(atLeast least: Priority, limit: Int) throws -> [JobRecord] {
-        var rows: [JobRecord] = []
-        let except = ids + ending
-        for priority in Priority.allCases.reversed() where priority >= least {
-            let last = turns.last[priority] ?? ""
-            var host = last
-            var isAround = false
-            while rows.count < limit {
-                guard let next = try ledger.host(after: host, priority) else {
-                    if isAround { break }
-                    isAround = true
-                    host = ""
-                    continue
-                }
-                if isAround, next > last { break }
-                host = next
-                let lane = HostLane(host: host, priority: priority)
-                guard !turns.full.contains(lane) else { continue }
-                let room = turns.room(for: lane)
-                let found = try ledger.queued(lane, except: except, limit: min(room, limit - rows.count))
-                rows += found
-                // There may be more.
-                if found.count == room { turns.close(lane) }
-            }
-            turns.last[priority] = host
-        }
-        return rows
-    }
-}
-
-extension Priority {
-    /// How many jobs may be in a window of this size for one of this priority to follow. Each finds room that the lower
-    /// ones leave it, and need not wait until these have been worked off: low ones leave some of the window, high ones
-    /// go beyond it.
-    fileprivate func limit(in size: Int) -> Int {
-        let reserve = max(4, size / 8)
-        return switch self {
-        case .low: max(1, size / 2, size - reserve)
-        case .normal: size
-        case .high: size + reserve
+            if rows.count < limit { turns.open(lane) } else { turns.close(lane) }
         }
     }
 }

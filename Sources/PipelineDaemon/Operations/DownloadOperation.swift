@@ -56,11 +56,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         pool: FetchPool, files: DispatchQueue
     ) {
         guard let url = try? WebAddress(string) else { return nil }
-        self.earlier = earlier
-        self.url = url
-        self.path = path
-        self.limits = limits
-        self.pool = pool
+        (self.earlier, self.url, self.path, self.limits, self.pool) = (earlier, url, path, limits, pool)
         self.files = files
     }
 

@@ -22,8 +22,7 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     var description: String { message }
 
     init(_ message: String, advice: String? = nil, class: FailureClass = .input) {
-        self.message = message
-        self.advice = advice
+        (self.message, self.advice) = (message, advice)
         self.class = `class`
     }
 

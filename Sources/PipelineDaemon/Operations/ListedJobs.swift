@@ -6,7 +6,6 @@ import SystemCalls
 /// The jobs of a list of URLs. Their records are made one by one as they are written: there may be a hundred thousand.
 struct ListedJobs: Sequence, Sendable {
     let list: AddressList
-    /// The name of the list.
     let name: String?
     let order: WorkOrder
     let priority: Priority

@@ -38,11 +38,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         order: WorkOrder, path: String, resuming: PublishIntent? = nil, publisher: Publisher, files: DispatchQueue,
         steps: Steps
     ) {
-        self.resuming = resuming
-        self.order = order
-        self.path = path
-        self.publisher = publisher
-        self.files = files
+        (self.resuming, self.order, self.path, self.publisher, self.files) = (resuming, order, path, publisher, files)
         self.steps = steps
     }
 

@@ -70,9 +70,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         held: @escaping @Sendable (String?) -> Void,
         lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
-        self.held = held
-        self.lost = lost
-        self.work = work
+        (self.held, self.lost, self.work) = (held, lost, work)
         var parts: [Part] = []
         for (picture, path) in zip(work.pictures, work.staging) {
             let known = parts.firstIndex { $0.source == picture.source }
@@ -80,10 +78,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             parts[known ?? parts.count - 1].pictures.append(picture)
             parts[known ?? parts.count - 1].staging.append(path)
         }
-        self.parts = parts
-        self.pool = pool
-        self.files = files
-        self.claims = claims
+        (self.parts, self.pool, self.files, self.claims) = (parts, pool, files, claims)
     }
 
     private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source }

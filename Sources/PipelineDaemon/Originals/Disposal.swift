@@ -2,11 +2,11 @@ import DaemonRuntime
 import Glibc
 import InboxWatching
 import JobLedger
-import PipelineControl
 import PipelineModel
 import SystemCalls
 
-/// What becomes of an original once its job has ended: the last step, done once, and repeated after a crash until it is recorded.
+/// Brings an original where it belongs once its job has ended. This last step is done once, and repeated after a crash
+/// until it is recorded.
 struct Disposal: Sendable {
     let places: Places
     /// The claim folder of the originals' inbox, or why it can't be used.
@@ -31,26 +31,13 @@ struct Disposal: Sendable {
         return failures
     }
 
-    /// The spot of the original; nil when nothing lies there any more.
-    private func there(_ job: JobRecord) throws -> (spot: Spot, status: FileStatus)? {
-        // An inbox that can't be opened may be away, with the originals in it.
-        let claims = job.origin == .claimed ? try claims.get() : nil
-        do {
-            let spot = try claims?.spot(job.source) ?? Spot(job.source)
-            return try spot.status().map { (spot, $0) }
-        } catch {
-            if error.code == ENOENT || error.code == ENOTDIR { return nil }
-            throw error
-        }
-    }
-
     /// Moves the original of an ended job where it belongs; returns where it lies now, or nil when it is gone.
     func dispose(_ job: JobRecord) throws -> String? {
         if job.origin == .kept { return job.source }
         if job.needsDownload { return try disposeOfNothing(job) }
-        guard let (spot, there) = try there(job) else {
+        guard let spot = try job.spot(of: job.source, in: claims.get), let there = try spot.status() else {
             let moved = try movedBefore(job)
-            if let moved, job.state == .failed { try explain(job, beside: moved) }
+            if let moved, job.state == .failed { try Explanation(job: job).write(beside: moved) }
             return moved ?? (Self.isRemoved(job) ? job.source : nil)
         }
         // A late writer may change the size; a reboot, or on some file systems a rename, changes the inode number.
@@ -61,16 +48,9 @@ struct Disposal: Sendable {
             try spot.remove()
             return job.source
         }
-        switch job.state {
-        case .done:
-            return try move(spot, of: job, into: places.archive)
-        case .cancelled:
-            return try move(spot, of: job, into: places.cancelled)
-        default:
-            let target = try move(spot, of: job, into: places.failed)
-            try explain(job, beside: target)
-            return target
-        }
+        let target = try Moving.move(spot, into: Self.goal(of: job, places), as: FileSystem.name(of: job.path))
+        if job.state == .failed { try Explanation(job: job).write(beside: target) }
+        return target
     }
 
     /// Whether the original is removed: it is a copy of an added file, or the recipe says so. A download has no other
@@ -85,7 +65,7 @@ struct Disposal: Sendable {
         guard job.state == .failed else { return job.source }
         let place = Self.absentPath(job, places)
         try FileSystem.makeFolders(FileSystem.folder(of: place), durable: true)
-        try explain(job, beside: place)
+        try Explanation(job: job).write(beside: place)
         return job.source
     }
 
@@ -94,30 +74,13 @@ struct Disposal: Sendable {
         FileSystem.join(folder(job, places.failed), "\(FileSystem.name(of: job.path)).job\(job.id)")
     }
 
-    /// The text beside a failed original.
-    static func explanationPath(_ original: String) -> String {
-        let name = FileSystem.name(of: original)
-        var stem = name
-        // Beside a name of 255 bytes there is no room for a longer one.
-        while stem.utf8.count + ".error.txt".utf8.count > 250, !stem.isEmpty { stem.removeLast() }
-        return FileSystem.join(FileSystem.folder(of: original), stem + ".error.txt")
-    }
-
-    /// The folder that its original goes to.
+    /// The folder that its original goes to, unless that is removed.
     static func goal(of job: JobRecord, _ places: Places) -> String {
         switch job.state {
-        case .done: isRemoved(job) ? "nowhere" : folder(job, places.archive)
+        case .done: folder(job, places.archive)
         case .cancelled: folder(job, places.cancelled)
         default: folder(job, places.failed)
         }
-    }
-
-    private func move(_ spot: Spot, of job: JobRecord, into place: String) throws -> String {
-        try Moving.move(spot, into: Self.folder(job, place), as: FileSystem.name(of: job.path))
-    }
-
-    private func explain(_ job: JobRecord, beside target: String) throws {
-        try FileSystem.write(Array(explanation(job, target).utf8), to: Self.explanationPath(target))
     }
 
     private static func folder(_ job: JobRecord, _ place: String) -> String {
@@ -126,9 +89,7 @@ struct Disposal: Sendable {
 
     /// Where the original went when a crash came between the move and its record.
     private func movedBefore(_ job: JobRecord) throws -> String? {
-        let places = [JobState.done: places.archive, .failed: places.failed, .cancelled: places.cancelled]
-        guard let place = places[job.state] else { return nil }
-        let target = FileSystem.join(Self.folder(job, place), FileSystem.name(of: job.path))
+        let target = FileSystem.join(Self.goal(of: job, places), FileSystem.name(of: job.path))
         for number in 0..<100 {
             let path = number == 0 ? target : ResultName.numbered(target, number)
             guard let there = try FileSystem.status(path) else { return nil }
@@ -140,45 +101,5 @@ struct Disposal: Sendable {
 
     private func hasBytes(of job: JobRecord, _ there: FileStatus) -> Bool {
         (there.identity.size, there.identity.modified) == (job.file.size, job.file.modified)
-    }
-
-    private func explanation(_ job: JobRecord, _ target: String) -> String {
-        let name = FileSystem.name(of: job.path).printable
-        let origin = job.url.map { "\n            It came from:     \(WebAddress.shown($0).printable)" } ?? ""
-        let lies = job.needsDownload ? "nowhere: it was not downloaded" : target.printable
-        let chains = job.order.outputs.map(\.chain.text.printable).joined(separator: "\n                  ")
-        return """
-            \(name) could not be processed.
-
-            What happened:    \((job.error ?? "it is not known").printable)
-            In which stage:   \(stage(of: job))
-            What to do:       \((job.advice ?? "look at the picture and the chain").printable)
-
-            The picture:      \(picture(job))
-            It came as:       \(job.path.printable)\(origin)
-            It lies now at:   \(lies)
-            Recipe:           \(job.order.recipe)
-            Chain:            \(chains)
-            When:             \(Timestamp.text(job.finished ?? job.created))
-
-            To try again:     pipectl retry \(job.id)
-
-            """
-    }
-
-    private func stage(of job: JobRecord) -> String {
-        switch job.story?.stage ?? job.story?.chapters.last?.kind {
-        case "download", "DownloadOperation": "download (fetching the URL)"
-        case "open": "open (reading the picture)"
-        case "save": "save (writing the result)"
-        case "publish": "publish (bringing the result into the outbox)"
-        case "RenderOperation": "rendering"
-        case let stage?: stage
-        case nil: "none had begun"
-        }
-    }
-
-    private func picture(_ job: JobRecord) -> String {
-        (job.story?.header.map { "\($0), " } ?? "") + "\(job.file.size) bytes"
     }
 }

@@ -3,8 +3,8 @@ import SystemCalls
 
 /// Moving an original: never over another file, and never gone before it has arrived.
 enum Moving {
-    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as soon as the folder
-    /// does. One that a crash has interrupted is finished by the next.
+    /// Moves `from` into `folder` under `name`, or `name-1`, …; returns where it lies now. It survives a power cut as
+    /// soon as the folder does. The next move finishes one that a crash has interrupted.
     static func move(_ from: Spot, into folder: String, as name: String) throws -> String {
         let wanted = FileSystem.join(folder, name)
         for number in 0... {

@@ -6,8 +6,8 @@ import PipelineModel
 import Synchronization
 import SystemCalls
 
-/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its original
-/// goes before that is moved: nobody else touches the job meanwhile.
+/// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
+/// original goes before that is moved: nobody else touches the job meanwhile.
 ///
 /// All of it runs on the line of an inbox (`Disposals`).
 final class Returns: Sendable {
@@ -32,14 +32,13 @@ final class Returns: Sendable {
     }
 
     private let ledger: Ledger
-    private let places: Places
-    private let claims: ClaimFolders
+    private let originals: OriginalPlaces
     private let publisher: Publisher
     /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
     private let unsettled = Mutex<[String: Set<Int>]>([:])
 
-    init(_ ledger: Ledger, _ places: Places, _ claims: ClaimFolders, _ publisher: Publisher) {
-        (self.ledger, self.places, self.claims, self.publisher) = (ledger, places, claims, publisher)
+    init(_ originals: OriginalPlaces, _ publisher: Publisher) {
+        (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
     }
 
     /// Finds the returns that a crash broke off.
@@ -54,7 +53,7 @@ final class Returns: Sendable {
         var outcome = Outcome()
         // The reads below have to see the moves just made.
         _ = ledger.flush(seconds: 10)
-        var places: [Int: String] = [:]
+        var starts: [Int: String] = [:]
         var jobs: [(record: JobRecord, order: WorkOrder)] = []
         for one in wanted {
             do {
@@ -63,20 +62,20 @@ final class Returns: Sendable {
                     outcome.others.append(record.id)
                     continue
                 }
-                guard try record.needsDownload || spot(record.source, of: record)?.status() != nil else {
+                guard try record.needsDownload || originals.status(record.source, of: record) != nil else {
                     throw SystemError("open", record.source, code: ENOENT)
                 }
                 // The next try follows another order.
                 if let intent = record.intent { try publisher.takeBack(intent) }
-                places[record.id] = try place(of: record, for: one.order, except: Set(places.values))
+                starts[record.id] = try originals.start(of: record, for: one.order, except: Set(starts.values))
                 jobs.append((record, one.order))
             } catch {
                 outcome.lost.append((one.job.id, error))
             }
         }
-        let begun = ledger.begin(places.map { Ledger.Return(job: $0.key, place: $0.value) })
+        let begun = ledger.begin(starts.map { Ledger.Return(job: $0.key, place: $0.value) })
         for (record, order) in jobs {
-            guard begun.contains(record.id), let place = places[record.id] else {
+            guard begun.contains(record.id), let place = starts[record.id] else {
                 outcome.others.append(record.id)
                 continue
             }
@@ -106,7 +105,7 @@ final class Returns: Sendable {
 
     private func end(_ job: JobRecord) throws {
         guard !job.needsDownload, job.origin != .kept, let place = job.returns, place != job.source,
-            try original(of: job, at: [place, job.source]) == place
+            try originals.place(of: job, among: [place, job.source]) == place
         else { return ledger.abandonReturn(of: job.id) }
         Log.notice("job \(job.id) was being brought back; its original, at \(place), goes back", of: LogSubject(job))
         ledger.putRight(job.id, source: place)
@@ -115,27 +114,6 @@ final class Returns: Sendable {
     /// The return has failed: `end` finds out where the original lies.
     private func unsettle(_ job: JobRecord) {
         unsettled.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
-    }
-
-    /// Which of these places has the original: the same file, or an equal one when it was copied to another disk.
-    private func original(of record: JobRecord, at places: [String]) throws -> String? {
-        let found = try places.compactMap { path in
-            try spot(path, of: record)?.status().map { (path, $0.identity) }
-        }
-        let same = found.first { $0.1.inode == record.file.inode }
-        return (same ?? found.first { ($0.1.size, $0.1.modified) == (record.file.size, record.file.modified) })?.0
-    }
-
-    /// Nil when the folder around it does not exist.
-    private func spot(_ path: String, of record: JobRecord) throws -> Spot? {
-        guard record.origin == .claimed, FileSystem.lies(path, within: record.order.inbox) else { return Spot(path) }
-        let folder = try claims.open(record.order.inbox)
-        do {
-            return try folder.spot(path)
-        } catch {
-            if error.code == ENOENT || error.code == ENOTDIR { return nil }
-            throw error
-        }
     }
 
     private func take(
@@ -148,19 +126,23 @@ final class Returns: Sendable {
                 try FileSystem.remove(file)
             }
             if !record.needsDownload, from != place {
-                guard let original = try spot(from, of: record) else { throw SystemError("open", from, code: ENOENT) }
+                guard let original = try originals.spot(from, of: record) else {
+                    throw SystemError("open", from, code: ENOENT)
+                }
                 while try !move(original, of: record, order, to: place) {
-                    place = try self.place(of: record, for: order, except: [place])
+                    place = try originals.start(of: record, for: order, except: [place])
                     ledger.change(Ledger.Return(job: record.id, place: place))
                 }
             }
-            let old = record.needsDownload ? Disposal.absentPath(record, places) : record.source
-            try? FileSystem.remove(Disposal.explanationPath(old))
+            let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
+            try? FileSystem.remove(Explanation.path(of: old))
             record.source = place
             // Another priority than the recipe's was somebody's wish.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             record.order = order
-            if !record.needsDownload, let there = try spot(place, of: record)?.status() { record.file = there.identity }
+            if !record.needsDownload, let there = try originals.status(place, of: record) {
+                record.file = there.identity
+            }
             outcome.brought.append(record)
         } catch {
             lose(record, error, &outcome)
@@ -171,7 +153,7 @@ final class Returns: Sendable {
         -> Bool
     {
         guard record.origin == .claimed else { return try Moving.move(original, to: place) }
-        return try claims.open(order.inbox).take(original, to: place)
+        return try originals.claims.open(order.inbox).take(original, to: place)
     }
 
     /// Makes the moves durable before they are recorded.
@@ -199,34 +181,5 @@ final class Returns: Sendable {
     private func lose(_ record: JobRecord, _ why: any Error, _ outcome: inout Outcome) {
         outcome.lost.append((record.id, why))
         unsettle(record)
-    }
-
-    /// Whether a job of this order can begin with its original at this place.
-    private func fits(_ place: String, _ record: JobRecord, _ order: WorkOrder) -> Bool {
-        switch record.origin {
-        case .kept: true
-        case .claimed: FileSystem.lies(place, within: FileSystem.join(order.inbox, ClaimFolder.name))
-        case .spooled: FileSystem.lies(place, within: places.spool)
-        }
-    }
-
-    /// A free place to begin from. An original that was never moved stays where it is.
-    private func place(of record: JobRecord, for order: WorkOrder, except taken: Set<String> = []) throws
-        -> String
-    {
-        if record.needsDownload { return Spool.download(in: places.spool) }
-        if fits(record.source, record, order) { return record.source }
-        let claims = record.origin == .claimed ? try claims.open(order.inbox) : nil
-        for number in 0... {
-            let spooled = Spool.place(bringingBack: record.id, as: FileSystem.name(of: record.path), in: places.spool)
-            let place =
-                claims?.place(number, of: record.path)
-                ?? (number == 0 ? spooled : ResultName.numbered(spooled, number))
-            if taken.contains(place) { continue }
-            if try !ledger.knows(source: place) && (claims?.status(place) ?? FileSystem.status(place)) == nil {
-                return place
-            }
-        }
-        throw SystemError("rename", record.path, code: EEXIST)
     }
 }

@@ -75,11 +75,7 @@ final class Publisher: Sendable {
         var published: [Published] = []
         do {
             for (index, result) in publication.results.enumerated() {
-                var isPublished = try Self.rename(intent.steps[index])
-                while !isPublished, intent.steps[index].conflict == .number {
-                    try Self.chooseAnother(index, of: &intent, rerecord)
-                    isPublished = try Self.rename(intent.steps[index])
-                }
+                let isPublished = try Self.rename(index, of: &intent, rerecord)
                 // A result left out by `skip` stays in staging until the job's end is recorded: that tells it from a
                 // published one.
                 if isPublished { published.append(Published(step: intent.steps[index], picture: result.told)) }
@@ -102,13 +98,10 @@ final class Publisher: Sendable {
         var done: [Published] = []
         do {
             for index in intent.steps.indices {
-                if try FileSystem.exists(intent.steps[index].staging), try !Self.finish(intent.steps[index]) {
-                    var isPublished = try Self.rename(intent.steps[index])
-                    while !isPublished, intent.steps[index].conflict == .number {
-                        try Self.chooseAnother(index, of: &intent, rerecord)
-                        isPublished = try Self.rename(intent.steps[index])
-                    }
-                    guard isPublished else { continue }
+                if try FileSystem.exists(intent.steps[index].staging), try !Self.finish(intent.steps[index]),
+                    try !Self.rename(index, of: &intent, rerecord)
+                {
+                    continue
                 }
                 done.append(Published(step: intent.steps[index]))
             }
@@ -148,14 +141,22 @@ final class Publisher: Sendable {
         return true
     }
 
+    /// False when the name is taken, and no other is to be chosen.
+    private static func rename(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws -> Bool {
+        while try !rename(intent.steps[index]) {
+            guard intent.steps[index].conflict == .number else { return false }
+            try chooseAnother(index, of: &intent, rerecord)
+        }
+        return true
+    }
+
     /// Chooses a free name, and records it before it is used.
     private static func chooseAnother(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws {
         var other = intent
         other.steps[index].target = try numbered(intent.steps[index].target)
         let isRecorded = Mutex(false)
         let answered = DispatchSemaphore(value: 0)
-        rerecord(other) {
-            durable in
+        rerecord(other) { durable in
             isRecorded.withLock { $0 = durable }
             answered.signal()
         }

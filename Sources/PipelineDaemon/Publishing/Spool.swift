@@ -2,7 +2,6 @@ import DaemonRuntime
 
 /// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
 enum Spool {
-    /// A new folder.
     static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.make())" }
 
     /// The place for a new download.

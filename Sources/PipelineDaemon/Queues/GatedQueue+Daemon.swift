@@ -2,7 +2,8 @@ import DaemonRuntime
 import OperationGraph
 import PipelineModel
 
-/// The daemon's queues start their operations on the coordination queue, have their limits from settings, and tell the log.
+/// The daemon's queues start their operations on the coordination queue, have their limits from settings, and tell the
+/// log.
 extension GatedQueue {
     convenience init(
         _ name: String, limit: QueueLimit, isSerial: Bool = false, automatic: @escaping @Sendable () -> Int

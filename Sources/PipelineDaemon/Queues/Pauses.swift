@@ -7,14 +7,14 @@ import OperationGraph
 final class Pauses {
     private let ledger: Ledger
     private let queues: Queues
-    private let supervisor: Supervisor
+    private let states: JobStates
     private let window: Window
     private let progress: ProgressBoard
 
     init(
-        _ ledger: Ledger, _ queues: Queues, _ supervisor: Supervisor, _ window: Window, _ progress: ProgressBoard
+        _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard
     ) {
-        (self.ledger, self.queues, self.supervisor) = (ledger, queues, supervisor)
+        (self.ledger, self.queues, self.states) = (ledger, queues, states)
         (self.window, self.progress) = (window, progress)
     }
 
@@ -32,14 +32,14 @@ final class Pauses {
     /// When `done` is called nothing new starts, and that is recorded.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
-        supervisor.showHeld()
+        states.showHeld()
         record(changed, paused: true, done: done)
     }
 
     func resume(_ some: [GatedQueue], done: @escaping @Coordination @Sendable () -> Void) {
         for queue in some { queue.resume() }
         progress.resumed()
-        supervisor.showHeld()
+        states.showHeld()
         window.fill()
         record(some.map { ($0, nil) }, paused: false, done: done)
     }

@@ -5,7 +5,8 @@ import JobLedger
 import OperationGraph
 import PipelineModel
 
-/// The limits of the queues: those of the configuration, those that were set since the start, and what `auto` means now.
+/// The limits of the queues: those of the configuration, those that were set since the start, and what `auto` means
+/// now.
 @Coordination
 final class QueueLimits {
     private let queues: Queues
@@ -13,7 +14,7 @@ final class QueueLimits {
     private let file: String
     /// Limits set by `pipectl` since the start; they hold over a reload.
     private var live: [String: QueueLimit] = [:]
-    /// Those of them that `--save` has kept for the next start.
+    /// The live limits that `--save` has kept for the next start.
     private var saved: Set<String> = []
     /// Kept limits are written one after the other.
     private let saving = DispatchQueue(label: "pipelined.saving")

@@ -19,7 +19,7 @@ struct Queues: Sendable {
     }
 
     var all: [GatedQueue] { held + [announce] }
-    /// These can be paused and limited.
+    /// The queues that can be paused and limited.
     var held: [GatedQueue] { [download, render, publish] }
 
     subscript(entry: FirstQueue) -> GatedQueue {

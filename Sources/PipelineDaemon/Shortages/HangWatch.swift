@@ -5,19 +5,19 @@ import OperationGraph
 import PipelineModel
 import SystemCalls
 
-/// While something is in work, looks now and then whether its file systems answer. What does not answer can't be stopped:
-/// its place in the queue is given to another, and nothing more of the kind is begun.
+/// While something is in work, looks now and then whether its file systems answer. A call that does not return can't be
+/// stopped: its place in the queue is freed, and nothing more of the kind is begun.
 @Coordination
 final class HangWatch {
     private let configuration: ConfigurationInForce
     private let window: Window
     private let shortages: Shortages
-    private let disposals: Disposals
+    private let moves: OriginalMoves
     private var isWatching = false
 
-    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ disposals: Disposals) {
+    init(_ configuration: ConfigurationInForce, _ window: Window, _ shortages: Shortages, _ moves: OriginalMoves) {
         (self.configuration, self.window) = (configuration, window)
-        (self.shortages, self.disposals) = (shortages, disposals)
+        (self.shortages, self.moves) = (shortages, moves)
     }
 
     /// Watches until nothing is in work. `hold` is told of jobs that wait for an answer.
@@ -27,7 +27,7 @@ final class HangWatch {
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             isWatching = false
             look(hold)
-            if disposals.movesSome || window.all.contains(where: { $0.record.state != .queued }) { watch(hold: hold) }
+            if moves.areUnderWay || window.all.contains(where: { $0.record.state != .queued }) { watch(hold: hold) }
         }
     }
 
@@ -42,6 +42,6 @@ final class HangWatch {
                 if let reason = shortages.begin(noAnswerFrom: place, for: job.record.id) { hold(job, reason) }
             }
         }
-        disposals.lookForHangs(since: latest)
+        moves.lookForHangs(since: latest)
     }
 }

@@ -8,17 +8,18 @@ import SystemCalls
 /// The work that needs something waits, and goes on.
 @Coordination
 protocol ShortagesDelegate: AnyObject {
-    /// What needs this and has not begun waits, instead of being rendered in vain.
+    /// Work that needs this and has not begun waits, instead of being rendered in vain.
     func setAside(_ resource: Resource, because reason: String)
-    /// What waits for this goes on.
+    /// Work that waits for this goes on.
     func bringBack(_ resource: Resource)
 }
 
-/// What work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their plugin.
+/// Knows what work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their
+/// plugin.
 ///
-/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a job
-/// that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that need it;
-/// the others go on.
+/// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a
+/// job that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that
+/// need it; the others go on.
 @Coordination
 final class Shortages {
     private let configuration: ConfigurationInForce
@@ -49,7 +50,7 @@ final class Shortages {
     /// The first thing that is known not to be there, of those for which this holds.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 
-    /// What is missing, and what its work waits for, in words.
+    /// The missing things, and what their work waits for, in words.
     var problems: [String] {
         shortages.sorted { $0.key < $1.key }.map { "\($1.reason); its work goes on when \($1.hope)" }
     }

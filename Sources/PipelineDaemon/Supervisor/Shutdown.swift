@@ -11,7 +11,7 @@ final class Shutdown {
     private let configuration: ConfigurationInForce
     private let ledger: Ledger
     private let queues: Queues
-    private let supervisor: Supervisor
+    private let states: JobStates
     private let window: Window
     private let counts: JobCounts
     private let inboxes: Inboxes
@@ -25,12 +25,12 @@ final class Shutdown {
     private var done: (@Sendable () -> Void)?
 
     init(
-        _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ supervisor: Supervisor,
+        _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ states: JobStates,
         _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ announcements: Announcements,
         _ disposals: Disposals, _ pool: WorkerPool, _ fetch: FetchPool
     ) {
         (self.configuration, self.ledger, self.queues) = (configuration, ledger, queues)
-        (self.supervisor, self.window, self.counts, self.inboxes) = (supervisor, window, counts, inboxes)
+        (self.states, self.window, self.counts, self.inboxes) = (states, window, counts, inboxes)
         (self.announcements, self.disposals, self.pool, self.fetch) = (announcements, disposals, pool, fetch)
     }
 
@@ -46,9 +46,9 @@ final class Shutdown {
         let isHeld = queues.publish.report.paused || queues.publish.report.effective == 0
         for job in window.all {
             let waitsForNobody = isHeld && job.render.state.isFinal && job.publish?.state != .executing
-            // What is being downloaded could not be rendered any more.
+            // A download could not be rendered any more.
             let isEarly = [.pending, .ready].contains(job.render.state)
-            if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { supervisor.giveBack(job) }
+            if [.queued, .waiting].contains(job.record.state) || waitsForNobody || isEarly { states.giveBack(job) }
         }
         let settings = configuration.settings
         let running = counts[.running]
@@ -65,7 +65,7 @@ final class Shutdown {
         let running = window.all.filter { $0.phase != .publishing }
         guard !running.isEmpty else { return }
         Log.notice("stopping: \(running.count) not finished in time, which go back to the queue")
-        for job in running { supervisor.giveBack(job) }
+        for job in running { states.giveBack(job) }
     }
 
     /// Something hangs, a mount for example: what it holds up is put right at the next start.

@@ -6,9 +6,7 @@ public struct ChainProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let column: Int
 
     init(_ complaint: String, column: Int, advice: String? = nil) {
-        self.complaint = complaint
-        self.column = column
-        self.advice = advice
+        (self.complaint, self.column, self.advice) = (complaint, column, advice)
     }
 
     /// The whole sentence, column included.

@@ -39,19 +39,9 @@ public struct Recipe: Sendable, Hashable {
         intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
-        self.name = name
-        self.description = description
-        self.file = file
-        self.inbox = inbox
-        self.outbox = outbox
-        self.match = match
-        self.original = original
-        self.conflict = conflict
-        self.onTruncated = onTruncated
-        self.priority = priority
-        self.hook = hook
-        self.intake = intake
-        self.outputs = outputs
+        (self.name, self.description, self.file, self.inbox, self.outbox) = (name, description, file, inbox, outbox)
+        (self.match, self.original, self.conflict, self.onTruncated) = (match, original, conflict, onTruncated)
+        (self.priority, self.hook, self.intake, self.outputs) = (priority, hook, intake, outputs)
         globs = match.map(Glob.init)
     }
 

@@ -4,7 +4,6 @@ struct RecipeFile {
 
     let recipe: Recipe
     let problems: [Problem]
-    /// The line that names the inbox.
     let inboxLine: Int?
     let outboxPlace: SettingPlace?
 

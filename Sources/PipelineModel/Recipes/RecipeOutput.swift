@@ -5,8 +5,7 @@ public struct RecipeOutput: Sendable, Hashable, Codable {
     public var chain: Chain
 
     public init(name: String?, chain: Chain) {
-        self.name = name
-        self.chain = chain
+        (self.name, self.chain) = (name, chain)
     }
 
     static func isName(_ text: String) -> Bool {

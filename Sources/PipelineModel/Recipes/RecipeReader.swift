@@ -16,8 +16,7 @@ struct RecipeReader {
     private var outputNames: [String?] = []
 
     init(_ file: ConfigurationText, intake: InboxSettings, catalog: StageCatalog) {
-        self.file = file
-        self.catalog = catalog
+        (self.file, self.catalog) = (file, catalog)
         inherited = RecipeDraft(intake: intake)
         draft = inherited
     }

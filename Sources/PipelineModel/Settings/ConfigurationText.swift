@@ -4,7 +4,6 @@ public struct ConfigurationText: Sendable, Hashable {
     public var text: String
 
     public init(name: String, text: String) {
-        self.name = name
-        self.text = text
+        (self.name, self.text) = (name, text)
     }
 }

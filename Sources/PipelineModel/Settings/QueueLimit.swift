@@ -4,7 +4,6 @@ public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
     /// With 0, running operations finish and none is started.
     case count(Int)
 
-    /// The range of a count.
     public static let range = 0...1024
 
     /// Reads `auto` or a count within `range`.

@@ -10,9 +10,7 @@ struct SettingType<Value: Sendable>: Sendable {
         values: String, read: @escaping @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
-        self.values = values
-        self.read = read
-        self.write = write
+        (self.values, self.read, self.write) = (values, read, write)
     }
 }
 
@@ -23,9 +21,7 @@ extension SettingType<Duration> {
             guard let duration = Duration(text: text) else {
                 throw Refusal("is not a time", advice: "write it like 500ms, 5s, 10min or 1h")
             }
-            guard range.contains(duration) else {
-                throw Refusal.outOfRange(allowed)
-            }
+            guard range.contains(duration) else { throw Refusal.outOfRange(allowed) }
             return duration
         } write: {
             $0.text
@@ -40,9 +36,7 @@ extension SettingType<Int64> {
             guard let number = magnitude.number(text) else {
                 throw Refusal("is not a number", advice: "write it like \(magnitude.text(range.lowerBound)) or 268M")
             }
-            guard range.contains(number) else {
-                throw Refusal.outOfRange(allowed)
-            }
+            guard range.contains(number) else { throw Refusal.outOfRange(allowed) }
             return number
         } write: {
             magnitude.text($0)
@@ -55,9 +49,7 @@ extension SettingType<Int> {
         let allowed = "\(range.lowerBound) to \(range.upperBound)"
         return Self(values: allowed) { text, _ throws(Refusal) in
             guard let number = Int(text) else { throw Refusal("is not a whole number") }
-            guard range.contains(number) else {
-                throw Refusal.outOfRange(allowed)
-            }
+            guard range.contains(number) else { throw Refusal.outOfRange(allowed) }
             return number
         } write: {
             "\($0)"

@@ -4,8 +4,7 @@ public struct Refusal: Error, Equatable {
     public var advice: String?
 
     init(_ complaint: String, advice: String? = nil) {
-        self.complaint = complaint
-        self.advice = advice
+        (self.complaint, self.advice) = (complaint, advice)
     }
 
     static func outOfRange(_ allowed: String) -> Refusal {

@@ -14,9 +14,7 @@ struct Filter {
 
     /// `ownFolder` is the place of the filter's folder, whether that exists or not.
     init(_ filter: PipelineFilter, description: StageDescription, resources: String?, ownFolder: String) {
-        self.filter = filter
-        self.description = description
-        self.resources = resources
+        (self.filter, self.description, self.resources) = (filter, description, resources)
         host = FilterHost.table(of: description.name, resources: resources, ownFolder: ownFolder)
     }
 

@@ -10,8 +10,7 @@ struct PluginDescription {
     private static let mostWords = 64
 
     init(_ layout: PluginLayout, file: String) {
-        self.layout = layout
-        self.file = file
+        (self.layout, self.file) = (layout, file)
     }
 
     func stage() throws(PluginError) -> StageDescription {

@@ -25,9 +25,7 @@ struct OpenPicture {
     ) throws {
         self.original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
-        self.source = source
-        self.filters = filters
-        self.cancellation = cancellation
+        (self.source, self.filters, self.cancellation) = (source, filters, cancellation)
         maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
         file = picture
@@ -85,7 +83,6 @@ struct OpenPicture {
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
     var encoding: Double { outputs.compactMap { $0.stages.last.map(SaveStage.init)?.encoding }.reduce(0, +) }
 
-    /// Renders all outputs, each into its target.
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: [Int: RenderedOutput] = [:]
         for decoding in plan.decodings {

@@ -18,9 +18,7 @@ struct SourceFile {
         _ descriptor: Descriptor, name: String, called words: String = "the picture",
         accepting acceptsDamage: Bool = false
     ) throws {
-        self.descriptor = descriptor
-        self.words = words
-        self.acceptsDamage = acceptsDamage
+        (self.descriptor, self.words, self.acceptsDamage) = (descriptor, words, acceptsDamage)
         let status = try descriptor.status()
         let size = Int(status.st_size)
         self.size = size

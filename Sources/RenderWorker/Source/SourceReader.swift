@@ -11,9 +11,7 @@ final class SourceReader {
     private var offset = 0
 
     private init(_ descriptor: Descriptor, _ size: Int, of file: String) {
-        self.descriptor = descriptor
-        self.size = size
-        self.file = file
+        (self.descriptor, self.size, self.file) = (descriptor, size, file)
     }
 
     /// A source of a file's bytes, up to its size when it was opened. The caller owns it.

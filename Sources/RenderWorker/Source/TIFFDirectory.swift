@@ -23,8 +23,7 @@ struct TIFFDirectory {
         let head = form.number(start[2..<4])
         guard head == 42 || head == 43 else { return nil }
         form.isBig = head == 43
-        self.form = form
-        self.read = read
+        (self.form, self.read) = (form, read)
         guard let first = offset ?? read(form.firstPlace, form.placeSize).map({ form.number($0) }),
             let count = read(first, form.countSize).map({ min(form.number($0), 65535) })
         else { return nil }

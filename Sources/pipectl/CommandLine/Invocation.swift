@@ -29,7 +29,6 @@ struct Invocation {
         throw .usage("\(option.name) is one of \(known.joined(separator: ", ")), not '\(text)'")
     }
 
-    /// The arguments as IDs of jobs.
     func ids() throws(Failure) -> [Int] { try Self.ids(arguments) }
 
     /// The values of an option as IDs of jobs, between spaces or commas.

@@ -4,8 +4,7 @@ struct Candidate: Encodable, Equatable {
     var help: String
 
     init(_ word: String, _ help: String = "") {
-        self.word = word
-        self.help = help
+        (self.word, self.help) = (word, help)
     }
 
     // The shell itself has to look for files.

@@ -4,8 +4,7 @@ struct Completion {
     private let daemon: LiveWords
 
     init(_ draft: CommandDraft, _ daemon: LiveWords) {
-        self.draft = draft
-        self.daemon = daemon
+        (self.draft, self.daemon) = (draft, daemon)
     }
 
     var candidates: [Candidate] {

@@ -41,7 +41,6 @@ struct LiveWords {
 
     var stages: [Candidate] { described.map { Candidate($0.name, $0.summary) } }
 
-    /// The completions of a chain.
     func chains(_ chain: String) -> [Candidate] { ChainCompletion(chain, stages: described).candidates }
 
     private var described: [Control.Stage] { ask(Call.Plugins())?.stages ?? [] }

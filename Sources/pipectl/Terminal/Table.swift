@@ -41,8 +41,7 @@ struct Table {
     private var rows: [Row] = []
 
     init(_ columns: [Column], mostLines: Int = .max) {
-        self.columns = columns
-        self.mostLines = mostLines
+        (self.columns, self.mostLines) = (columns, mostLines)
     }
 
     mutating func add(_ cells: Text...) { add(cells) }

@@ -15,9 +15,7 @@ struct ProgressPage {
             title: String = "", batch: Control.Batch? = nil, progress: Control.Progress,
             jobs: [Control.JobProgress] = []
         ) {
-            self.title = title
-            self.batch = batch
-            self.progress = progress
+            (self.title, self.batch, self.progress) = (title, batch, progress)
             self.jobs = jobs.filter { $0.operation != nil || $0.job.state != "running" }
             ready = jobs.count - self.jobs.count
         }

@@ -15,8 +15,7 @@ struct Seen {
     }
 
     init(status: Control.Overview, since cursor: Int, now: Double) {
-        self.status = status
-        self.cursor = cursor
+        (self.status, self.cursor) = (status, cursor)
         began = now
     }
 

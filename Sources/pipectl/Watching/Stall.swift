@@ -13,8 +13,7 @@ struct Stall {
     private var told: [Control.Waiting] = []
 
     init(client: ControlClient, asksAt: Double) {
-        self.client = client
-        self.asksAt = asksAt
+        (self.client, self.asksAt) = (client, asksAt)
     }
 
     /// The time until the next question. Nil while an answer is awaited.

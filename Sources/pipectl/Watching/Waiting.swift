@@ -25,9 +25,7 @@ struct Waiting {
     private let interrupts: Interrupts
 
     init(context: Context, ids: [Int], batch: Int?) throws {
-        self.context = context
-        self.ids = ids
-        self.batch = batch
+        (self.context, self.ids, self.batch) = (context, ids, batch)
         wanted = Set(ids)
         interrupts = try Interrupts()
         stall = Stall(client: try context.connect(), asksAt: Moment.now() + Self.patience)

@@ -35,9 +35,7 @@ struct Watching {
     private static let refreshInterval = 0.1
 
     init(context: Context, since: Int?, scope: Scope, printsProgress: Bool) throws {
-        self.context = context
-        self.scope = scope
-        self.printsProgress = printsProgress
+        (self.context, self.scope, self.printsProgress) = (context, scope, printsProgress)
         interrupts = try Interrupts()
         let isLive = context.output.isTerminal && !context.json
         needsStatus = scope != .everything || isLive

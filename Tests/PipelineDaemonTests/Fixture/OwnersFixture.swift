@@ -1,9 +1,11 @@
 import DaemonRuntime
 import Foundation
+import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls
 import TestTools
+import Testing
 import WorkerPools
 
 @testable import PipelineDaemon
@@ -15,22 +17,29 @@ struct OwnersFixture: Sendable {
     let places: Places
     private let chain: Chain
 
-    static func with(_ settings: String = "", _ body: (OwnersFixture) async throws -> Void) async throws {
+    /// `recipe` is the text of a recipe `r`, if there is to be one beside the built-in one. `program` renders.
+    static func with(
+        _ settings: String = "", recipe: String? = nil, program: String = "/none", plugins: [String] = [],
+        _ body: (OwnersFixture) async throws -> Void
+    ) async throws {
         try await withTemporaryFolder { (folder: String) async throws -> Void in
             let places = Places.below(folder)
             try places.make()
             let file = ConfigurationText(name: "test.conf", text: "[Queues]\nRender=0\n" + settings)
-            let configuration = Configuration.load(settings: [file], recipes: [], catalog: .builtIn).configuration
+            let recipes = recipe.map { [ConfigurationText(name: "r.recipe", text: $0)] } ?? []
+            let configuration = Configuration.load(settings: [file], recipes: recipes, catalog: .builtIn).configuration
             let loaded = LoadedConfiguration(configuration: configuration, catalog: .builtIn, skipped: [], missing: [])
             let chain = try Chain(parsing: "save", catalog: .builtIn)
             let (ledger, staging) = (try Ledger(path: places.ledger), try Staging(places))
             let owners = Coordination.sync {
                 Owners(
                     loaded, places: places, ledger: ledger, staging: staging,
-                    pool: WorkerPool(program: "/none", resources: []),
-                    plugins: PluginShelf(folder: places.pluginCopies, sources: []), fetch: FetchPool(program: "/none"))
+                    pool: WorkerPool(program: program, resources: plugins),
+                    plugins: PluginShelf(folder: places.pluginCopies, sources: plugins),
+                    fetch: FetchPool(program: "/none"))
             }
             try await body(OwnersFixture(owners: owners, ledger: ledger, places: places, chain: chain))
+            await owners.inboxes.stopped()
         }
     }
 
@@ -46,6 +55,22 @@ struct OwnersFixture: Sendable {
             priority: priority.rank)
     }
 
+    /// An ended job whose original lies here, with these bytes.
+    func ended(_ id: Int, _ state: JobState, at path: String, _ bytes: String = "picture") throws -> JobRecord {
+        var job = job(id, state)
+        (job.source, job.finished) = (path, 2000)
+        try write(bytes, to: path)
+        job.file = try FileSystem.status(path)?.identity ?? job.file
+        return job
+    }
+
+    func write(_ text: String, to path: String) throws {
+        try FileSystem.makeFolders(FileSystem.folder(of: path))
+        try FileSystem.write(Array(text.utf8), to: path)
+    }
+
+    func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
     func count(_ state: JobState) -> Int { Coordination.sync { owners.counts[state] } }
 
     func insert(_ jobs: [JobRecord]) -> Bool {
@@ -59,5 +84,29 @@ struct OwnersFixture: Sendable {
     func settle() async {
         _ = ledger.flush(seconds: 30)
         await withCheckedContinuation { continuation in Coordination.async { continuation.resume() } }
+    }
+
+    /// Returns when this holds. It is asked again behind everything that has been recorded and told meanwhile.
+    func until(_ condition: @Coordination () throws -> Bool) async rethrows {
+        while try !Coordination.sync(condition) { await settle() }
+    }
+
+    /// The texts of the events of this kind, or about this job.
+    func texts(_ kind: String, of job: Int? = nil) throws -> [String] {
+        #expect(ledger.flush(seconds: 30))
+        return try ledger.events(after: 0, limit: 1000).filter {
+            $0.event.kind == kind && (job == nil || $0.event.job == job)
+        }
+        .compactMap(\.event.text)
+    }
+}
+
+extension Inboxes {
+    /// Returns when the inboxes have stopped.
+    func stopped() async {
+        stop()
+        for inbox in all {
+            await withCheckedContinuation { continuation in inbox.afterwards { continuation.resume() } }
+        }
     }
 }

@@ -1,0 +1,183 @@
+import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+
+/// Changes the states of jobs in the window, records each change, and lets the jobs leave.
+@Coordination
+final class JobStates {
+    private let ledger: Ledger
+    private let queues: Queues
+    private let window: Window
+    private let counts: JobCounts
+    private let operations: JobOperations
+    private let disposals: Disposals
+    private let waiters: Waiters
+    private let progress: ProgressBoard
+    private let history: History
+    /// Called when a job has left the window, and when its end is recorded.
+    var left: @Coordination () -> Void = {}
+
+    init(
+        _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ operations: JobOperations,
+        _ disposals: Disposals, _ waiters: Waiters, _ progress: ProgressBoard, _ history: History
+    ) {
+        (self.ledger, self.queues, self.window, self.counts) = (ledger, queues, window, counts)
+        (self.operations, self.disposals, self.waiters) = (operations, disposals, waiters)
+        (self.progress, self.history) = (progress, history)
+    }
+
+    // MARK: - Stopping
+
+    /// Cancels one job. Only one that is not yet publishing can be.
+    func cancel(_ job: Job) {
+        guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
+        job.wish = .cancel
+        if [.running, .waiting].contains(job.record.state) { move(job, to: .cancelling) }
+        job.cancelOperations()
+        settle(job)
+    }
+
+    /// The daemon stops: the job goes back to the queue.
+    func giveBack(_ job: Job) {
+        guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
+        job.wish = .giveBack
+        job.cancelOperations()
+        settle(job)
+    }
+
+    /// A job that has not begun is a row again; false when it has begun.
+    func takeBack(_ job: Job) -> Bool {
+        guard job.record.state == .queued, !job.isToLeave, job.withdraw() else { return false }
+        job.wish = .giveBack
+        settle(job)
+        return true
+    }
+
+    /// A job that is to stop has stopped once none of its operations works any more.
+    func settle(_ job: Job) {
+        guard job.wish != nil, job.phase == .working, job.isStill else { return }
+        // An intent speaks of what is staged: the next try publishes it, or the disposal takes it back.
+        guard let image = job.render.image, job.record.intent == nil else { return stopped(job) }
+        job.phase = .discarding
+        operations.discard(image) { Coordination.async { self.stopped(job) } }
+    }
+
+    private func stopped(_ job: Job) {
+        guard job.phase != .ended else { return }
+        switch job.wish {
+        case .cancel:
+            finish(job, .cancelled)
+            let record = job.record
+            Log.notice("\(record.order.recipe): \(record.path) cancelled (job \(record.id))", of: LogSubject(record))
+        case .wait(let reason): wait(job, .place, reason)
+        case .giveBack, nil:
+            job.record.started = nil
+            job.record.reason = nil
+            finish(job, .queued)
+        }
+    }
+
+    // MARK: - States
+
+    /// The job leaves the window, and waits as a row.
+    func wait(_ job: Job, _ hold: JobRecord.WaitReason, _ reason: String) {
+        job.record.started = nil
+        job.record.reason = reason
+        job.record.hold = hold
+        finish(job, .waiting)
+    }
+
+    func hold(_ id: Int, _ reason: String?) {
+        guard let job = window[id] else { return }
+        switch (job.record.state, reason) {
+        case (.running, .some), (.waiting, .some): move(job, to: .waiting, reason: reason)
+        case (.waiting, nil): move(job, to: .running)
+        default: break
+        }
+    }
+
+    /// Queues were paused, or go on.
+    func showHeld() {
+        for job in window.all { showHeld(job) }
+    }
+
+    /// A rendered job that is not yet being published waits behind a pause of that queue; so does a downloaded job that
+    /// is not yet rendered.
+    func showHeld(_ job: Job) {
+        let isRendered = job.render.state == .finished
+        guard isRendered || job.download?.state == .finished,
+            (isRendered ? job.publish?.hasBegun : job.render.hasBegun) == false
+        else { return }
+        let report = isRendered ? queues.publish.report : queues.render.report
+        hold(job.record.id, report.paused ? report.pauseText : nil)
+    }
+
+    func move(_ job: Job, to state: JobState, reason: String? = nil) {
+        counts.move(from: job.record.state, to: state)
+        job.record.state = state
+        job.record.reason = reason
+        ledger.record(job.record)
+    }
+
+    /// The job leaves the window in its last state, `queued` when the daemon stops, or `waiting`.
+    func finish(_ job: Job, _ state: JobState, done: @escaping @Sendable () -> Void = {}) {
+        job.phase = .ended
+        window.leave(job)
+        // A job that goes back without having begun is a row as before.
+        if state == .queued, job.record.state == .queued {
+            progress.left(job.record)
+            return left()
+        }
+        // Beyond a barrier it is still the same try.
+        let goesOn = state == .waiting && job.record.hold == .barrier
+        job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
+        counts.move(from: job.record.state, to: state)
+        job.record.state = state
+        job.record.finished = state.isFinal ? Timestamp.now() : nil
+        let record = job.record
+        window.beginEnding(record.id)
+        ledger.record(record) { [self] in
+            done()
+            // Once this is recorded nobody asks any more what has been published of it. An intent keeps what was made.
+            if record.intent == nil, state == .failed || (state == .waiting && !goesOn), let image = job.render.image {
+                operations.discard(image)
+            }
+            Coordination.async { [self] in
+                progress.left(record)
+                window.finishEnding(record.id)
+                if state.isFinal {
+                    waiters.stopped(record.id)
+                    disposals.dispose(record)
+                    history.ended(1)
+                }
+                left()
+            }
+        }
+        window.fill(arrived: nil)
+    }
+
+    /// The chains of this row begin with a barrier: it waits there without having been in the window.
+    func arrive(_ record: JobRecord) {
+        var record = record
+        record.arrive()
+        counts.move(from: .queued, to: .waiting)
+        record.state = .waiting
+        window.beginEnding(record.id)
+        ledger.record(record) { [self, id = record.id] in
+            Coordination.async { [self] in
+                window.finishEnding(id)
+                left()
+            }
+        }
+    }
+}
+
+extension JobRecord {
+    /// It has arrived at a barrier.
+    mutating func arrive() {
+        segment += 1
+        hold = .barrier
+        reason = "barrier: waits for the others of batch \(batch ?? 0)"
+    }
+}

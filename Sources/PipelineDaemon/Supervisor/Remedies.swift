@@ -1,0 +1,172 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it
+/// needs is there.
+@Coordination
+final class Remedies: ShortagesDelegate {
+    private let ledger: Ledger
+    private let configuration: ConfigurationInForce
+    private let window: Window
+    private let counts: JobCounts
+    private let shortages: Shortages
+    private let retries: Retries
+    private let strikes: Strikes
+    private let states: JobStates
+
+    init(
+        _ ledger: Ledger, _ configuration: ConfigurationInForce, _ window: Window, _ counts: JobCounts,
+        _ shortages: Shortages, _ retries: Retries, _ strikes: Strikes, _ states: JobStates
+    ) {
+        (self.ledger, self.configuration, self.window, self.counts) = (ledger, configuration, window, counts)
+        (self.shortages, self.retries, self.strikes, self.states) = (shortages, retries, strikes, states)
+        shortages.delegate = self
+    }
+
+    // MARK: - Failing
+
+    func fail(_ job: Job, _ failure: JobFailure) {
+        guard job.phase != .ended else { return }
+        if job.isToLeave { return states.settle(job) }
+        job.record.error = failure.message
+        job.record.advice = failure.advice
+        job.record.failure = failure.class
+        job.record.story?.stage = failure.stage
+        if failure.class.remedy == .room { return waitForRoom(job, failure) }
+        if waitsForResource(job) { return }
+        switch failure.class.remedy {
+        case .later: retryLater(job, failure)
+        case .mended: waitForMending(job, failure)
+        case .none, .room, .alone: end(job, failure)
+        }
+    }
+
+    private func end(_ job: Job, _ failure: JobFailure) {
+        let words = job.record.setbacks == 0 ? "" : "; it was tried \(job.record.setbacks + 1) times"
+        job.record.error = failure.message + words
+        states.finish(job, .failed)
+        if let culprit = failure.culprit { strike(culprit, by: job) }
+        Log.failure(
+            "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)\(words)"
+                + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))",
+            of: LogSubject(job.record, failure))
+    }
+
+    /// Another try after a while, longer each time, and not for ever.
+    private func retryLater(_ job: Job, _ failure: JobFailure) {
+        let retry = configuration.settings.retry
+        guard job.record.setbacks < retry.tries else { return end(job, failure) }
+        job.record.setbacks += 1
+        let pause = retry.pause(before: job.record.setbacks, asked: failure.retryAfter, chance: .random(in: 0...1))
+        let due = Timestamp.now() + pause / .seconds(1)
+        job.record.due = due
+        states.wait(
+            job, .retry,
+            "retry at \(Timestamp.local(due)) (\(job.record.setbacks) of \(retry.tries)): \(failure.message)")
+        Log.notice(
+            "\(job.record.order.recipe): \(job.record.path): \(job.record.reason ?? "") (job \(job.record.id))",
+            of: LogSubject(job.record, failure))
+        retries.make(at: due)
+    }
+
+    /// A job has failed inside this filter. After `CrashStrikes=` different pictures in a row the recipes that use it
+    /// wait until there is another version of it.
+    private func strike(_ filter: String, by job: Job) {
+        let count = strikes.strike(filter, with: job.record.path)
+        guard count >= configuration.settings.crashStrikes, shortages[.filter(filter)] == nil else { return }
+        let pictures = count == 1 ? "picture" : "pictures in a row"
+        let reason = "\(Resource.filter(filter)) has crashed or hung with \(count) \(pictures)"
+        shortages.begin(Shortage(reason: reason, need: .replacement), of: .filter(filter))
+    }
+
+    // MARK: - Waiting for what is missing
+
+    /// A job has met a full outbox, or there is no room for its download.
+    private func waitForRoom(_ job: Job, _ failure: JobFailure) {
+        let spool = configuration.places.spool
+        let folder = job.record.needsDownload ? spool : job.record.order.outbox
+        let place = job.record.needsDownload ? Resource.spool(spool) : .place(folder)
+        FileQueue.async {
+            let room = try? DiskRoom(in: folder)
+            Coordination.async { [self] in
+                guard goesOn(job) else { return }
+                if shortages[place] == nil {
+                    Log.failure("\(job.record.path): \(failure.message)", of: LogSubject(job.record, failure))
+                }
+                shortages.begin(noRoomIn: place, written: failure.written, room)
+                wait(job, for: place)
+            }
+        }
+    }
+
+    /// False when the job was cancelled or given back while a disk was looked at.
+    private func goesOn(_ job: Job) -> Bool {
+        if job.phase == .ended { return false }
+        if job.isToLeave {
+            states.settle(job)
+            return false
+        }
+        return true
+    }
+
+    /// A job has met something that is not there, or not permitted.
+    private func waitForMending(_ job: Job, _ failure: JobFailure) {
+        if let filter = failure.filter {
+            let reason = "\(Resource.filter(filter)) is not loaded"
+            shortages.begin(Shortage(reason: reason, need: .plugin), of: .filter(filter))
+            return wait(job, for: .filter(filter))
+        }
+        let outbox = job.record.order.outbox
+        shortages.lookForPermission(in: outbox) { [self] refusal in
+            guard goesOn(job), !waitsForResource(job) else { return }
+            // The outbox itself is well: it is a matter of one folder in it, and of the jobs that go there.
+            guard let refusal else { return retryLater(job, failure) }
+            let reason = "\(outbox) can't be written: \(refusal.reason)"
+            shortages.begin(Shortage(reason: reason, need: .permission), of: .place(outbox))
+            wait(job, for: .place(outbox))
+        }
+    }
+
+    /// Whether a job failed because something that it needs is known not to be there, and waits for that.
+    private func waitsForResource(_ job: Job) -> Bool {
+        let order = job.record.order
+        guard let missing = shortages.first(where: job.record.needs) ?? shortages.gone(of: [order.inbox, order.outbox])
+        else { return false }
+        wait(job, for: missing)
+        return true
+    }
+
+    private func wait(_ job: Job, for resource: Resource) {
+        states.wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
+    }
+
+    /// Sets the row's work aside if a filter of it is missing: the job would only fail.
+    func setAside(_ row: JobRecord) -> Bool {
+        guard let missing = shortages.first(where: { $0.isFilter && row.order.needs($0) }),
+            let shortage = shortages[missing]
+        else { return false }
+        setAside(missing, because: shortage.reason)
+        return true
+    }
+
+    func setAside(_ resource: Resource, because reason: String) {
+        // No row that is about to be changed is taken.
+        window.hold()
+        ledger.setAside(resource, reason: reason, except: window.ids) { [self] count in
+            Coordination.async { [self] in
+                counts.move(count, from: .queued, to: .waiting)
+                window.goOn()
+            }
+        }
+        for job in window.all where job.record.state == .queued {
+            guard job.record.needs(resource), !job.isToLeave else { continue }
+            job.wish = .wait(reason)
+            job.cancelOperations()
+            states.settle(job)
+        }
+    }
+
+    func bringBack(_ resource: Resource) { retries.queue(waitingFor: resource) }
+}

@@ -1,0 +1,59 @@
+import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The watch for disks that hang")
+struct HangWatchTests {
+    @Test(
+        "a job whose outbox or inbox has not answered for HangTimeout= waits for it; others that need it are set aside")
+    func operations() async throws {
+        try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            #expect(fixture.insert([fixture.job(1), fixture.job(2)]))
+            let (outbox, inbox) = (fixture.job(1).order.outbox, fixture.job(1).order.inbox)
+            let told = AsyncStream<String>.makeStream()
+            let (moves, _) = fixture.moves()
+            let hangs = Coordination.sync { HangWatch(owners.configuration, owners.window, owners.shortages, moves) }
+            @Coordination func watch() {
+                hangs.watch { job, reason in told.continuation.yield("\(job.record.id): \(reason)") }
+            }
+            Coordination.sync {
+                owners.window.fill()
+                guard let job = owners.window[1] else { return }
+                owners.states.move(job, to: .running)
+                job.render.fileWork.begin("\(outbox)/.staging/1.png")
+                for _ in 1...2 { watch() }
+            }
+            var next = told.stream.makeAsyncIterator()
+            #expect(await next.next() == "1: \(outbox) does not answer")
+            await fixture.until { owners.counts[.waiting] == 1 }
+            Coordination.sync {
+                #expect(owners.shortages.problems == ["\(outbox) does not answer; its work goes on when it answers"])
+                owners.shortages.answered(1)
+                owners.window[1]?.render.fileWork.begin("\(inbox)/.pipelined/r/0/1.png")
+            }
+            // The watch goes on as long as something is in work.
+            #expect(await next.next() == "1: \(inbox) does not answer")
+        }
+    }
+
+    @Test("an original that is being moved is watched until it has arrived, although no job is in work")
+    func moves() async throws {
+        try await OwnersFixture.with("[Daemon]\nHangTimeout=1\n") { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            let (moves, _) = fixture.moves()
+            let hangs = Coordination.sync { HangWatch(owners.configuration, owners.window, owners.shortages, moves) }
+            Coordination.sync { hangs.watch { _, _ in } }
+            try await fixture.whileHanging(moves, job) { () async throws in
+                await fixture.until { moves.hangText(among: [1]) != nil }
+            }
+            #expect(try fixture.texts("job", of: 1).first?.hasSuffix("the disk does not answer") == true)
+        }
+    }
+}

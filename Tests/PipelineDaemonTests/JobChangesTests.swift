@@ -1,0 +1,96 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Changes of jobs")
+struct JobChangesTests {
+    /// Four jobs, of which two are in the window.
+    private func with(_ body: (OwnersFixture, JobChanges) async throws -> Void) async throws {
+        try await OwnersFixture.with("Window=2\n") { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert((1...4).map { fixture.job($0) }))
+            let changes = Coordination.sync {
+                fixture.owners.numbers.begin(after: (4, 4, 0))
+                fixture.owners.window.fill()
+                #expect(Set(fixture.owners.window.ids) == [1, 2])
+                return fixture.owners.changes
+            }
+            try await body(fixture, changes)
+        }
+    }
+
+    private func cancel(_ choice: JobChoice, _ changes: JobChanges) async -> Int {
+        await withCheckedContinuation { continuation in
+            Coordination.async { changes.cancel(choice) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    @Test("what is cancelled has ended and is recorded when that is answered, in the window or not; the rest goes on")
+    func cancelled() async throws {
+        try await with { (fixture, changes) async throws in
+            #expect(await cancel(JobChoice(ids: [1, 4, 9]), changes) == 2)
+            #expect(try fixture.ledger.jobs([1, 2, 3, 4]).map(\.state) == [.cancelled, .queued, .queued, .cancelled])
+            #expect(fixture.count(.cancelled) == 2)
+            await fixture.until { Set(fixture.owners.window.ids) == [2, 3] }
+            #expect(await cancel(JobChoice(), changes) == 2)
+            Coordination.sync {
+                #expect(fixture.owners.window.isEmpty && !fixture.owners.counts.isBusy)
+            }
+            #expect(await cancel(JobChoice(), changes) == 0)
+        }
+    }
+
+    @Test("jobs that get a higher priority come before those that are in the window and have not begun")
+    func prioritised() async throws {
+        try await with { (fixture, changes) async throws in
+            let count = await withCheckedContinuation { continuation in
+                Coordination.async {
+                    changes.prioritise(JobChoice(ids: [2, 4]), .high) { continuation.resume(returning: $0) }
+                }
+            }
+            #expect(count == 2)
+            #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [2, 4, 1, 3])
+            await fixture.until { Set(fixture.owners.window.ids).isSuperset(of: [2, 4]) }
+            Coordination.sync { #expect(fixture.owners.window[2]?.record.priority == Priority.high.rank) }
+        }
+    }
+
+    @Test("a job comes after another as long as it has not begun, and leaves the window for that")
+    func dependent() async throws {
+        try await with { (fixture, changes) async throws in
+            func depend(_ id: Int, after other: Int) async -> Ledger.NeedsAnswer {
+                await withCheckedContinuation { continuation in
+                    Coordination.async {
+                        changes.depend(id, after: [other], remove: [], anyway: false) {
+                            continuation.resume(returning: $0)
+                        }
+                    }
+                }
+            }
+            #expect(await depend(2, after: 3) == .done)
+            #expect(try fixture.ledger.job(2)?.hold == .after)
+            await fixture.until { Set(fixture.owners.window.ids) == [1, 3] }
+            Coordination.sync {
+                if let job = fixture.owners.window[1] { fixture.owners.states.move(job, to: .running) }
+            }
+            #expect(await depend(1, after: 3) == .begun(.running))
+            Coordination.sync { #expect(fixture.owners.window[1] != nil) }
+        }
+    }
+
+    @Test("jobs that were brought back are queued behind all others")
+    func again() async throws {
+        try await with { (fixture, changes) async throws in
+            var job = fixture.job(5, .failed)
+            (job.finished, job.disposed, job.error) = (2000, true, "it was broken")
+            #expect(fixture.insert([job]))
+            await withCheckedContinuation { continuation in
+                Coordination.async { [job] in changes.queueAgain([job]) { continuation.resume() } }
+            }
+            #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [1, 2, 3, 4, 5])
+            #expect(fixture.count(.failed) == 0 && fixture.count(.queued) == 5)
+        }
+    }
+}

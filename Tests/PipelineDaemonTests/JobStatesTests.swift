@@ -1,0 +1,121 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The states of jobs, and what follows a failure")
+struct JobStatesTests {
+    /// Jobs of these IDs in the window.
+    private func with(
+        _ settings: String, _ ids: ClosedRange<Int>, _ body: (OwnersFixture, Remedies) async throws -> Void
+    ) async throws {
+        try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert(ids.map { fixture.job($0) }))
+            let owners = fixture.owners
+            let remedies = Coordination.sync {
+                owners.numbers.begin(after: (ids.upperBound, ids.upperBound, 0))
+                owners.window.fill()
+                #expect(owners.window.count == ids.count)
+                return Remedies(
+                    fixture.ledger, owners.configuration, owners.window, owners.counts, owners.shortages,
+                    owners.retries, Strikes(), owners.states)
+            }
+            try await body(fixture, remedies)
+        }
+    }
+
+    @Test("a job in work waits with a reason, goes on without one, and is cancelled only when nothing works on it")
+    func states() async throws {
+        try await with("", 1...1) { (fixture, _) async throws in
+            let owners = fixture.owners
+            Coordination.sync {
+                guard let job = owners.window[1] else {
+                    Issue.record("it is not there")
+                    return
+                }
+                owners.states.hold(1, "not in work yet")
+                #expect(job.record.state == .queued)
+                owners.states.move(job, to: .running)
+                owners.states.hold(1, "paused")
+                #expect(job.record.state == .waiting && owners.counts[.waiting] == 1)
+                owners.states.hold(1, nil)
+                #expect(job.record.state == .running && job.record.reason == nil)
+                job.phase = .publishing
+                owners.states.cancel(job)
+                #expect(job.record.state == .running)
+                job.phase = .working
+                owners.states.cancel(job)
+                #expect(owners.window.isEmpty && owners.counts[.cancelled] == 1 && owners.counts[.running] == 0)
+            }
+            await fixture.settle()
+            #expect(try fixture.ledger.job(1)?.state == .cancelled)
+            #expect(try fixture.texts("job", of: 1).contains("paused"))
+        }
+    }
+
+    @Test("a failure that may pass is tried again as often as Retries= says, and then the job fails")
+    func retried() async throws {
+        try await with("[Daemon]\nRetries=1\n", 1...1) { (fixture, remedies) async throws in
+            let owners = fixture.owners
+            let failure = JobFailure("the disk is away", class: .transient)
+            Coordination.sync { if let job = owners.window[1] { remedies.fail(job, failure) } }
+            await fixture.settle()
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(row.state == .waiting && row.hold == .retry && row.setbacks == 1 && row.due != nil)
+            _ = await withCheckedContinuation { continuation in
+                Coordination.async { owners.retries.queueEarly([1]) { continuation.resume(returning: $0) } }
+            }
+            Coordination.sync { if let job = owners.window[1] { remedies.fail(job, failure) } }
+            await fixture.settle()
+            #expect(try fixture.ledger.job(1)?.error == "the disk is away; it was tried 2 times")
+            #expect(try fixture.ledger.job(1)?.state == .failed)
+        }
+    }
+
+    @Test("a picture at fault fails at once, and costs the filter that crashed with it a strike")
+    func atFault() async throws {
+        try await with("[Daemon]\nCrashStrikes=1\n", 1...1) { (fixture, remedies) async throws in
+            Coordination.sync {
+                var failure = JobFailure("save: it crashed", advice: "look at it", class: .crash)
+                failure.culprit = "save"
+                if let job = fixture.owners.window[1] { remedies.fail(job, failure) }
+                let problem = "the filter 'save' has crashed or hung with 1 picture"
+                #expect(fixture.owners.shortages[.filter("save")]?.reason == problem)
+            }
+            await fixture.settle()
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(row.state == .failed && row.advice == "look at it" && row.failure == .crash)
+        }
+    }
+
+    @Test("a full outbox or a missing filter lets its job wait, and all others that need it, in the window or not")
+    func shortage() async throws {
+        try await with("Window=2\n", 1...2) { (fixture, remedies) async throws in
+            let owners = fixture.owners
+            #expect(fixture.insert([fixture.job(3)]))
+            let outbox = fixture.job(1).order.outbox
+            Coordination.sync {
+                if let job = owners.window[1] { remedies.fail(job, JobFailure("no space", class: .room)) }
+            }
+            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isSettled }
+            #expect(
+                try fixture.ledger.jobs([1, 2, 3]).map(\.reason) == Array(repeating: "no space in \(outbox)", count: 3))
+            Coordination.sync { remedies.bringBack(.place(outbox)) }
+            await fixture.until { owners.counts[.queued] == 3 && owners.window.count == 2 }
+            Coordination.sync {
+                var failure = JobFailure("save: it is not loaded", class: .configuration)
+                failure.filter = "save"
+                owners.shortages.goOn(.place(outbox))
+                if let job = owners.window.all.first { remedies.fail(job, failure) }
+            }
+            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isSettled }
+            #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })
+            // A row that comes now is set aside as well.
+            #expect(fixture.insert([fixture.job(4)]))
+            Coordination.sync { owners.window.fill() }
+            await fixture.until { owners.counts[.waiting] == 4 }
+        }
+    }
+}

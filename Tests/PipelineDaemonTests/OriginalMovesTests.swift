@@ -1,0 +1,152 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import InboxWatching
+import JobLedger
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Moves of originals")
+struct OriginalMovesTests {
+    private func with(
+        _ body: (OwnersFixture, OriginalMoves, StuckOriginals) async throws -> Void
+    ) async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let (moves, stuck) = fixture.moves()
+            try await body(fixture, moves, stuck)
+        }
+    }
+
+    @Test("each original is moved once, and the folders that it leaves empty are removed")
+    func once() async throws {
+        try await with { (fixture, moves, _) async throws in
+            let folder = "\(fixture.places.spool)/1"
+            let job = try fixture.ended(1, .cancelled, at: "\(folder)/1.png")
+            #expect(fixture.insert([job]))
+            let recording = Gate()
+            fixture.ledger.whenDurable { recording.wait() }
+            let another = "\(fixture.places.state)/another"
+            #expect(link(job.source, another) == 0)
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(!fixture.exists(folder))
+            // Whatever lies there before the move is recorded is not the job's.
+            try FileSystem.makeFolders(folder)
+            #expect(link(another, job.source) == 0)
+            #expect(moves.move([job], of: job.order.inbox).isEmpty)
+            #expect(fixture.exists(job.source))
+            recording.open()
+            #expect(fixture.ledger.flush(seconds: 30))
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+            #expect(try fixture.ledger.job(1)?.source == "\(fixture.places.cancelled)/r/1.png")
+        }
+    }
+
+    @Test("an original that can't be moved stays, which is told once, and goes when it can be")
+    func stays() async throws {
+        try await with { (fixture, moves, stuck) async throws in
+            let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            // Its folder's name is taken.
+            try fixture.write("", to: "\(fixture.places.failed)/r")
+            for _ in 1...2 { #expect(moves.move([job], of: job.order.inbox) == [1]) }
+            let reason = try #require(stuck.reason(for: 1))
+            #expect(reason.hasPrefix("its original stays at \(job.source): "))
+            #expect(try fixture.texts("job", of: 1) == [reason])
+            #expect(try fixture.ledger.job(1)?.isOver == false)
+            try FileSystem.remove("\(fixture.places.failed)/r")
+            #expect(moves.move([job], of: job.order.inbox) == [])
+            #expect(stuck.reason(for: 1) == nil)
+            let place = "\(fixture.places.failed)/r/1.png"
+            #expect(try fixture.texts("job", of: 1).last == "its original could be moved now, to \(place)")
+            #expect(fixture.exists(place) && fixture.exists(Explanation.path(of: place)))
+        }
+    }
+
+    @Test("a move that hangs is told once, and holds up what has ended in its inbox, and no other")
+    func hangs() async throws {
+        try await with { (fixture, moves, _) async throws in
+            let job = try fixture.ended(1, .failed, at: "\(fixture.places.spool)/1/1.png")
+            var (behind, elsewhere) = (fixture.job(2, .done), fixture.job(4, .done))
+            (behind.finished, elsewhere.finished) = (2000, 2000)
+            elsewhere.order.inbox = "\(fixture.places.inbox)/s"
+            #expect(fixture.insert([job, behind, fixture.job(3), elsewhere]))
+            try await fixture.whileHanging(moves, job) { () async throws in
+                Coordination.sync {
+                    #expect(moves.areUnderWay)
+                    moves.lookForHangs(since: .now() - .seconds(3600))
+                    #expect(moves.hangText(among: nil) == nil)
+                    for _ in 1...2 { moves.lookForHangs(since: .now()) }
+                    let text = moves.hangText(among: nil)
+                    #expect(text?.hasPrefix("job 1: its original is being moved from \(job.source)") == true)
+                    #expect([[1], [2], [3], [4]].map { moves.hangText(among: $0) } == [text, text, nil, nil])
+                }
+                #expect(try fixture.texts("job", of: 1).count == 1)
+            }
+            Coordination.sync {
+                #expect(!moves.areUnderWay)
+                #expect(moves.hangText(among: nil) == nil)
+            }
+        }
+    }
+
+    @Test("originals that stay are tried again until none is left; one that is brought back is forgotten")
+    func triedAgain() async throws {
+        try await with { (fixture, _, stuck) async throws in
+            let (tries, tried) = AsyncStream<Void>.makeStream()
+            Coordination.sync { stuck.tryAgain = { tried.yield() } }
+            for id in 1...3 { stuck.add(fixture.job(id, .done), because: "reason \(id)") }
+            for await _ in tries { break }
+            Coordination.sync {
+                #expect(stuck.text(among: nil) == "job 1: reason 1; this is tried again (and 2 more)")
+                #expect(stuck.text(among: [2, 9]) == "job 2: reason 2; this is tried again")
+                stuck.forget([1])
+                #expect(stuck.reason(for: 1) == nil)
+                stuck.keep([], of: "/another")
+                #expect(stuck.text(among: nil) == "job 2: reason 2; this is tried again (and 1 more)")
+                stuck.keep([3], of: fixture.job(1).order.inbox)
+                #expect(stuck.text(among: nil) == "job 3: reason 3; this is tried again")
+            }
+            for await _ in tries { break }
+        }
+    }
+}
+
+extension OwnersFixture {
+    /// Owners beside those of the fixture, which a test can ask.
+    func moves() -> (OriginalMoves, StuckOriginals) {
+        Coordination.sync {
+            let stuck = StuckOriginals(ledger, owners.waiters)
+            let moves = OriginalMoves(ledger, places, ClaimFolders(root: "r"), Publisher(), owners.waiters, stuck)
+            return (moves, stuck)
+        }
+    }
+
+    /// Moves the original of a failed job, whose explanation hangs until `body` has returned: nobody reads the pipe that
+    /// lies in its place.
+    func whileHanging(
+        _ moves: OriginalMoves, _ job: JobRecord, _ body: () async throws -> Void
+    ) async throws {
+        let pipe = Explanation.path(of: "\(places.failed)/r/\(job.id).png") + ".new"
+        try FileSystem.makeFolders(FileSystem.folder(of: pipe))
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let moved = DispatchGroup()
+        DispatchQueue(label: "test").async(group: moved) { moves.move([job], of: job.order.inbox) }
+        await until { moves.areUnderWay }
+        let result = await Result { try await body() }
+        let reader = try Descriptor.open(pipe, O_RDONLY)
+        await withCheckedContinuation { continuation in moved.notify(queue: .main) { continuation.resume() } }
+        withExtendedLifetime(reader) {}
+        try result.get()
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,0 +1,97 @@
+import DaemonRuntime
+import Foundation
+import PipelineModel
+import Synchronization
+import SystemCalls
+import Testing
+import WorkerPools
+
+@testable import PipelineDaemon
+
+@Suite("Reloads")
+struct ReloadsTests {
+    /// With a real worker that tries the real filters.
+    private func with(_ body: (OwnersFixture, Reloads) async throws -> Void) async throws {
+        let worker = try #require(Places.renderWorker)
+        try await OwnersFixture.with(program: worker, plugins: [Places.ownPlugins]) {
+            (fixture: OwnersFixture) async throws -> Void in
+            try await body(fixture, Coordination.sync { fixture.owners.reloads })
+            await withCheckedContinuation { continuation in
+                Coordination.sync { fixture.owners.pool }.stop { continuation.resume() }
+            }
+        }
+    }
+
+    private func reload(_ reloads: Reloads) async -> Reloaded {
+        await withCheckedContinuation { continuation in
+            Coordination.async { reloads.reload { continuation.resume(returning: $0) } }
+        }
+    }
+
+    @Test("the configuration is in force when all of it is right; until then the one from before is, and that is said")
+    func allOrNothing() async throws {
+        try await with { (fixture, reloads) async throws in
+            let told = Mutex<[String]>([])
+            Coordination.sync {
+                reloads.adopted = { told.withLock { $0.append("adopted") } }
+                reloads.refused = { told.withLock { $0.append("refused") } }
+            }
+            func window() -> Int { Coordination.sync { fixture.owners.configuration.settings.window } }
+            let file = fixture.places.mainConfiguration
+            try fixture.write("[Queues]\nWindow=9\n", to: file)
+            #expect(await reload(reloads).problems.isEmpty)
+            #expect(window() == 9 && told.withLock { $0 } == ["adopted"])
+
+            try fixture.write("[Queues]\nWindow=10\nRendre=1\n", to: file)
+            #expect(await reload(reloads).problems.count == 1)
+            #expect(window() == 9 && told.withLock { $0 } == ["adopted", "refused"])
+            let problem = Coordination.sync { reloads.problem }
+            #expect(problem?.hasPrefix("the configuration is the one from before the reload: ") == true)
+
+            try fixture.write("[Queues]\nWindow=10\n", to: file)
+            #expect(await reload(reloads).problems.isEmpty)
+            #expect(window() == 10 && Coordination.sync { reloads.problem } == nil)
+        }
+    }
+
+    @Test("those who ask while a reload is under way share the next, which reads what they have written")
+    func shared() async throws {
+        try await with { (fixture, reloads) async throws in
+            let adopted = Mutex(0)
+            Coordination.sync { reloads.adopted = { adopted.withLock { $0 += 1 } } }
+            async let first = reload(reloads)
+            await fixture.settle()
+            try fixture.write("[Queues]\nWindow=9\n", to: fixture.places.mainConfiguration)
+            async let second = reload(reloads)
+            async let third = reload(reloads)
+            let problems = await [first, second, third].flatMap(\.problems)
+            #expect(problems.isEmpty)
+            #expect(adopted.withLock { $0 } == 2)
+            #expect(Coordination.sync { fixture.owners.configuration.settings.window } == 9)
+        }
+    }
+
+    @Test("a filter whose copy is damaged is looked for in its file, and reloads go on behind that")
+    func filter() async throws {
+        try await with { (fixture, reloads) async throws in
+            #expect(await reload(reloads).problems.isEmpty)
+            await withCheckedContinuation { continuation in
+                Coordination.async {
+                    // No recipe knows such a filter: nothing is done.
+                    reloads.look(for: "nothing") { Issue.record("there is no such filter") }
+                    reloads.look(for: "noir") { continuation.resume() }
+                }
+            }
+            #expect(await reload(reloads).problems.isEmpty)
+        }
+    }
+
+    @Test("a worker that does not start refuses the reload")
+    func noWorker() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let reloads = Coordination.sync { fixture.owners.reloads }
+            #expect(await reload(reloads).problems.count == 1)
+            #expect(Coordination.sync { reloads.problem } != nil)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DaemonRuntime
+import PipelineModel
+import Synchronization
+import Testing
+
+@testable import JobLedger
+@testable import PipelineDaemon
+
+@Suite("Repeated reads")
+struct RepeatedReadsTests {
+    /// Fills the window again, as the owners do, and keeps what it is told.
+    @Coordination
+    private final class Reader: ReadsDelegate {
+        let window: Window
+        let told = AsyncStream<RepeatedReads.Missed>.makeStream()
+        var changes = 0
+
+        init(_ window: Window) { self.window = window }
+
+        func readAgain(_ missed: RepeatedReads.Missed) {
+            window.fill()
+            told.continuation.yield(missed)
+        }
+
+        func readingChanged() { changes += 1 }
+    }
+
+    @Test("all reads that have failed are repeated together, and once")
+    func together() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
+            let reader = Coordination.sync { Reader(fixture.owners.window) }
+            Coordination.sync {
+                reads.delegate = reader
+                reads.missed(ended: [1])
+                reads.missedBacklog()
+                reads.missed(ended: [2])
+            }
+            var told = reader.told.stream.makeAsyncIterator()
+            let first = await told.next()
+            #expect(first?.ended == [1, 2] && first?.backlog == true)
+            Coordination.sync { reads.missed(ended: [3]) }
+            let second = await told.next()
+            #expect(second?.ended == [3] && second?.backlog == false)
+            await fixture.until { reader.changes == 2 }
+        }
+    }
+
+    @Test("rows that can't be read come into the window as soon as they can, and the problem is known until then")
+    func rows() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert([fixture.job(1)]))
+            let reads = Coordination.sync { RepeatedReads(fixture.ledger) }
+            let reader = Coordination.sync { Reader(fixture.owners.window) }
+            fixture.ledger.readFailed { Coordination.async { reads.later() } }
+            // Another process may do so; queued rows are found by this index.
+            let other = try Database(path: fixture.places.ledger)
+            let index = try #require(
+                try other.first("SELECT sql FROM sqlite_master WHERE name = 'jobs_to_render'") { $0.text(0) })
+            try other.run("DROP INDEX jobs_to_render")
+            Coordination.sync {
+                reads.delegate = reader
+                fixture.owners.window.fill()
+                #expect(fixture.owners.window.isEmpty)
+            }
+            #expect(fixture.ledger.unreadableReason?.contains("no such index: jobs_to_render") == true)
+            var told = reader.told.stream.makeAsyncIterator()
+            // The first repetition fails as well, and asks for the next.
+            _ = await told.next()
+            try other.run(index)
+            await fixture.until { fixture.owners.window.ids == [1] }
+            #expect(fixture.ledger.unreadableReason == nil)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import InboxWatching
+import JobLedger
+import PipelineModel
+import SystemCalls
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Returns")
+struct ReturnsTests {
+    private func returns(_ fixture: OwnersFixture) -> Returns {
+        let claims = ClaimFolders(root: "r")
+        return Returns(OriginalPlaces(ledger: fixture.ledger, places: fixture.places, claims: claims), Publisher())
+    }
+
+    /// A job that is over, with its original in failed/.
+    private func failed(_ id: Int, _ fixture: OwnersFixture) throws -> JobRecord {
+        var job = try fixture.ended(id, .failed, at: "\(fixture.places.failed)/r/\(id).png")
+        job.disposed = true
+        return job
+    }
+
+    @Test(
+        "an original is brought back to where work begins, for another order, and somebody who comes later is told so")
+    func broughtBack() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let (job, returns) = (try failed(1, fixture), returns(fixture))
+            let text = Explanation.path(of: job.source)
+            try fixture.write("why", to: text)
+            #expect(fixture.insert([job]))
+            var order = job.order
+            order.priority = .high
+            let outcome = returns.takeBack([Returns.Wanted(job: job, order: order)])
+            let place = Spool.place(bringingBack: 1, as: "1.png", in: fixture.places.spool)
+            #expect(outcome.brought.map(\.source) == [place])
+            #expect(outcome.brought.first?.order == order)
+            #expect(outcome.brought.first?.priority == Priority.high.rank)
+            #expect(fixture.exists(place) && !fixture.exists(job.source) && !fixture.exists(text))
+            #expect(try fixture.ledger.job(1)?.returns == place)
+            let second = returns.takeBack([Returns.Wanted(job: job, order: order)])
+            #expect(second.brought.isEmpty && second.lost.isEmpty && second.others == [1])
+            #expect(returns.inboxes.isEmpty)
+        }
+    }
+
+    @Test("jobs of one name are brought back to places of their own")
+    func sameName() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var (first, second) = (try failed(1, fixture), try failed(2, fixture))
+            let inbox = "\(fixture.places.inbox)/r"
+            for folder in [inbox, "\(inbox)/.pipelined"] { try FileSystem.makeFolders(folder, mode: 0o700) }
+            (first.path, first.origin, second.path, second.origin) = ("a.png", .claimed, "a.png", .claimed)
+            #expect(fixture.insert([first, second]))
+            let outcome = returns(fixture).takeBack([first, second].map { Returns.Wanted(job: $0, order: $0.order) })
+            #expect(outcome.lost.isEmpty)
+            #expect(outcome.brought.map(\.source) == (0...1).map { "\(inbox)/.pipelined/r/\($0)/a.png" })
+            #expect(outcome.brought.map { fixture.exists($0.source) } == [true, true])
+        }
+    }
+
+    @Test("an original that is gone is lost, and its job stays over")
+    func lost() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try failed(1, fixture)
+            #expect(fixture.insert([job]))
+            try FileSystem.remove(job.source)
+            let outcome = returns(fixture).takeBack([Returns.Wanted(job: job, order: job.order)])
+            #expect(outcome.brought.isEmpty && outcome.lost.map(\.job) == [1])
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+
+    @Test("a return that a crash broke off is undone, wherever the original lies")
+    func brokenOff() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let (moved, unmoved) = (try failed(1, fixture), try failed(2, fixture))
+            #expect(fixture.insert([moved, unmoved]))
+            let places = [1, 2].map { "\(fixture.places.spool)/retry-\($0)/\($0).png" }
+            let begun = fixture.ledger.begin([
+                Ledger.Return(job: 1, place: places[0]), Ledger.Return(job: 2, place: places[1]),
+            ])
+            #expect(begun == [1, 2])
+            try FileSystem.makeFolders(FileSystem.folder(of: places[0]))
+            try FileSystem.renameWithoutReplacing(moved.source, places[0])
+
+            let returns = returns(fixture)
+            try returns.begin()
+            #expect(returns.inboxes == [moved.order.inbox])
+            let (ended, lost) = try returns.end(in: moved.order.inbox)
+            #expect(ended == [1, 2] && lost.isEmpty && returns.inboxes.isEmpty)
+            // The first is to be moved back, and the second is where it was.
+            let rows = try fixture.ledger.jobs([1, 2])
+            #expect(rows.map(\.source) == [places[0], unmoved.source])
+            #expect(rows.map(\.isOver) == [false, true])
+            #expect(rows.allSatisfy { $0.returns == nil })
+        }
+    }
+
+    @Test("a return whose disk does not tell where the original lies is undone when it does")
+    func later() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            var job = try failed(1, fixture)
+            job.origin = .claimed
+            let inbox = job.order.inbox
+            #expect(fixture.insert([job]))
+            #expect(fixture.ledger.begin([Ledger.Return(job: 1, place: "\(inbox)/.pipelined/r/0/1.png")]) == [1])
+            let returns = returns(fixture)
+            try returns.begin()
+            // The inbox is away.
+            #expect(try returns.end(in: inbox).lost.map(\.job.id) == [1])
+            #expect(returns.inboxes == [inbox])
+            for folder in [inbox, "\(inbox)/.pipelined"] { try FileSystem.makeFolders(folder, mode: 0o700) }
+            #expect(try returns.end(in: inbox).lost.isEmpty)
+            #expect(returns.inboxes.isEmpty)
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+import Synchronization
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The shutdown")
+struct ShutdownTests {
+    private func stop(_ fixture: OwnersFixture) async {
+        await withCheckedContinuation { continuation in
+            Coordination.async {
+                fixture.owners.shutdown.begin { continuation.resume() }
+                // A second stop changes nothing, and nobody is called for it.
+                fixture.owners.shutdown.begin { Issue.record("there was a stop already") }
+            }
+        }
+    }
+
+    @Test("jobs that have not begun are rows again, in their order, and none is taken any more")
+    func queued() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert((1...3).map { fixture.job($0) }))
+            Coordination.sync {
+                fixture.owners.window.fill()
+                #expect(fixture.owners.window.count == 3)
+            }
+            await stop(fixture)
+            #expect(fixture.insert([fixture.job(4)]))
+            Coordination.sync {
+                #expect(fixture.owners.shutdown.isStopping)
+                fixture.owners.window.fill()
+                #expect(fixture.owners.window.isEmpty)
+            }
+            #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [1, 2, 3, 4])
+            await fixture.settle()
+        }
+    }
+
+    @Test("a job that is in work when DrainTimeout= is over goes back to the queue")
+    func running() async throws {
+        let settings = "Render=1\n[Daemon]\nDrainTimeout=0\nCancelGrace=0\n"
+        try await OwnersFixture.with(settings) { (fixture: OwnersFixture) async throws -> Void in
+            let owners = fixture.owners
+            let job = fixture.job(1)
+            try fixture.write("picture", to: job.source)
+            #expect(fixture.insert([job]))
+            Coordination.sync { owners.window.fill() }
+            // No worker starts, so it does not get further.
+            await fixture.until { owners.window[1]?.render.state == .executing && owners.counts[.running] == 1 }
+            await stop(fixture)
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(row.state == .queued && row.started == nil)
+            Coordination.sync { #expect(owners.window.isEmpty && owners.counts[.queued] == 1) }
+        }
+    }
+
+    @Test("the originals of jobs that have ended are moved before the stop is over")
+    func originals() async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            let job = try fixture.ended(1, .cancelled, at: "\(fixture.places.spool)/1/1.png")
+            #expect(fixture.insert([job]))
+            Coordination.sync { fixture.owners.disposals.dispose(job) }
+            await stop(fixture)
+            #expect(fixture.exists("\(fixture.places.cancelled)/r/1.png"))
+            #expect(try fixture.ledger.job(1)?.isOver == true)
+        }
+    }
+}

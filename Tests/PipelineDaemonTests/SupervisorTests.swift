@@ -1,0 +1,95 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import Synchronization
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("The supervisor")
+struct SupervisorTests {
+    private let intent = PublishIntent(steps: [.init(staging: "/staging", target: "/out/1.png", conflict: .number)])
+
+    /// Two jobs in the window.
+    private func with(_ body: (OwnersFixture, Supervisor) async throws -> Void) async throws {
+        try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
+            #expect(fixture.insert((1...2).map { fixture.job($0) }))
+            let supervisor = Coordination.sync {
+                fixture.owners.window.fill()
+                return fixture.owners.window.delegate as? Supervisor
+            }
+            try await body(fixture, try #require(supervisor))
+        }
+    }
+
+    private func intend(_ id: Int, _ supervisor: Supervisor) async -> Bool {
+        await withCheckedContinuation { continuation in
+            Coordination.async { supervisor.intend(id, intent) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    @Test("a job whose chain begins with a barrier arrives there without having been in the window")
+    func barrier() async throws {
+        try await with { (fixture, _) async throws in
+            var job = fixture.job(3)
+            job.batch = 1
+            let chain = try Chain(parsing: "barrier | save", catalog: .builtIn)
+            job.order.outputs = [RecipeOutput(name: nil, chain: chain)]
+            fixture.ledger.insert([job], batch: BatchRecord(id: 1, isOpen: true))
+            #expect(fixture.ledger.flush(seconds: 30))
+            Coordination.sync {
+                fixture.owners.counts.add(to: .queued)
+                fixture.owners.window.fill()
+                #expect(fixture.owners.window[3] == nil && fixture.owners.counts[.waiting] == 1)
+            }
+            await fixture.until { fixture.owners.window.isSettled }
+            let row = try #require(try fixture.ledger.job(3))
+            #expect(row.state == .waiting && row.hold == .barrier && row.segment == 1)
+            #expect(row.reason == "barrier: waits for the others of batch 1")
+        }
+    }
+
+    @Test(
+        "the intent is durable before the renames, and from then on the job can't be cancelled; one that leaves has none"
+    )
+    func intent() async throws {
+        try await with { (fixture, supervisor) async throws in
+            #expect(await intend(1, supervisor))
+            #expect(try fixture.ledger.job(1)?.intent == intent)
+            Coordination.sync {
+                let (first, second) = (fixture.owners.window[1], fixture.owners.window[2])
+                if let first { fixture.owners.states.cancel(first) }
+                #expect(fixture.owners.window[1] != nil)
+                second?.wish = .cancel
+            }
+            #expect(await !intend(2, supervisor))
+            #expect(await !intend(3, supervisor))
+            #expect(try fixture.ledger.job(2)?.intent == nil)
+        }
+    }
+
+    @Test("a published job is done before that is told, without the trouble of its earlier tries")
+    func concluded() async throws {
+        try await with { (fixture, supervisor) async throws in
+            #expect(await intend(1, supervisor))
+            await withCheckedContinuation { continuation in
+                Coordination.async {
+                    fixture.owners.window[1]?.record.error = "a disk was away"
+                    fixture.owners.window[1]?.record.failure = .transient
+                    let published = intent.steps.map { Publisher.Published(step: $0) }
+                    supervisor.conclude(1, published) { continuation.resume() }
+                }
+            }
+            let row = try #require(try fixture.ledger.job(1))
+            #expect(row.state == .done && row.outputs == ["/out/1.png"] && row.intent == nil)
+            #expect(row.error == nil && row.failure == nil && row.finished != nil)
+            Coordination.sync {
+                #expect(fixture.owners.window.ids == [2] && fixture.owners.counts[.done] == 1)
+            }
+            // Nobody waits for a job that is not there.
+            await withCheckedContinuation { continuation in
+                Coordination.async { supervisor.conclude(9, []) { continuation.resume() } }
+            }
+        }
+    }
+}
