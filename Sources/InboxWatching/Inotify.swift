@@ -7,7 +7,7 @@ import SystemCalls
 /// Reports what changes in a tree of folders. It belongs to its inbox's queue.
 final class Inotify {
     enum Event {
-        /// Something of a file has changed.
+        /// A file's content or attributes have changed.
         case changed(String)
         case made(String)
         /// Somebody who has it open has written to it.

@@ -24,7 +24,7 @@ package final class GatedQueue: Sendable {
     private let automatic: @Sendable () -> Int
     /// Operations begin one by one in the order in which they become ready.
     private let isSerial: Bool
-    /// It never gets a barrier block: adding a cancelled operation while one is pending deadlocks.
+    /// It never gets a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
     private let tracer = Mutex<Trace?>(nil)
@@ -51,7 +51,7 @@ package final class GatedQueue: Sendable {
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // Held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
+            // It is held before Foundation starts it on any thread: the order counts, not the arrival.
             if !isSerial, operation.dependencies.isEmpty { gate.hold(operation, isStarted: false) }
         }
         operation.join(self, subject)
@@ -61,7 +61,7 @@ package final class GatedQueue: Sendable {
     /// Called with each change of an operation's state; nil ends that.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Answers as long as Foundation starts what is added, whatever is paused or full.
+    /// Answers as long as Foundation starts operations, even when the queue is paused or full.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
@@ -74,7 +74,7 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// When this returns, nothing new is let in. Without a reason the former one stays. Returns the reason in force.
+    /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
         gate.withLock {
@@ -92,7 +92,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// A pause of its own while something is not well.
+    /// A second pause, beside the user's, while something is wrong.
     package func hold(_ hold: Bool) {
         gate.withLock { if hold { $0.holds.insert(.trouble) } else { $0.holds.remove(.trouble) } }
         pump()
@@ -119,7 +119,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// Asks `automatic` again; true when that is another number, and in force.
+    /// Asks `automatic` again; true when the number has changed, and is in force.
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in
