@@ -30,7 +30,7 @@ final class Transfer {
     /// Whether the body is the wanted picture; nil before the body has begun.
     private var isWanted: Bool?
     private var dropped = 0
-    /// How far the staging file goes.
+    /// The length of the staging file.
     private(set) var received: Int64
     private(set) var total: Int64?
     private var refused: Address?
@@ -88,7 +88,7 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
-        // The request asks for unencoded bytes. A body that comes encoded all the same is decoded, and its decoded size
+        // The request asks for unencoded bytes. A body that still comes encoded is decoded, and its decoded size
         // counts.
         ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
         ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
@@ -347,8 +347,7 @@ final class Transfer {
         }
     }
 
-    /// How a later try can get the rest: of the bytes that have come now, or of an earlier try's, if they are
-    /// untouched.
+    /// How a later try can get the rest, after the bytes of this try, or after an earlier try's untouched bytes.
     var kept: FetchResume? {
         if isWanted == true { return resume }
         return [206, 416].contains(header.status) ? nil : request.resume

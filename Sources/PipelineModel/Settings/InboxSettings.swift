@@ -1,6 +1,6 @@
-/// How new files in an inbox are noticed.
+/// The way in which new files in an inbox are noticed.
 public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// inotify is used where the file system tells of changes, else polling.
+    /// inotify is used where the file system reports changes, else polling.
     case auto
     case inotify
     case poll

@@ -1,4 +1,4 @@
-/// Stages that show a chain's picture in between, or wait for others.
+/// Stages that keep a chain's intermediate picture, or wait for other pictures.
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(

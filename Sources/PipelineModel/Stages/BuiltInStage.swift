@@ -1,4 +1,4 @@
-/// A stage that needs no plugin. A new one takes a file beside this one and a word in `all`.
+/// A stage that needs no plugin. A new stage takes a file beside this one and a word in `all`.
 struct BuiltInStage: Sendable {
     static let all = [resize, tee, barrier, save]
 

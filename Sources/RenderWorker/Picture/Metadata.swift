@@ -10,7 +10,7 @@ enum Metadata: String {
         "orientation", "resolution-unit",
     ]
 
-    /// Meant for a picture whose pixels were decoded elsewhere.
+    /// Copies the metadata to a picture whose pixels were decoded elsewhere.
     static func copy(from file: Picture, to picture: Picture) throws -> Picture {
         let image = file.image
         let result = try picture.then {

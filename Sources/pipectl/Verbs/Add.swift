@@ -66,7 +66,7 @@ extension Verb {
             return try context.waitFor(added.ids, batch: added.batch) == .done ? code : .failed
         })
 
-    /// A failure of one file alone leaves the others their turn.
+    /// The failure of one file, after which the others go on.
     private static func concerning(_ file: String, _ error: any Error) -> Failure? {
         switch error {
         case let failure as Failure where failure.name == "CannotRead": failure
@@ -142,7 +142,7 @@ private enum Addition {
     private func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(name): \(why)", .failed) }
 
     private func open(_ file: String) throws -> Descriptor {
-        // Non-blocking, for opening a named pipe would wait for its writer.
+        // Opening a named pipe would wait for its writer.
         let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         switch try descriptor.status().st_mode & S_IFMT {
         case S_IFREG: return descriptor

@@ -95,7 +95,7 @@ struct Waiting {
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
-    /// Without a terminal the reasons are said once, on standard error, and only when all remaining jobs wait.
+    /// Without a terminal the reasons are printed once, on standard error, and only when all remaining jobs wait.
     private mutating func tell(_ some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }
