@@ -15,11 +15,11 @@ extension Option {
 extension Verb {
     static let add = Verb(
         name: "add",
-        summary: "hand pictures to the daemon, wherever they lie, or URLs",
+        summary: "hand pictures or URLs to the daemon",
         usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] [--wait]",
         discussion: [
-            "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
-            "a copy has been taken when the job is printed. The picture of an http or https URL is downloaded.",
+            "pipectl opens the files itself, so the daemon needs no right to read them. The files stay as they",
+            "are: the daemon has a copy when the job is printed. The picture of an http or https URL is downloaded.",
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
             "Several pictures make one batch, whose number is printed. A line of a list that is no URL is a job that has",
             "failed; then the exit code is 1.",
