@@ -5,7 +5,7 @@ extension ControlInterface {
         # Shows, cancels and tunes a running pipelined.
         # Times are ISO 8601 in UTC. A job's state is one of: waiting (always with a reason), queued, running, cancelling, done,
         # failed, cancelled.
-        # A call speaks of at most \(mostIDs) IDs. A reason has at most \(longestReason) bytes, a chain \(longestChain).
+        # A call names at most \(mostIDs) IDs. A reason has at most \(longestReason) bytes, a chain \(longestChain).
         # A client that sends a call longer than MaxCall=, or reads none of its answers for StallTimeout=, is closed.
         interface org.pipelined.Control
         
@@ -36,7 +36,7 @@ extension ControlInterface {
         
         type Picture (format: string, width: int, height: int, bytes: int)
         
-        # `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
+        # `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.
         # `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
         # class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
         # `due` is the time of the next try.
@@ -48,18 +48,18 @@ extension ControlInterface {
         )
         
         # `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
-        # works, if it can be told.
+        # works, if it is known.
         type Operation (
           kind: string, queue: string, state: string, started: ?string, finished: ?string, detail: ?string,
           attempt: int, worker: ?int, read: ?int, written: ?int, failure: ?string, progress: ?Progress
         )
         
-        # The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in jobs, where
-        # failed and cancelled ones count as done. `total` is null while it is not known. `rate` is the recent number of units a second,
-        # and `remaining` is in seconds: both are null as long as they can't be told, as during a pause.
+        # The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in
+        # jobs, where failed and cancelled jobs count as done. `total` is null while it is not known. `rate` is the recent
+        # number of units a second, and `remaining` is in seconds: both are null while they are unknown, as during a pause.
         type Progress (unit: string, done: int, total: ?int, fraction: ?float, rate: ?float, remaining: ?float)
         
-        # `fraction` covers all operations of the job; `operation` is the one that works, and `progress` is its own.
+        # `fraction` covers all operations of the job; `operation` is the working one, and `progress` belongs to it.
         type JobProgress (job: Job, fraction: float, operation: ?string, progress: ?Progress)
         
         type BatchProgress (batch: Batch, progress: Progress)
@@ -81,7 +81,7 @@ extension ControlInterface {
           waiting: int, queued: int, running: int, cancelling: int, done: int, failed: int, cancelled: int
         )
         
-        # Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
+        # A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
         # (its original lies where it belongs, too, so nothing of the job is left to do), `batch` (`text` is `arrived`
         # when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
         # before `cursor` are not in the log any more).
@@ -91,7 +91,7 @@ extension ControlInterface {
         
         type PlannedOperation (kind: string, queue: string, does: string)
         
-        # How the pixels of an output would be read, and why so.
+        # How the pixels of an output would be read, and why.
         type Decoding (output: ?string, path: string)
         
         # `picture` is from the header of an opened picture; `problem` says why it can't be read.
@@ -125,9 +125,8 @@ extension ControlInterface {
         
         method Status() -> (status: Overview)
         
-        # Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files
-        # that still settle in an inbox are in Status alone. If there are many reasons, the rarer ones are told
-        # together.
+        # Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files that
+        # still settle in an inbox are in Status alone. If there are many reasons, the rarer ones count together.
         method WhyWaiting(ids: []int, batch: ?int) -> (waiting: []Waiting)
         
         # The files that are left alone, with the reason, in the order of their paths; with `more`, in several replies.
@@ -169,10 +168,10 @@ extension ControlInterface {
         # With `more`, sends the changes since the cursor, then new ones; without a cursor, only new ones.
         method Watch(cursor: ?int) -> (events: []Event)
         
-        # Tells the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since there was such a
-        # job), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in `unfinished` and `running`.
-        # With `batch`, it tells of that one alone. With `more`, it sends each change, at most \(progressRate) times a second, until the batch
-        # has ended.
+        # Reports the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since such a
+        # job exists), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in
+        # `unfinished` and `running`. With `batch`, it reports that batch alone. With `more`, it sends each change, at most
+        # \(progressRate) times a second, until the batch has ended.
         method Progress(batch: ?int) -> (
           batches: []BatchProgress, others: Progress, jobs: []JobProgress, unfinished: int, running: int
         )
@@ -184,8 +183,8 @@ extension ControlInterface {
         # at least one.
         method CancelMatching(batch: ?int, recipe: ?string, states: []string) -> (cancelled: int)
         
-        # Makes a job that has not begun wait for others, or for some of them no more. When one of them fails or is cancelled, the job
-        # fails as well, unless `anyway`.
+        # Makes a job that has not begun wait for others, or stop waiting for some. When one of them fails or is cancelled, the
+        # job fails as well, unless `anyway`.
         method Depend(id: int, after: []int, remove: []int, anyway: bool) -> (job: Job)
         
         # `priority` is low, normal or high. It applies to jobs that have not begun, either the named ones or those of a batch.
@@ -195,7 +194,7 @@ extension ControlInterface {
         # tried at once.
         method Retry(ids: []int, states: []string) -> (retried: []int)
         
-        # Without a queue it pauses download, render and publish. It answers when nothing new starts.
+        # Pauses a queue, or without one download, render and publish. It answers when nothing new starts.
         method Pause(queue: ?string, reason: ?string) -> (queues: [string]Queue)
         method Resume(queue: ?string) -> (queues: [string]Queue)
         
@@ -344,7 +343,7 @@ public enum Control {
             self.bytes = bytes
         }
     }
-    /// `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
+    /// `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.
     /// `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
     /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
     /// `due` is the time of the next try.
@@ -387,7 +386,7 @@ public enum Control {
         }
     }
     /// `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
-    /// works, if it can be told.
+    /// works, if it is known.
     public struct Operation: Codable, Sendable, Hashable {
         public var kind: String
         public var queue: String
@@ -416,9 +415,9 @@ public enum Control {
             self.progress = progress
         }
     }
-    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in jobs, where
-    /// failed and cancelled ones count as done. `total` is null while it is not known. `rate` is the recent number of units a second,
-    /// and `remaining` is in seconds: both are null as long as they can't be told, as during a pause.
+    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in
+    /// jobs, where failed and cancelled jobs count as done. `total` is null while it is not known. `rate` is the recent
+    /// number of units a second, and `remaining` is in seconds: both are null while they are unknown, as during a pause.
     public struct Progress: Codable, Sendable, Hashable {
         public var unit: String
         public var done: Int
@@ -435,7 +434,7 @@ public enum Control {
             self.remaining = remaining
         }
     }
-    /// `fraction` covers all operations of the job; `operation` is the one that works, and `progress` is its own.
+    /// `fraction` covers all operations of the job; `operation` is the working one, and `progress` belongs to it.
     public struct JobProgress: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var fraction: Double
@@ -525,7 +524,7 @@ public enum Control {
             self.cancelled = cancelled
         }
     }
-    /// Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
+    /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
     /// (its original lies where it belongs, too, so nothing of the job is left to do), `batch` (`text` is `arrived`
     /// when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
     /// before `cursor` are not in the log any more).
@@ -557,7 +556,7 @@ public enum Control {
             self.does = does
         }
     }
-    /// How the pixels of an output would be read, and why so.
+    /// How the pixels of an output would be read, and why.
     public struct Decoding: Codable, Sendable, Hashable {
         @Omissible public var output: String?
         public var path: String
@@ -715,9 +714,8 @@ public enum Call {
             }
         }
     }
-    /// Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files
-    /// that still settle in an inbox are in Status alone. If there are many reasons, the rarer ones are told
-    /// together.
+    /// Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files that
+    /// still settle in an inbox are in Status alone. If there are many reasons, the rarer ones count together.
     public struct WhyWaiting: ControlCall {
         public static let method = "org.pipelined.Control.WhyWaiting"
         public var ids: [Int]
@@ -919,10 +917,10 @@ public enum Call {
             }
         }
     }
-    /// Tells the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since there was such a
-    /// job), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in `unfinished` and `running`.
-    /// With `batch`, it tells of that one alone. With `more`, it sends each change, at most \(progressRate) times a second, until the batch
-    /// has ended.
+    /// Reports the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since such a
+    /// job exists), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in
+    /// `unfinished` and `running`. With `batch`, it reports that batch alone. With `more`, it sends each change, at most
+    /// \(progressRate) times a second, until the batch has ended.
     public struct Progress: ControlCall {
         public static let method = "org.pipelined.Control.Progress"
         @Omissible public var batch: Int?
@@ -988,8 +986,8 @@ public enum Call {
             }
         }
     }
-    /// Makes a job that has not begun wait for others, or for some of them no more. When one of them fails or is cancelled, the job
-    /// fails as well, unless `anyway`.
+    /// Makes a job that has not begun wait for others, or stop waiting for some. When one of them fails or is cancelled, the
+    /// job fails as well, unless `anyway`.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
         public var id: Int
@@ -1044,7 +1042,7 @@ public enum Call {
             }
         }
     }
-    /// Without a queue it pauses download, render and publish. It answers when nothing new starts.
+    /// Pauses a queue, or without one download, render and publish. It answers when nothing new starts.
     public struct Pause: ControlCall {
         public static let method = "org.pipelined.Control.Pause"
         @Omissible public var queue: String?
