@@ -540,7 +540,8 @@ results_are_for_the_group_to_read() {
     if as check-member ls $data/state; then return 1; fi
 }
 
-# --- What the hardening has to let through -----------------------------------------------------------------------------------------
+# --- Work that the hardening has to permit
+# -----------------------------------------------------------------------------------------
 
 downloads_work() {
     command -v python3 > /dev/null || skip "there is no python3 for a server"
