@@ -26,7 +26,7 @@ extension Verb {
             Argument("NAME", count: 0...1, kinds: [.stage], "the stage's name, or the new filter's"),
             Argument(
                 "FILE…", count: 0...Int.max, kinds: [.file], behind: ["try", "check"],
-                "the filter and values of its parameters; for try also a picture and a file for the result"),
+                "the filter and its parameters; for try also a picture and a file for the result"),
         ],
         options: [.language],
         examples: [
