@@ -31,6 +31,6 @@ public struct InboxSettings: Sendable, Hashable {
             "the same as Settle, in a polled folder"),
         Setting(
             "Inbox", "WriterTimeout", \.writerTimeout, .duration(.zero ... .seconds(86400)),
-            "how long a file of another user, not seen closed, is left alone after its last change"),
+            "how long another user's file, if nobody was seen closing it, is left alone after its last change"),
     ]
 }
