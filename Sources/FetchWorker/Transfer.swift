@@ -4,12 +4,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// One download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same checks.
+/// A download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same
+/// checks.
 ///
 /// It lives on the worker's one thread, whose libcurl calls back.
 final class Transfer {
     enum Ending {
-        /// The handle has another URL, and is to be begun again.
+        /// The handle has another URL, and begins again.
         case redirected
         case done(FetchedFile)
         case failed(FetchFailure)
@@ -143,7 +144,7 @@ final class Transfer {
     /// The subject of a message: "it", or what it redirects to.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
 
-    // MARK: - Where to
+    // MARK: - Connecting
 
     /// Every connection begins here, with the address that will be used: the name is not looked up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
@@ -170,7 +171,7 @@ final class Transfer {
         return CURL_PREREQFUNC_OK
     }
 
-    // MARK: - What comes
+    // MARK: - Receiving
 
     private func readHeader(_ line: UnsafeRawBufferPointer) -> Int {
         arrived += line.count

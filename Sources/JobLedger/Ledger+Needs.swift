@@ -1,7 +1,7 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Jobs that come after others. A row of `needs` is kept once it is met, so that it can be told, and stays met.
+/// Jobs that come after others. A met row of `needs` is kept for `show`, and stays met.
 ///
 /// A change that ends jobs calls `follow` within its own transaction: no crash can come between the end of a job and its consequences. The
 /// table `ended` names the jobs whose followers are looked for.

@@ -5,7 +5,7 @@ import Synchronization
 /// of the queue ever waits: blocked ones would not reach the queue's limit, and would starve every other queue.
 ///
 /// It keeps a state of its own, because Foundation's `cancel()` only marks an operation: `state` says `cancelled` at
-/// once, while Foundation runs the dependents of a cancelled operation all the same.
+/// once, while Foundation still runs the dependents of a cancelled operation.
 ///
 /// `@unchecked`: its state is behind a `Mutex`, `ticket` behind its gate's; so is that of every subclass.
 open class AsyncOperation: Operation, @unchecked Sendable {

@@ -131,7 +131,7 @@ package final class GatedQueue: Sendable {
         return isNews
     }
 
-    // MARK: - Of operations
+    // MARK: - Called by operations
 
     /// Hands the operation to Foundation, which has it start.
     func start(_ operation: AsyncOperation) { operations.addOperation(operation) }

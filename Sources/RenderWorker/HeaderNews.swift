@@ -79,7 +79,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// The header that has not been told, which goes with the answer.
+    /// The header that has not been sent, which goes with the answer.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

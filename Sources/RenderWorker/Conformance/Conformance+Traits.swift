@@ -125,7 +125,7 @@ extension Conformance {
     }
 
     /// Runs a check, which returns how many pictures it compared, with the given values, then with each variation. An
-    /// error names the values with which it happened. Pictures that can't be made are told by other checks.
+    /// error names the values with which it happened. Other checks report pictures that can't be made.
     private func each(_ check: ([String: String]) throws -> Int) throws -> String {
         var sets = 0
         for changes in variations {

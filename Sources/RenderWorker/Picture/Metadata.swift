@@ -69,7 +69,8 @@ enum Metadata: String {
         return lost.isEmpty ? nil : lost
     }
 
-    /// A JPEG holds about so many bytes in one piece. For longer metadata the length is told, which may be the reason.
+    /// A JPEG holds about so many bytes in one piece. The length of longer metadata is reported, because it may be the
+    /// reason.
     private static let mostUsual = 60000
 
     /// XMP may repeat the orientation, as one digit in an attribute or an element.
