@@ -33,7 +33,7 @@ package actor Inbox: QueueActor {
     /// The folder that was opened, and the most mounts that it has been under.
     private var place: InboxPlace?
     private var mounts = 0
-    /// Files that may have been claimed, by their places: their disk has not answered yet.
+    /// Files that may have been claimed, by their places.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     /// A scan is scheduled.

@@ -146,7 +146,6 @@ struct Settling {
     /// The file settles no more. A mark of `cancel-all` stays.
     mutating func drop(_ path: FileSystem.Key) { candidates[path] = nil }
 
-    /// The file is gone, or taken.
     mutating func forget(_ path: FileSystem.Key) {
         drop(path)
         marked.remove(path)

@@ -27,7 +27,6 @@ final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Rows changed by the latest statement.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
     /// Runs statements without parameters or results.

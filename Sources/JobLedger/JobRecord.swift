@@ -89,7 +89,6 @@ package struct JobRecord: Sendable {
 }
 
 extension JobRecord {
-    /// A new job.
     package init(
         id: Int, position: Int, batch: Int?, order: WorkOrder, path: String, origin: Origin, source: String,
         file: FileStatus.Identity, state: JobState, created: Double, finished: Double? = nil, priority: Int

@@ -41,7 +41,6 @@ extension JobRecord {
     }
 }
 
-/// Downloads.
 extension Ledger {
     /// The original has come, and its name is known.
     package nonisolated func recordDownload(of job: JobRecord) {

@@ -48,7 +48,6 @@ extension Ledger {
             """, values)
     }
 
-    /// The cursor of the latest event.
     static func lastCursor(_ database: Database) throws -> Int {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }

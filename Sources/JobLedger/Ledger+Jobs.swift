@@ -2,7 +2,6 @@ import DaemonRuntime
 package import PipelineModel
 import SystemCalls
 
-/// Writes jobs.
 extension Ledger {
     /// New jobs, each with its event, and their batch. The records of `listed` are made one by one as they are written:
     /// there may be a hundred thousand.

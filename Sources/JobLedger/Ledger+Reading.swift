@@ -1,7 +1,6 @@
 package import PipelineModel
 package import SystemCalls
 
-/// Reads jobs.
 extension Ledger {
     static let final = "('done', 'failed', 'cancelled')"
     static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
@@ -59,7 +58,6 @@ extension Ledger {
             """)
     }
 
-    /// The outboxes of all jobs that have not ended.
     package nonisolated func unfinishedOutboxes() throws -> Set<String> {
         Set(
             try rows(
@@ -143,7 +141,6 @@ extension Ledger {
         }
     }
 
-    /// The inboxes of all jobs.
     package nonisolated func inboxes() throws -> [String] {
         try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
     }

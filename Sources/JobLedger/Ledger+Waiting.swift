@@ -3,9 +3,7 @@ import PipelineModel
 
 /// A thing that the work of several jobs needs, and may have to wait for.
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// An inbox or outbox.
     case place(String)
-    /// A filter, by its name.
     case filter(String)
     /// The folder for downloads.
     case spool(String)
@@ -42,7 +40,6 @@ extension [RecipeOutput] {
     package func uses(filter name: String) -> Bool { contains { $0.chain.stages.contains { $0.name == name } } }
 }
 
-/// Lets rows wait and go on.
 extension Ledger {
     /// The jobs that need the resource, which is the third value.
     private static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {

@@ -64,7 +64,6 @@ package actor Ledger: QueueActor {
     private nonisolated let state: Mutex<State>
     private nonisolated let reading: LedgerReading
 
-    /// The connection that writes.
     let writer: Database
     /// The known rows of `orders`.
     var orderRows: [WorkOrder: Int] = [:]
@@ -253,7 +252,7 @@ package actor Ledger: QueueActor {
             return .durable(written, settled: settled)
         } catch {
             try? writer.run("ROLLBACK")
-            // The rollback has taken back new rows, and forgetting them.
+            // The rollback has removed new rows of `orders`, and brought back forgotten ones.
             orderRows = [:]
             // Any error but SQLite's own comes from encoding the entry.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true

@@ -48,7 +48,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     package final var state: OperationState { box.withLock { $0.state } }
 
-    /// The queue that it is in.
     package final var queue: GatedQueue? { box.withLock { $0.queue } }
 
     package final var hasBegun: Bool { state != .pending && state != .ready }
@@ -78,7 +77,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         addDependency(other)
     }
 
-    /// It is in this queue.
     final func join(_ queue: GatedQueue, _ subject: (any Sendable)?) {
         box.withLock { box in
             // Foundation would end the process, with a poorer message.

@@ -9,10 +9,8 @@ struct Gate {
     var configured: Int?
     /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
     var limit: Int
-    /// How many operations of one lane may run.
     var laneLimit = Int.max
     var holds: Set<Hold> = []
-    /// Why it is paused.
     var reason: String?
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]

@@ -113,7 +113,6 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// How many operations of one lane may run.
     package func set(lane limit: Int) {
         gate.withLock { $0.laneLimit = limit }
         pump()
@@ -144,7 +143,6 @@ package final class GatedQueue: Sendable {
 
     func setAside(_ operation: AsyncOperation) { if gate.withLock({ $0.setAside(operation) }) { pump() } }
 
-    /// The operation is over.
     func leave(_ operation: AsyncOperation) { if gate.withLock({ $0.leave(operation) }) { pump() } }
 
     func tell(_ subject: (any Sendable)?, _ state: OperationState) {

@@ -20,7 +20,6 @@ public enum Wire {
     }
 }
 
-/// A call as it travels, with its parameters.
 public struct WireCall<Parameters: Codable & Sendable>: Codable, Sendable {
     public var method: String
     public var parameters: Parameters

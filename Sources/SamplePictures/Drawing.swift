@@ -75,7 +75,6 @@ struct Drawing: Sendable {
     }
 }
 
-/// libvips' reason why a picture can't be written.
 struct VipsFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -9,7 +9,7 @@ struct BuiltInStage: Sendable {
     var violation: @Sendable (Stage) -> Violation? = { _ in nil }
 
     struct Violation {
-        /// The argument at fault; nil for the stage itself.
+        /// Nil for the stage itself.
         var parameter: String?
         var complaint: String
         var advice: String

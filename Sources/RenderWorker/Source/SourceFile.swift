@@ -3,7 +3,6 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// The file that came in, open for reading.
 struct SourceFile {
     let descriptor: Descriptor
     let format: SourceFormat

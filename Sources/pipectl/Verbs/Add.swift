@@ -90,10 +90,8 @@ private struct Added {
     }
 }
 
-/// The contents of one call.
 private enum Addition {
     case picture(String)
-    /// The list is a file.
     case list(String)
     case urls([String])
     case standardInput

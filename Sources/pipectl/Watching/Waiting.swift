@@ -11,7 +11,6 @@ struct Waiting {
     /// An empty list means all jobs.
     private let ids: [Int]
     private let wanted: Set<Int>
-    /// The batch of all jobs, if there is one.
     private let batch: Int?
     private var ended: Set<Int> = []
     private var code = ExitCode.done
