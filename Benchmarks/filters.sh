@@ -1,6 +1,6 @@
 #!/bin/bash
-# filters.sh PROGRAMS: what each filter costs: a JPEG of 10.7 megapixels read, filtered and written by a worker, in milliseconds of
-# processor time, the least of five, and how many times as long as noir that is.
+# filters.sh PROGRAMS: measures each filter. A worker reads, filters and writes a JPEG of 10.7 megapixels. The table has
+# the processor time in milliseconds, the least of five runs, and its ratio to noir's.
 set -euo pipefail
 programs=$1
 folder=$(mktemp -d "${TMPDIR:-/tmp}/pipelined-bench.XXXXXX")
@@ -9,7 +9,7 @@ TIMEFORMAT='%U %S'
 
 "$programs/pipelined-samples" "$folder" >/dev/null
 
-# Of the arguments that some can't do without.
+# Some filters have required parameters.
 declare -A arguments=([crop]='ratio=3:2' [watermark]='text=Ada')
 
 cost() { # FILTER

@@ -1,5 +1,5 @@
 #!/bin/bash
-# demo.sh PROGRAMS: draws twelve pictures, drops them into the inbox of a daemon of its own, and shows what came out.
+# demo.sh PROGRAMS: draws twelve pictures, drops them into the inbox of a daemon of its own, and shows the results.
 set -euo pipefail
 programs=$1
 root=$(mktemp -d "${TMPDIR:-/tmp}/pipelined-demo.XXXXXX")
@@ -34,7 +34,7 @@ say "3. They are dropped into its inbox: cp before/* inbox/"
 cp "$root"/before/* "$root/inbox/"
 pipectl watch --until-idle
 say ""
-say "4. What became of them: pipectl list --long"
+say "4. The results: pipectl list --long"
 pipectl list --long
 failed=0
 [ -z "$(pipectl list --failed --json)" ] || failed=1

@@ -1,9 +1,10 @@
-# The manual page of a C header, from its own comments: the first one is the description; each declaration has the comment above it, each
-# member the one above it or behind it. To be run with LC_ALL=C, and -v release=…: what is behind the section in a page's title.
+# Makes the manual page of a C header from its comments. The first comment is the description; each declaration has the
+# comment above it, each member the comment above it or behind it. It needs LC_ALL=C, and -v release=…, the text after
+# the section in the page's title.
 
 BEGIN { for (byte = 128; byte < 256; byte++) number[sprintf("%c", byte)] = byte }
 
-# Characters that roff would not take as they are.
+# Escapes the characters that roff would interpret.
 function escaped(text,    roff, i, c, code) {
     gsub(/\\/, "\\e", text)
     gsub(/-/, "\\-", text)
@@ -26,7 +27,7 @@ function escaped(text,    roff, i, c, code) {
 # A line that begins with a dot would be an instruction.
 function put(roff) { print (substr(roff, 1, 1) == "." ? "\\&" : "") roff }
 
-# A paragraph: what stands between backquotes is bold, and so are capitals at its beginning.
+# In a paragraph, text between backquotes is bold, and so are capitals at its beginning.
 function fill(text,    parts, words, count, i, line) {
     count = split(escaped(text), parts, "`")
     text = parts[1]
@@ -119,7 +120,7 @@ function member() {
     declaration = comment = ""
 }
 
-# A comment, or a part of one; what stands beside it is kept.
+# Takes a comment, or a part of one, and keeps the code beside it.
 {
     line = $0
     if (inComment) {

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Lays out what was built below a prefix: packaging/install.sh BUILDFOLDER PREFIX. DESTDIR comes before the prefix, and is not
-# remembered by anything.
+# Lays out a build below a prefix: packaging/install.sh BUILDFOLDER PREFIX. DESTDIR comes before the prefix, and no
+# installed file names it.
 set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$1 prefix=$2 to=${DESTDIR:-}$2
@@ -28,7 +28,7 @@ install -d "$to/lib/pkgconfig"
 cat > "$to/lib/pkgconfig/pipelined.pc" <<END
 prefix=$prefix
 includedir=\${prefix}/include/pipelined
-# Where filters go, and the program that tries them.
+# The folder for filters, and the program that tries them.
 plugindir=\${prefix}/lib/pipelined/plugins
 render=\${prefix}/libexec/pipelined/pipelined-render
 
@@ -45,12 +45,12 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
-# The pages keep their places, so that their links hold.
+# The pages keep their places, so their links hold.
 put 644 share/doc/pipelined "$source"/{README,CHANGELOG,CONTRIBUTING,SECURITY}.md "$source/LICENSE"
 for folder in docs docs/design docs/decisions; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done
 put 644 share/doc/pipelined/docs/pictures "$source"/docs/pictures/*
 
-# The units say where the programs are.
+# The units name the programs by their paths.
 units=$source/packaging/systemd
 put 644 lib/sysusers.d "$units/sysusers.d/pipelined.conf"
 put 644 lib/tmpfiles.d "$units/tmpfiles.d/pipelined.conf"
@@ -62,7 +62,7 @@ install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/complet
 put 644 share/zsh/site-functions "$completions/_pipectl"
 put 644 share/fish/vendor_completions.d "$completions/pipectl.fish"
 
-# Each program knows its own pages, and the contract's is made of its comments.
+# Each program prints its own pages; the header's comments make the contract's page.
 page() { # NAME SECTION COMMAND…
     local file=$to/share/man/man$2/$1.$2
     install -d "${file%/*}"
@@ -74,7 +74,7 @@ page pipectl 1 "$build/pipectl" help --man
 page pipelined 8 "$build/pipelined" --man pipelined
 page pipelined.conf 5 "$build/pipelined" --man pipelined.conf
 page pipelined.recipe 5 "$build/pipelined" --man pipelined.recipe
-# Its title ends as the others' do.
+# The title of the contract's page ends like those of the other pages.
 release=$(sed -n '1s/^.TH [^ ]* 1 //p' "$to/share/man/man1/pipectl.1")
 page pipeline_plugin.h 3 env LC_ALL=C awk -v release="$release" -f "$source/packaging/header-page.awk" \
     "$source/Sources/CPipelinePlugin/pipeline_plugin.h"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Copies the libraries of the Swift runtime that programs need, and those that these need: swift-runtime.sh FROM TO PROGRAM…
+# Copies the libraries of the Swift runtime that programs need, directly or through others: swift-runtime.sh FROM TO
+# PROGRAM…
 set -euo pipefail
 from=$1 to=$2
 shift 2

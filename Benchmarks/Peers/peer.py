@@ -40,7 +40,7 @@ def pyvips_saver(table):
 
     def save(picture, output, path):
         if output.noir:
-            # Whole numbers by leaving out the rest: cheaper than rounding, and half a level darker.
+            # Truncation is cheaper than rounding, and half a level darker.
             picture = picture.recomb([LUMA]).cast("uchar").maplut(lut)
         picture.jpegsave(path, Q=QUALITY)
     return pyvips.Image, save
@@ -113,7 +113,7 @@ def opencv(table):
         (True, 4): cv2.IMREAD_REDUCED_GRAYSCALE_4, (False, 4): cv2.IMREAD_REDUCED_COLOR_4,
         (True, 8): cv2.IMREAD_REDUCED_GRAYSCALE_8, (False, 8): cv2.IMREAD_REDUCED_COLOR_8,
     }
-    # It tells no size without decoding: whoever calls it knows the sizes of these pictures.
+    # OpenCV tells no size without decoding: its caller knows the sizes of these pictures.
     from PIL import Image
 
     def render(source, outputs, results):

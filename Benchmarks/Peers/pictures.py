@@ -70,7 +70,7 @@ def make(photograph, folder, name):
         picture = crop(photograph, SIZES[size], number)
         if size not in ("small", "tiny"):
             picture = as_from_a_camera(picture, number)
-        # Whole or not at all. The suffix says nothing: the saver is named.
+        # The rename brings a file whole or not at all. The suffix says nothing, so the saver is named.
         write(picture, format, path + ".new")
         os.rename(path + ".new", path)
         print(f"made {path}", file=sys.stderr)

@@ -76,7 +76,7 @@ const char *clinux_file(const void *address) {
     return dladdr(address, &object) ? object.dli_fname : NULL;
 }
 
-/* The first frame from the top that is in noted code. */
+/* Finds the topmost frame in noted code. */
 static _Unwind_Reason_Code look(struct _Unwind_Context *frame, void *found) {
     uintptr_t address = _Unwind_GetIP(frame);
     for (size_t i = 0; i < note_count; i++)
@@ -98,7 +98,7 @@ static void on_crash(int number) {
     signal(number, SIG_DFL);
     if (!atomic_flag_test_and_set(&is_told)) {
         size_t index = noted_frame();
-        /* The one without code is for all other code. */
+        /* The note without code is for all other code. */
         for (size_t i = 0; i < note_count && index == note_count; i++)
             if (notes[i].start == notes[i].end)
                 index = i;
@@ -115,9 +115,9 @@ static void on_crash(int number) {
 int clinux_tell_crashes(int socket) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     note_socket = socket;
-    /* Loads the parts that unwinding needs now: a crash may be for want of memory. */
+    /* Loads now what unwinding needs: a crash may be for want of memory. */
     noted_frame();
-    /* For a stack that has overflown; of the calling thread. */
+    /* The calling thread gets a stack for handlers, because its own may have overflown. */
     stack_t stack = {.ss_sp = malloc(ALTERNATE_STACK), .ss_size = ALTERNATE_STACK};
     if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) < 0)
         return -1;

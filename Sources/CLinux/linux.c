@@ -263,7 +263,7 @@ int clinux_no_new_privileges(void) {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Debian 12's glibc wraps none of these calls, and its linux/landlock.h knows the first version alone. */
+/* Debian 12's glibc wraps none of these calls, and its linux/landlock.h knows only the first version. */
 enum {
     LANDLOCK_CREATE_RULESET = 444,
     LANDLOCK_ADD_RULE = 445,
@@ -277,7 +277,7 @@ int clinux_landlock_version(void) {
 }
 
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes) {
-    /* A kernel that knows fewer fields takes this as long as those are 0. */
+    /* An older kernel accepts fields that it does not know while they are 0. */
     uint64_t handled[] = {files, network, scopes};
     return (int)syscall(LANDLOCK_CREATE_RULESET, handled, sizeof handled, 0);
 }

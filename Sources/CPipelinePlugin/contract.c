@@ -1,4 +1,4 @@
-/* The contract is a header alone; this file shows to the compiler that it stands by itself. */
+/* The contract is only a header; compiling this file proves that it needs no other. */
 #include "pipeline_plugin.h"
 
 _Static_assert(sizeof(PipelineParameterType) == sizeof(int), "enums of the contract are ints");

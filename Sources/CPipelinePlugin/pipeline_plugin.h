@@ -4,8 +4,8 @@
  *
  *     const PipelineFilter *pipeline_filter(void);
  *
- * Its return value, valid for the life of the process, describes the filter and names the function that extends a picture by it. Help,
- * checking of chains and completion all read this description; nothing is said twice. This is a whole one:
+ * Its return value, valid for the life of the process, describes the filter and names the function that extends a
+ * picture by it. Help, checking of chains and completion all read this description. This is a complete filter:
  *
  *     #include <vips/vips.h>
  *     #include <pipeline_plugin.h>
@@ -26,37 +26,39 @@
  *
  *     cc -shared -fPIC -o glow.so glow.c $(pkg-config --cflags --libs vips)
  *     pipectl plugins try glow.so amount=2 in.jpg out.jpg     one picture, in a worker as it is in service
- *     pipectl plugins check glow.so                           does it keep what is said here?
+ *     pipectl plugins check glow.so                           does it keep this contract?
  *
  * Put it into a plugin folder (/usr/local/lib/pipelined/plugins, or plugins/ of `pipelined --root`), and `pipectl reload`.
  *
- * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters at its start, before it reads anything
- * foreign, and then confines itself. A filter is never unloaded; new processes load a newer version of its file. A filter that can't be
- * loaded, crashes or blocks meanwhile, or describes itself wrongly is left out, with a warning that names file and reason.
+ * THE HOST is `pipelined-render`, a process that renders one picture at a time. It loads filters at its start, before
+ * it reads anything foreign, and then confines itself. A filter is never unloaded; new processes load a newer version
+ * of its file. A filter that can't be loaded, crashes or blocks while it is loaded, or describes itself wrongly is left
+ * out, with a warning that names file and reason.
  *
  * A PICTURE is a lazy `VipsImage` (libvips): `apply` adds operations to it and returns; pixels flow later, while the result is saved,
  * in several threads. The operations that `apply` sets up must not change once it has returned.
  *
  *   - It is sRGB or grey, gamma-encoded, with 8 or 16 bits a sample (VIPS_FORMAT_UCHAR or VIPS_FORMAT_USHORT): 1 or 3 bands, and perhaps an
  *     alpha band as the last, not premultiplied (vips_image_hasalpha tells). It may be as small as 1 × 1.
- *   - It may be read once, from top to bottom, as it comes out of its decoder; a neighbourhood is no matter. PIPELINE_WHOLE_PICTURE asks for
- *     more.
- *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host rounds them, and brings them back to the input's. Its
- *     interpretation says what it is; alpha that came in goes out.
+ *   - It may be read once, from top to bottom, as it comes out of its decoder; reading a neighbourhood is fine.
+ *     PIPELINE_WHOLE_PICTURE asks for more.
+ *   - The result has 1 to 4 bands likewise. Its samples may be of any format: the host rounds them, and converts them
+ *     back to the input's. Its interpretation must be right; alpha that came in goes out.
  *   - Metadata (EXIF, ICC profile and the like) stay with the picture if it is made from the input by libvips' operations.
  *   - The same picture and values give the same result, whenever it is made: a picture may be rendered again after a crash.
  *
- * WHAT IT MAY DO. A filter opens no file but those below its resource folder, reaches no network, starts no process. The worker is
- * confined: a filter that tries fails its picture. Threads are allowed, after loading. A filter that crashes or hangs fails its picture, too,
- * with its name in the message, and after some of them the recipes that use it wait until it is replaced.
+ * WHAT IT MAY DO. A filter opens no file but those below its resource folder, reaches no network, starts no process.
+ * The worker is confined: a filter that tries fails its picture. Threads are allowed, after loading. A filter that
+ * crashes or hangs fails its picture, too, with its name in the message. After some crashes the recipes that use it
+ * wait until it is replaced.
  *
  * WORDS. Names (of filter and parameters) have 1 to 40 lower-case letters, digits and `-`. Summary, help and other texts are one line of
  * UTF-8, of at most 400 bytes. There are at most 64 parameters, and 64 choices of one.
  *
- * VERSIONS. PIPELINE_PLUGIN_ABI counts incompatible contracts, and the host loads filters of its own alone. Within one, this header is
- * append-only: fields are added at the ends of structs, where 0 means that nothing is asked for, and never change their meaning. Each side tells
- * the sizes that it was compiled with, so that older filters run in newer hosts, and newer ones in older hosts, which pass over what they don't
- * know.
+ * VERSIONS. PIPELINE_PLUGIN_ABI counts incompatible contracts, and the host loads only filters of its own contract.
+ * Within a contract this header is append-only: fields are added at the ends of structs, where 0 asks for nothing, and
+ * never change their meaning. Each side tells the sizes that it was compiled with. So older filters run in newer hosts,
+ * and newer filters in older hosts, which ignore unknown fields.
  *
  * This header needs nothing but libc. It is C11 and C++17; C++ before 20 has no `.name =` in initialisers, and writes the fields in their order.
  */
@@ -79,7 +81,7 @@ extern "C" {
 #define PIPELINE_NULLABLE
 #endif
 
-/* Before the definition of `pipeline_filter`: visible, even if all else of the plugin is hidden. */
+/* Stands before the definition of `pipeline_filter`, and keeps it visible even if all else of the plugin is hidden. */
 #define PIPELINE_EXPORT __attribute__((visibility("default")))
 
 /* The version of this contract. */
@@ -119,23 +121,23 @@ typedef struct PipelineValue {
 
 /* Traits: promises that let the host choose a faster way to the same result, and requests of a filter. */
 typedef enum PipelineTrait {
-    /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host hands over that luma, a picture of one colour band:
-     * where a JPEG or a WebP is read, its own, without ever decoding a colour. */
+    /* The result depends on luma alone: Rec. 601 weights of the gamma-encoded values. The host hands over that luma, a
+     * picture of one colour band. A JPEG's and a WebP's own luma is read without decoding any colour. */
     PIPELINE_LUMA_ONLY = 1 << 0,
-    /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies: then the host may apply the filter behind a
-     * resize that follows it, to fewer pixels. */
+    /* Each pixel of the result depends on the same pixel of the input alone, wherever it lies. The host may then apply
+     * the filter behind a resize that follows it, to fewer pixels. */
     PIPELINE_POINTWISE = 1 << 1,
-    /* The result's width or height differ from the input's. Not together with PIPELINE_POINTWISE. */
+    /* The result's width or height differ from the input's. This excludes PIPELINE_POINTWISE. */
     PIPELINE_CHANGES_SIZE = 1 << 2,
     /* A pointwise filter in which each colour band of the result depends on the same band of the input alone (or on luma, together with
      * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host takes alpha off, runs the filter over a picture of 256 × 1 or 65536 × 1
      * pixels that holds every value once, uses the result as that table, and puts alpha back; several filters in a row become one table.
-     * A filter need not know: a picture like that is a picture. Only together with PIPELINE_POINTWISE. */
+     * For the filter that is a picture like any other. This needs PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,
-    /* The filter reads pixels in another order than from top to bottom (it turns or mirrors), more than once, or in `apply` (it measures): the
-     * host hands over a picture that is in memory. That costs memory, and time. */
+    /* The filter reads pixels in another order than from top to bottom (it turns or mirrors), more than once, or in
+     * `apply` (it measures). The host then hands over a picture in memory, which costs memory and time. */
     PIPELINE_WHOLE_PICTURE = 1 << 5
 } PipelineTrait;
 
@@ -148,18 +150,19 @@ typedef enum PipelineLogLevel {
 /* The host's services for a filter, valid while `apply` runs, and not later. */
 typedef struct PipelineHost {
     size_t size; /* sizeof(PipelineHost), as the host was compiled */
-    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied: one line, for the person who dropped the picture. */
+    /* Says why the filter can't do its work; `apply` then returns nonzero. The text is copied. It is one line, for the
+     * person who dropped the picture. */
     void (*fail)(const struct PipelineHost *host, const char *message);
     /* Writes a line to the service's log, with the names of filter and picture. The text is copied. The first lines about
      * a picture are written, as many as FilterLines= in [Daemon] allows, and the number of further ones. */
     void (*log)(const struct PipelineHost *host, PipelineLogLevel level, const char *message);
-    /* Nonzero once the job is cancelled: an `apply` that takes long asks now and then, and returns nonzero. The host stops libvips'
+    /* Nonzero once the job is cancelled: a slow `apply` asks now and then, and returns nonzero. The host stops libvips'
      * later work. */
     int (*cancelled)(const struct PipelineHost *host);
     /* The path of the filter's own folder, which it may read: the folder of its name in the first plugin folder that has one
      * (`watermark/` for watermark), as it was when the filter was loaded. NULL if there is none. */
     const char *PIPELINE_NULLABLE resources;
-    /* Where that folder is, or would have to be made; messages name it. `pipectl reload` finds a new folder. */
+    /* The path of that folder, even if it does not exist; messages name it. `pipectl reload` finds a new folder. */
     const char *own_folder;
 } PipelineHost;
 
@@ -185,14 +188,14 @@ typedef struct PipelineFilter {
     /* Names of parameters, ended by NULL. The host refuses a chain that gives none of them. A parameter counts as
      * given when its value differs from the default. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_least_one_of;
-    /* Likewise. The host refuses a chain that gives more than one of them. */
+    /* Names of parameters, likewise. The host refuses a chain that gives more than one of them. */
     const char *const PIPELINE_NULLABLE *PIPELINE_NULLABLE at_most_one_of;
 } PipelineFilter;
 
 /* The first three fields of a PipelineFilter, in its initialiser. */
 #define PIPELINE_FILTER_LAYOUT PIPELINE_PLUGIN_ABI, sizeof(PipelineFilter), sizeof(PipelineParameter)
 
-/* The one symbol. Called once, after the shared object has been loaded. */
+/* The one symbol. The host calls it once, after it has loaded the shared object. */
 PIPELINE_EXPORT const PipelineFilter *pipeline_filter(void);
 
 #ifdef __clang__

@@ -1,4 +1,5 @@
-/* pipeline_vips.h: what most filters in C or C++ need of libvips, so that each is little more than its idea. Nobody has to use it.
+/* pipeline_vips.h: what most filters in C or C++ need of libvips, so that each is little more than its idea.
+ * It is optional.
  *
  *     static double negative(const void *values, int band, double x) { return 1 - x; }
  *
@@ -8,8 +9,9 @@
  *             || pipeline_join(toned, input, output);
  *     }
  *
- * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does. The input of `apply`
- * is taken apart into its colours (1 or 3 bands) and alpha; `pipeline_join` puts both together again.
+ * Every function that makes a picture returns 0, or nonzero with libvips' error buffer set, as libvips itself does.
+ * `pipeline_colours` takes the colours (1 or 3 bands) of the input of `apply`; `pipeline_join` puts them together with
+ * its alpha again.
  */
 #ifndef PIPELINE_VIPS_H
 #define PIPELINE_VIPS_H
@@ -32,9 +34,9 @@ static inline void pipeline_release(VipsImage **picture) {
  * Pictures that libvips has made of them keep the parts that they need. */
 #define PIPELINE_OWNED __attribute__((cleanup(pipeline_release)))
 
-/* ---- The picture as it came ---- */
+/* ---- The input ---- */
 
-/* Its largest sample: 255 or 65535. */
+/* The input's largest sample: 255 or 65535. */
 static inline int pipeline_most(VipsImage *in) {
     return in->BandFmt == VIPS_FORMAT_USHORT ? UINT16_MAX : UINT8_MAX;
 }
@@ -43,7 +45,7 @@ static inline int pipeline_colour_bands(VipsImage *in) {
     return vips_image_hasalpha(in) ? in->Bands - 1 : in->Bands;
 }
 
-/* Its bands without alpha. */
+/* The input's bands without alpha. */
 static inline int pipeline_colours(VipsImage *in, VipsImage **out) {
     return vips_extract_band(in, out, 0, "n", pipeline_colour_bands(in), NULL);
 }
@@ -59,7 +61,7 @@ static inline int pipeline_luma(VipsImage *in, VipsImage **out) {
         || vips_rint(luma, &whole, NULL) || vips_cast(whole, out, in->BandFmt, NULL);
 }
 
-/* A length that a person gave with its unit, "px" or "%": as it is, or in hundredths of the picture's short side. */
+/* A length in pixels, from a number in "px" or in "%", hundredths of the picture's short side. */
 static inline double pipeline_length(double length, const char *unit, VipsImage *in) {
     return strcmp(unit, "%") == 0 ? length / 100 * VIPS_MIN(in->Xsize, in->Ysize) : length;
 }
@@ -72,7 +74,7 @@ static inline void pipeline_colour(const char *text, double most, double rgb[3])
         rgb[band] = parts[band] * most / 255;
 }
 
-/* The choices of a parameter that says where in a picture something is, and which part of the room there it leaves to its left and above. */
+/* The choices of a parameter for a place in a picture, and the share of the free room to the left of it and above. */
 #define PIPELINE_PLACES \
     "centre", "top", "bottom", "left", "right", "top-left", "top-right", "bottom-left", "bottom-right"
 
@@ -81,9 +83,9 @@ static inline void pipeline_place(const char *place, double *x, double *y) {
     *y = strstr(place, "top") ? 0 : strstr(place, "bottom") ? 1 : 0.5;
 }
 
-/* ---- The picture as it goes ---- */
+/* ---- The result ---- */
 
-/* These colours, of whatever format, rounded to that of `like`, with the alpha that `like` has: what `apply` returns. */
+/* The result of `apply`: these colours, rounded to the format of `like`, with the alpha of `like`. */
 static inline int pipeline_join(VipsImage *colours, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *whole = NULL, *samples = NULL, *alpha = NULL, *joined = NULL;
     gboolean is_wide = like->BandFmt == VIPS_FORMAT_USHORT;
@@ -107,7 +109,7 @@ static inline int pipeline_rgb(VipsImage *in, VipsImage **out) {
     return vips_bandjoin(bands, &three, colours->Bands == 1 ? 3 : 1, NULL) || pipeline_join(three, in, out);
 }
 
-/* Says why the filter can't do its work, and returns what `apply` returns then. */
+/* Says why the filter can't do its work; `apply` returns its value. */
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline int pipeline_refuse(const PipelineHost *host, const char *format, ...) {
     char message[1000];
@@ -124,7 +126,7 @@ static inline int pipeline_refuse(const PipelineHost *host, const char *format, 
 /* Turns a sample into one of the result's bands; both go from 0 to 1. */
 typedef double (*PipelineTone)(const void *context, int band, double x);
 
-/* Colours through a table that `tone` fills: of one band, into `bands`; of three, each through its own. */
+/* Colours through a table that `tone` fills: one band becomes `bands`, three bands go each through their own. */
 static inline int pipeline_tone(
     VipsImage *colours, int bands, PipelineTone tone, const void *context, VipsImage **out) {
     int most = pipeline_most(colours);
@@ -152,7 +154,7 @@ static inline double pipeline_s_curve(double x, double contrast) {
     return (y - low) / (1 - 2 * low);
 }
 
-/* Each colour `saturation` times as far from its luma: 0 is grey, 1 as it was. One band stays as it is. */
+/* Each colour `saturation` times as far from its luma: 0 makes grey, 1 changes nothing. One band stays as it is. */
 static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsImage **out) {
     if (colours->Bands == 1)
         return vips_copy(colours, out, NULL);
@@ -168,20 +170,22 @@ static inline int pipeline_saturate(VipsImage *colours, double saturation, VipsI
 
 /* ---- Neighbourhoods ---- */
 
-/* Takes the weight off the colours of transparent pixels, so that a blur does not spread them. Without alpha it is the same picture. */
+/* Weighs colours by alpha, so a blur does not spread the colours of transparent pixels. A picture without alpha stays
+ * as it is. */
 static inline int pipeline_premultiply(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL) : vips_copy(in, out, NULL);
 }
 
-/* The way back, in the format of `like`: what `apply` returns. */
+/* The result of `apply`: a premultiplied picture turned back, in the format of `like`. */
 static inline int pipeline_unpremultiply(VipsImage *in, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *plain = NULL, *whole = NULL;
     return (vips_image_hasalpha(in) ? vips_unpremultiply(in, &plain, NULL) : vips_copy(in, &plain, NULL))
         || vips_rint(plain, &whole, NULL) || vips_cast(whole, out, like->BandFmt, NULL);
 }
 
-/* A Gaussian of `sigma` pixels over a premultiplied picture; at its edges it goes on as it is there. A wide one is made of a smaller picture:
- * that is as good to the eye, and costs less instead of more. In whole numbers libvips is faster, and makes even grounds darker or lighter. */
+/* A Gaussian of `sigma` pixels over a premultiplied picture; the pixels at its edges are repeated beyond them. A wide
+ * blur is made of a smaller picture: it looks the same, and costs less. In whole numbers libvips is faster, but makes
+ * even grounds darker or lighter. */
 static inline int pipeline_blur(VipsImage *in, double sigma, VipsImage **out) {
     int shrink = (int)(sigma / 3);
     if (shrink < 2)

@@ -1,4 +1,4 @@
-/* libseccomp for Swift, with what it spells as a function-like macro, and the flags that rules compare with. */
+/* libseccomp for Swift, with functions for its function-like macros, and the flags that rules compare with. */
 #ifndef PIPELINED_CSECCOMP_SHIM_H
 #define PIPELINED_CSECCOMP_SHIM_H
 

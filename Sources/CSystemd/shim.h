@@ -1,5 +1,6 @@
-/* The calls of libsystemd that are used, as <systemd/sd-daemon.h> and <systemd/sd-journal.h> declare them. They are not included: they
-   draw in much of the C library, which Swift would then count as this module's, and no longer find in Glibc. */
+/* The calls of libsystemd that are used, as <systemd/sd-daemon.h> and <systemd/sd-journal.h> declare them. The headers
+ * are not included: they draw in much of the C library, which Swift would then take for this module's, and no longer
+ * find in Glibc. */
 #include <stddef.h>
 #include <stdint.h>
 

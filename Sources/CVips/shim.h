@@ -87,7 +87,7 @@ static inline VipsSource *cvips_source_new(
     return VIPS_SOURCE(source);
 }
 
-/* A target whose writing, reading and seeking are somebody's calls, with `data` last. */
+/* A target that writes, reads and seeks by the caller's functions, which get `data` last. */
 static inline VipsTarget *cvips_target_new(
     gint64 (*write)(VipsTargetCustom *target, const void *bytes, gint64 count, void *data),
     gint64 (*read)(VipsTargetCustom *target, void *bytes, gint64 count, void *data),
@@ -220,8 +220,8 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
     return vips_extract_band(in, out, first, "n", count, NULL);
 }
 
-/* By Rec. 601 weights, of three bands of 8 or 16 bit, rounded; a fourth stays. In whole numbers, which costs a fraction of what
- * vips_recomb takes with floating ones. */
+/* Luma by Rec. 601 weights, of three bands of 8 or 16 bit, rounded; a fourth band stays. It computes in whole numbers,
+ * at a fraction of the cost of vips_recomb with floating ones. */
 static inline int cvips_luma_rows(VipsRegion *out, void *sequence, void *unused, void *alpha, gboolean *stop) {
     VipsRegion *in = (VipsRegion *)sequence;
     const VipsRect *area = &out->valid;
@@ -256,7 +256,7 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
     }
     luma->Bands = in->Bands - 2;
     luma->Type = in->BandFmt == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
-    /* It lives as long as what is made of it. */
+    /* The input lives as long as the pictures made of it. */
     g_object_ref(in);
     vips_object_local(luma, in);
     if (vips_image_generate(luma, vips_start_one, cvips_luma_rows, vips_stop_one, in, NULL)) {
@@ -283,7 +283,7 @@ static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
     return vips_bandjoin(in, out, count, NULL);
 }
 
-/* Operations by name, whose arguments libvips describes itself: what Swift can't spell of GObject's types. */
+/* Operations by name, whose arguments libvips describes itself; Swift can't spell these parts of GObject's types. */
 
 /* The type of an operation's argument, 0 if it has none of that name. */
 static inline GType cvips_argument_type(VipsOperation *operation, const char *name) {
@@ -307,7 +307,7 @@ static inline void cvips_set_text(VipsOperation *operation, const char *name, co
     g_object_set(operation, name, value, NULL);
 }
 
-/* An output, with a reference of the caller's. */
+/* An output; the caller owns the reference. */
 static inline VipsImage *cvips_get_image(VipsOperation *operation, const char *name) {
     VipsImage *image = NULL;
     g_object_get(operation, name, &image, NULL);

@@ -10,7 +10,7 @@ package final class Appointment {
     private let byTime: any DispatchSourceTimer
     private var time = Double.infinity
 
-    /// `call` is told how far the clock has been set back since the appointment was made, in seconds; 0 when it was not.
+    /// `call` gets the seconds by which the clock has been set back since the appointment was made, or 0.
     package init(
         now: @escaping @Sendable () -> Double = { Timestamp.now() },
         _ call: @escaping @Coordination @Sendable (Double) -> Void

@@ -1,7 +1,7 @@
 package import Dispatch
 
-/// The supervisor, its pools of workers and the starts of operations: they share one queue, because each hands over to the others several
-/// times a job, which between threads costs more than the work. Nothing here ever waits.
+/// The supervisor, its pools of workers and the starts of operations share one queue. Each hands over to the others
+/// several times a job, which between threads costs more than the work. Nothing here ever waits.
 @globalActor
 package actor Coordination {
     package static let shared = Coordination()
@@ -10,7 +10,7 @@ package actor Coordination {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { Self.executor.asUnownedSerialExecutor() }
 
-    /// For what is known to run on the queue; traps on any other.
+    /// For code that is known to run on the queue; traps on any other.
     package static func assumeIsolated<T: Sendable>(_ body: @Coordination () throws -> T) rethrows -> T {
         executor.checkIsolated()
         return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> T).self)() }
@@ -32,7 +32,7 @@ package actor Coordination {
         group.notify(queue: queue) { assumeIsolated(body) }
     }
 
-    /// From elsewhere, when it must be done on return.
+    /// Enters from another queue, and returns when `body` is done.
     package static func sync<T: Sendable>(_ body: @Coordination () throws -> T) rethrows -> T {
         try queue.sync { try assumeIsolated(body) }
     }

@@ -2,20 +2,20 @@ import Foundation
 import Glibc
 import SystemCalls
 
-/// Lines for people: what, which file, and what to do when it is a failure. They go to the journal under systemd, with fields to look
-/// for, and to standard error otherwise. A file's name and a client's words may hold anything: a line stays a line, and commands
-/// nobody's terminal.
+/// Lines for people: the event, the file, and for a failure the remedy. They go to the journal under systemd, with
+/// searchable fields, and to standard error otherwise. Names of files and clients' words may hold anything; a line
+/// stays a line, and commands nobody's terminal.
 package enum Log {
     package static func notice(_ line: String, of subject: LogSubject = LogSubject()) {
         write(line.printable, .notice, of: subject)
     }
 
-    /// Something went wrong. On a terminal it stands out.
+    /// Logs that something went wrong. On a terminal it stands out.
     package static func failure(_ line: String, advice: String? = nil, of subject: LogSubject = LogSubject()) {
         write((line + (advice.map { "; \($0)" } ?? "")).printable, .failure, of: subject)
     }
 
-    /// Why nothing will be done at all: what is wrong with the command line, or the configuration at the start.
+    /// Logs why the daemon does not start: a mistake in the command line, or in the configuration.
     package static func refusal(_ line: String) {
         switch LogTarget.current {
         case .plain: put("pipelined: \(line)\n")

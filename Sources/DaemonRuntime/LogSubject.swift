@@ -1,4 +1,5 @@
-/// The subject of a line of the log. On a terminal the line says it; the journal keeps each as a field of its own.
+/// The subject of a line of the log. On a terminal the line names it; the journal keeps each part as a field of its
+/// own.
 package struct LogSubject: Sendable {
     /// Far more than anybody looks for in one line.
     private static let mostJobs = 64
@@ -8,7 +9,7 @@ package struct LogSubject: Sendable {
     package var recipe: String?
     package var stage: String?
     package var filter: String?
-    /// The picture, as it is called in its inbox.
+    /// The picture's name in its inbox.
     package var input: String?
 
     package init(

@@ -8,8 +8,8 @@ package import SystemCalls
 /// Calls a handler on a queue whenever a descriptor can be read, or written to, or its other end is gone.
 ///
 /// It stands in for Dispatch's own sources of this kind. On Linux these let go of their bookkeeping on two threads at
-/// once when the other end hangs up: the process crashes now and then, or waits for ever for an event that is told to
-/// nobody.
+/// once when the other end hangs up: the process crashes now and then, or waits for ever for an event that is never
+/// reported.
 package final class ReadySource: Sendable {
     package enum Direction { case reading, writing }
 
@@ -17,7 +17,7 @@ package final class ReadySource: Sendable {
         var descriptor: Descriptor?
         var handler: (@Sendable () -> Void)?
         var id: UInt64 = 0
-        /// The kernel will tell, or has told and `fire` is on its way.
+        /// The kernel will report the descriptor, or has reported it and `fire` is on its way.
         var armed = false
         var suspended = false
     }
@@ -71,7 +71,7 @@ package final class ReadySource: Sendable {
             defer { state = State() }
             return state
         }
-        // Let go of outside the lock: who knows what ends with it.
+        // It is released outside the lock, because anything may end with it.
         withExtendedLifetime(last) {}
     }
 
@@ -112,7 +112,7 @@ private final class ReadyLoop: Sendable {
         }
     }
 
-    /// Returns what is watched: the kernel takes a descriptor once, a second source of the same one gets a duplicate.
+    /// Returns the watched descriptor: the kernel takes each once, so a second source of the same one gets a duplicate.
     func add(_ source: ReadySource, _ descriptor: Descriptor, writing: Bool) -> (Descriptor, UInt64) {
         let id = sources.withLock { sources in
             sources.last += 1
@@ -130,7 +130,8 @@ private final class ReadyLoop: Sendable {
         _ = clinux_epoll_again(epoll, descriptor.number, writing ? 1 : 0, id)
     }
 
-    /// Before the descriptor is closed: the kernel goes on telling of an open file that somebody else still has.
+    /// Must come before the descriptor is closed: the kernel goes on reporting an open file that somebody else still
+    /// has.
     func remove(_ id: UInt64, _ descriptor: Descriptor) {
         _ = clinux_epoll_remove(epoll, descriptor.number)
         sources.withLock { _ = $0.byID.removeValue(forKey: id) }

@@ -1,18 +1,18 @@
 import Dispatch
 import Glibc
 
-/// In a burst, keeps apart what has a price for each time, so that there are several to share it. Nothing waits when little happens.
+/// In a burst, spaces steps that have a fixed price, so that several share it. Nothing waits when little happens.
 package struct Spacing {
     // Nanoseconds.
     private static let least: UInt64 = 5_000_000
-    /// As long as others are on their way, which is looked after now and then.
+    /// The longest pause, while others are on their way.
     private static let most: UInt64 = 40_000_000
     private static let look: UInt64 = 10_000_000
     private var latest: UInt64 = 0
 
     package init() {}
 
-    /// Where nothing else is to be done a timer would cost more than to wait here.
+    /// Waits here, because a timer would cost more and the queue has nothing else to do.
     package mutating func keep(while others: () -> Bool) {
         var (now, next) = (DispatchTime.now().uptimeNanoseconds, latest + Self.least)
         while now < next {
@@ -23,6 +23,6 @@ package struct Spacing {
         latest = now
     }
 
-    /// The next need not wait.
+    /// Lets the next step go without waiting.
     package mutating func forget() { latest = 0 }
 }

@@ -1,4 +1,4 @@
-/// The fields of an answer's header that the worker needs. Every answer begins a new one, interim answers too.
+/// The fields of an answer's header that the worker needs. Every answer begins a new header, interim answers too.
 struct AnswerHeader {
     private(set) var status = 0
     /// The header's last line has come.

@@ -1,6 +1,6 @@
 /// The header that may name a download (RFC 6266): `attachment; filename="a b.jpg"; filename*=UTF-8''%c3%a4.jpg`.
 enum ContentDisposition {
-    /// Returns the name as it came, which is not safe. A name that tells its encoding goes before a plain one.
+    /// Returns the name as it came, which is not safe. A name with an encoding takes precedence over a plain name.
     static func fileName(_ value: String) -> String? {
         var plain: String?
         for (key, value) in parameters(value) {

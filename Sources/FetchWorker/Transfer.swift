@@ -4,12 +4,13 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// One download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same checks.
+/// A download: a handle of libcurl, with a request of its own for each redirect, so that each goes through the same
+/// checks.
 ///
 /// It lives on the worker's one thread, whose libcurl calls back.
 final class Transfer {
     enum Ending {
-        /// The handle has another URL, and is to be begun again.
+        /// The handle has another URL, and begins again.
         case redirected
         case done(FetchedFile)
         case failed(FetchFailure)
@@ -30,7 +31,7 @@ final class Transfer {
     /// Whether the body is the wanted picture; nil before the body has begun.
     private var isWanted: Bool?
     private var dropped = 0
-    /// How far the staging file goes.
+    /// The length of the staging file.
     private(set) var received: Int64
     private(set) var total: Int64?
     private var refused: Address?
@@ -86,7 +87,7 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYPEER, 1)
         ccurl_set_number(handle, CURLOPT_SSL_VERIFYHOST, 2)
-        // The request asks for unencoded bytes. A body that comes encoded all the same is decoded, and its decoded size
+        // The request asks for unencoded bytes. A body that still comes encoded is decoded, and its decoded size
         // counts.
         ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "identity")
         ccurl_set_text(handle, CURLOPT_USERAGENT, "pipelined/\(Release.version)")
@@ -141,7 +142,7 @@ final class Transfer {
     /// The subject of a message: "it", or what it redirects to.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
 
-    // MARK: - Where to
+    // MARK: - Connecting
 
     /// Every connection begins here, with the address that will be used: the name is not looked up again.
     private func openSocket(_ to: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
@@ -168,7 +169,7 @@ final class Transfer {
         return CURL_PREREQFUNC_OK
     }
 
-    // MARK: - What comes
+    // MARK: - Receiving
 
     private func readHeader(_ line: UnsafeRawBufferPointer) -> Int {
         arrived += line.count
@@ -345,8 +346,7 @@ final class Transfer {
         }
     }
 
-    /// How a later try can get the rest: of the bytes that have come now, or of an earlier try's, if they are
-    /// untouched.
+    /// How a later try can get the rest, after the bytes of this try, or after an earlier try's untouched bytes.
     var kept: FetchResume? {
         if isWanted == true { return resume }
         return [206, 416].contains(header.status) ? nil : request.resume

@@ -40,7 +40,7 @@ extension Inbox {
             // The folders held open may be out of date.
             claiming = nil
             if error.isPassing { again(path, error, status, cancelled: cancelled) }
-            // The rename may have succeeded all the same.
+            // The rename may have succeeded.
             if let target { claimed(target, UnsureClaim(path: relative, before: status, cancelled: cancelled)) }
             // The file is there, and `.pipelined` is missing: the inbox makes it when it opens.
             if error.isMissing, FileSystem.mayExist(path) { return broken("\(error)") }
@@ -72,7 +72,7 @@ extension Inbox {
             settling.drop(back)
             forgetIgnored(back.path)
             // A file that was written to in the meantime may be incomplete. Its inode is no evidence: some file systems
-            // give a file another one with each name.
+            // give a file another inode with each name.
             let isChanged = (now.size, now.modified) != (claim.before.size, claim.before.modified)
             if isChanged, try giveBack(source, as: claim.path) {
                 return settle(back.path, now, cancelled: claim.cancelled)
@@ -106,7 +106,7 @@ extension Inbox {
         add(Claim(path: name, source: path, isKept: true, file: status.identity, cancelled: cancelled))
     }
 
-    /// Logs a line once, however often its cause is met.
+    /// Logs a line once, however often its cause comes back.
     func tell(_ line: String, of path: String, input: String? = nil) {
         guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))

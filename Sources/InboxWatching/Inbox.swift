@@ -33,7 +33,7 @@ package actor Inbox: QueueActor {
     /// The folder that was opened, and the most mounts that it has been under.
     private var place: InboxPlace?
     private var mounts = 0
-    /// Files that may have been claimed, by the place where they lie: their disk has not told yet.
+    /// Files that may have been claimed, by their places.
     var unsure: [String: UnsureClaim] = [:]
     var looksAgain = false
     private var scansLater = false
@@ -42,7 +42,7 @@ package actor Inbox: QueueActor {
     /// Its predecessor on the same folder has ended.
     private var hasBegun = false
     var stopped = false
-    /// Told of the end by an inbox that was stopped before it has begun: its successor waits for its predecessor.
+    /// Called at the end of an inbox that was stopped before it has begun: its successor waits for its predecessor.
     private var ended: (@Sendable (Remains) -> Void)?
     private var adopts = false
 
@@ -92,8 +92,8 @@ package actor Inbox: QueueActor {
     /// Calls `done` behind everything that the inbox was asked before.
     package nonisolated func afterwards(_ done: @escaping @Sendable () -> Void) { queue.async(execute: done) }
 
-    /// Takes nothing more; calls `done` when all claims have been handed over. Does not wait: a hanging inbox must not keep
-    /// the daemon from stopping.
+    /// Takes nothing more; calls `done` when all claims have been handed over. It does not wait: a hanging inbox must
+    /// not keep the daemon from stopping.
     package nonisolated func stop(_ done: @escaping @Sendable (Remains) -> Void = { _ in }) {
         async { inbox in
             inbox.stopped = true
@@ -123,13 +123,12 @@ package actor Inbox: QueueActor {
         check()
     }
 
-    /// Looks at everything that has happened before the call; with `cancelling`, files that still settle are to end
-    /// cancelled.
+    /// Reads all events from before the call; with `cancelling`, files that still settle are to end cancelled.
     package nonisolated func catchUp(
         cancelling: Bool, wanted: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void
     ) {
         async {
-            // When the caller has gone on, files that settle now came after the call.
+            // If the caller has gone on, files that settle now came after the call.
             if wanted() { $0.catchUp(cancelling: cancelling) }
             done()
         }
@@ -143,7 +142,7 @@ package actor Inbox: QueueActor {
 
     // MARK: - Watching
 
-    /// Looks whether the folder is another one: inotify does not report mounts.
+    /// Checks whether the folder has been replaced: inotify does not report mounts.
     package nonisolated func mountsChanged() {
         async { if $0.hasBegun, !$0.isUnmoved { $0.reopen() } }
     }

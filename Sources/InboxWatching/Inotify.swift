@@ -7,7 +7,7 @@ import SystemCalls
 /// Reports what changes in a tree of folders. It belongs to its inbox's queue.
 final class Inotify {
     enum Event {
-        /// Something of a file has changed.
+        /// A file's content or attributes have changed.
         case changed(String)
         case made(String)
         /// Somebody who has it open has written to it.
@@ -16,13 +16,11 @@ final class Inotify {
         case closed(String)
         /// A file has arrived whole, by a rename.
         case movedIn(String)
-        /// A file is gone.
         case gone(String)
         case folderAppeared(String)
         /// Something in this folder has a name that is not UTF-8.
         case misnamed(String)
         case folderGone(String)
-        /// Events were lost.
         case overflow
         /// The watched top itself is gone, or unmounted.
         case topGone

@@ -40,7 +40,6 @@ package struct InboxReport: Sendable {
     package var problem: String?
     /// The reason why nothing is taken at the moment, though the inbox itself is well.
     package var held: String?
-    /// Either of the two.
     package var whyNothing: String? { problem ?? held }
     /// It is watched, or the reason why it is not is known.
     package var isOpen = false

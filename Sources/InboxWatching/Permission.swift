@@ -10,7 +10,6 @@ enum Permission {
             "the \(kind) can't be read by user \(User.current) (its mode is \(mode(of: path))); allow it, and it is taken"
     }
 
-    /// The reason why an inbox can't be opened.
     static func unusable(_ inbox: String, _ error: any Error) -> String {
         guard let error = error as? SystemError, error.isRefusal else { return "\(error)" }
         let advice =

@@ -42,14 +42,14 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
-    /// Neither content nor anything else of a file has changed for the quiet time, at this time of day. Only a watched
-    /// inbox trusts that; a change time can't be set back by whoever copies.
+    /// Neither content nor attributes of a file have changed for the quiet time, at this time of day. Only a watched
+    /// inbox trusts that; a copying program can't set a change time back.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
         let quiet = Int64(quietTime / .nanoseconds(1))
         return !isPolled && max(file.modified, file.changed) <= Int64(seconds * 1e9) - quiet
     }
 
-    /// Somebody was seen writing to the file, and not closing it.
+    /// Somebody has been writing to the file, and has not closed it.
     func isWritten(_ path: String, at now: DispatchTime) -> Bool { writers.contains(path, at: now) }
 
     /// A file whose writing has begun is empty when it is made; another has come by a link.
@@ -86,7 +86,7 @@ struct Settling {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// All that is held is due now.
+    /// Every held file is due now.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }
@@ -145,13 +145,12 @@ struct Settling {
     /// The file settles no more. A mark of `cancel-all` stays.
     mutating func drop(_ path: FileSystem.Key) { candidates[path] = nil }
 
-    /// The file is gone, or taken.
     mutating func forget(_ path: FileSystem.Key) {
         drop(path)
         marked.remove(path)
     }
 
-    /// All that settles becomes jobs that are cancelled.
+    /// All settling files become cancelled jobs.
     mutating func cancelAll() { for key in candidates.keys { candidates[key]?.isCancelled = true } }
 
     /// Everything is to be looked at anew.

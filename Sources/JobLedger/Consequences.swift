@@ -2,9 +2,9 @@ package import PipelineModel
 
 /// How other jobs have changed because jobs ended, or because their order was changed.
 package struct Consequences: Sendable {
-    /// How many more, or fewer, there are of a state.
+    /// The change of the number of jobs in each state.
     package var counts: [JobState: Int] = [:]
-    /// The jobs that failed because a job that they come after has not become done.
+    /// The jobs that failed because a job that they come after is not done.
     package var failed: [Int] = []
     /// The highest priority of the jobs that are queued now.
     package var released: Priority?

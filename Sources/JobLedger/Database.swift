@@ -27,7 +27,6 @@ final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Rows changed by the latest statement.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
     /// Runs statements without parameters or results.
@@ -45,7 +44,7 @@ final class Database {
         return rows
     }
 
-    /// The statement runs to its end, because it may change something as well.
+    /// The statement runs to its end, because it may also change rows.
     func first<Result>(_ sql: String, _ values: [Value] = [], _ made: (Row) throws -> Result) throws -> Result? {
         var result: Result?
         try forEach(sql, values) { row in if result == nil { result = try made(row) } }
@@ -94,7 +93,8 @@ final class Database {
         static func optional(_ number: Double?) -> Value { number.map(Value.real) ?? .null }
         static func optional(_ text: String?) -> Value { text.map(Value.text) ?? .null }
 
-        /// A list travels as JSON, so that the statement is the same for any number of elements: see `json_each`. Faster than `JSONEncoder`.
+        /// A list travels as JSON, so the statement is the same for any number of elements: see `json_each`. This is
+        /// faster than `JSONEncoder`.
         static func list(_ ids: some Sequence<Int>) -> Value {
             .text("[\(ids.map(String.init).joined(separator: ","))]")
         }
@@ -141,13 +141,14 @@ final class Database {
     }
 }
 
-/// An error that SQLite answered, and the statement that it is about.
+/// SQLite's error, and its statement.
 package struct LedgerError: Error, CustomStringConvertible {
     let attempted: String
     package let message: String
     var code = SQLITE_ERROR
 
-    /// The statement itself is at fault, and would be refused for ever; anything else is the disk, or another process, and may pass.
+    /// The statement itself is at fault, and would be refused for ever. Any other error is the disk's, or another
+    /// process's, and may pass.
     var isOfStatement: Bool {
         [SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }

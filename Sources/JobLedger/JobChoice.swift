@@ -1,12 +1,12 @@
 package import PipelineModel
 
-/// Which jobs a change speaks of: all that fit what is given.
+/// The jobs that a change concerns: those that match every given field.
 package struct JobChoice: Sendable {
     package var ids: [Int]?
     package var batch: Int?
     package var recipe: String?
     package var states: [JobState]?
-    /// Beside the jobs of the states, the queued ones that are held up in these queues.
+    /// Queued jobs that are held up in these queues, beside the jobs of the states.
     package var held: [FirstQueue]
 
     package init(
@@ -15,7 +15,7 @@ package struct JobChoice: Sendable {
         (self.ids, self.batch, self.recipe, self.states, self.held) = (ids, batch, recipe, states, held)
     }
 
-    /// With parameters from this number on.
+    /// The parameters are numbered from `first`.
     static func condition(from first: Int) -> String {
         let (ids, batch, recipe, states) = ("?\(first)", "?\(first + 1)", "?\(first + 2)", "?\(first + 3)")
         let held = "?\(first + 4)"

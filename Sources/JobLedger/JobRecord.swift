@@ -3,29 +3,29 @@ package import SystemCalls
 
 /// A job as the ledger keeps it.
 package struct JobRecord: Sendable {
-    /// How the original came to be where it is, which decides what becomes of it.
+    /// The way the original came to its place, which decides what becomes of it.
     package enum Origin: String, Sendable {
         /// Renamed from the inbox into its `.pipelined` folder.
         case claimed
         /// Left in its place, for `Original=keep`.
         case kept
-        /// A copy of what `pipectl add` passed, or a download.
+        /// A copy of a file that `pipectl add` passed, or a download.
         case spooled
     }
 
     /// Why a row is `waiting`. A job in the window waits for nothing that outlives the daemon, and has none.
     package enum WaitReason: String, Sendable {
-        /// It waits for room in its outbox, for the disk of its inbox or outbox, or for another thing that a `Shortage` is about.
+        /// It waits for a resource in a `Shortage`, such as room in its outbox, or the disk of its inbox.
         case place
         /// It waits for the other jobs of its batch.
         case barrier
-        /// It waits for the jobs that it is to come after.
+        /// It waits for its dependencies.
         case after
         /// It is tried again when it is `due`.
         case retry
     }
 
-    /// A picture of the plan that was made before a barrier.
+    /// An intermediate picture, made before a barrier.
     package struct Staged: Codable, Sendable, Hashable {
         package var index: Int
         package var path: String
@@ -49,7 +49,7 @@ package struct JobRecord: Sendable {
     package var file: FileStatus.Identity
     package var state: JobState
     package var reason: String?
-    /// Why it failed, or why it did at its latest try.
+    /// Why it failed, or why its latest try did.
     package var error: String?
     package var advice: String?
     package var intent: PublishIntent?
@@ -67,12 +67,12 @@ package struct JobRecord: Sendable {
     package var host: String?
     /// How far the file at `source` is good, after a download that broke off.
     package var partial: FetchResume?
-    /// The higher is taken first; within one, the position counts.
+    /// The higher priority is taken first; among equals, the lower position.
     package var priority = 0
     package var hold: WaitReason?
     /// When it is tried again.
     package var due: Double?
-    /// How often it has met a failure that may pass.
+    /// The number of passing failures that it has met.
     package var setbacks = 0
     /// How often the daemon has crashed while it was in work.
     package var crashes = 0
@@ -80,7 +80,7 @@ package struct JobRecord: Sendable {
     package var failure: FailureClass?
     /// How many barriers it has passed.
     package var segment = 0
-    /// The pictures that it has made up to there, on disk.
+    /// The pictures that it has made up to that barrier, on disk.
     package var staged: [Staged] = []
     /// It runs even if a job that it comes after has failed or been cancelled.
     package var anyway = false

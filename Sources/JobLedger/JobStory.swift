@@ -45,7 +45,7 @@ package struct JobStory: Codable, Sendable, Hashable {
     package var header: String?
     package var before: Picture?
     package var after: [Picture] = []
-    /// Where it failed.
+    /// The stage in which it failed.
     package var stage: String?
     package var chapters: [Chapter] = []
 
@@ -72,7 +72,7 @@ extension JobStory {
         }
     }
 
-    /// Tells who is at work.
+    /// Notes the process at work.
     package mutating func tell(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
 
     private mutating func change(_ kind: String, _ change: (inout Chapter) -> Void) {
@@ -80,7 +80,7 @@ extension JobStory {
         change(&chapters[index])
     }
 
-    /// The daemon has ended in the middle; when that was is not known.
+    /// The daemon has ended in the middle, at an unknown time.
     package mutating func interrupt() {
         for index in chapters.indices where chapters[index].state == "executing" {
             chapters[index].state = "failed"

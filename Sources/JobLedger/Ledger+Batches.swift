@@ -1,7 +1,7 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// A batch as the ledger keeps it, and how far its jobs have come.
+/// A batch in the ledger, with the progress of its jobs.
 package struct BatchRecord: Sendable {
     package var id: Int
     /// The list that it came from.
@@ -26,7 +26,7 @@ package struct BatchRecord: Sendable {
 }
 
 package enum BatchNews: String, Sendable {
-    /// Every job of it has arrived at a barrier, or ended.
+    /// Every job of the batch has arrived at a barrier, or ended.
     case arrived
     /// Latecomers have arrived at a barrier that the others have passed.
     case joined
@@ -36,8 +36,8 @@ package enum BatchNews: String, Sendable {
 
 /// Batches: jobs that are watched, waited for and cancelled as one.
 ///
-/// A trigger notes the batch of each job that changes in `arrivals`. The ledger looks at these batches before each
-/// commit, so nobody has to count, and no crash makes it miss one.
+/// A trigger notes the batch of each job that changes in `arrivals`. The ledger checks these batches before each
+/// commit, so no code counts members, and no crash makes it miss a batch.
 extension Ledger {
     /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch
     /// is not waited for at a barrier: the other one might wait there for it.
@@ -51,7 +51,7 @@ extension Ledger {
         write(wanted: .now, { try $0.insert(BatchRecord(id: id, name: name, isOpen: true)) }, done: done)
     }
 
-    /// A batch that is there already stays as it is.
+    /// An existing batch stays as it is.
     func insert(_ batch: BatchRecord) throws {
         try writer.run(
             "INSERT OR IGNORE INTO batches (id, name, open, created) VALUES (?, ?, ?, ?)",
@@ -68,7 +68,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// At the start nobody is left to add to a batch, and the latest announcements may be missing.
+    /// Closes all batches at the start, because their clients are gone, and makes up for missing announcements.
     package nonisolated func lookAtBatches() {
         write {
             try $0.writer.script(
@@ -79,7 +79,7 @@ extension Ledger {
         }
     }
 
-    /// Before a commit: the batches that have arrived, or ended, with it.
+    /// Runs before a commit, and returns the batches that arrive, or end, with it.
     func settleBatches() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
         let settled = try news("id IN (SELECT batch FROM arrivals)", [])
@@ -91,7 +91,7 @@ extension Ledger {
         return settled
     }
 
-    /// The news of the batches that `condition` speaks of and that have no job on the way.
+    /// The news of the batches that match `condition` and have no job on the way.
     private func news(_ condition: String, _ values: [Database.Value]) throws -> [(batch: Int, news: BatchNews)] {
         try writer.rows(
             """
@@ -109,8 +109,8 @@ extension Ledger {
         .compactMap(\.self)
     }
 
-    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at the places
-    /// that they had; hands over how many.
+    /// Announces the news of a batch as they are now. The jobs that wait at its lowest barrier go on, at their old
+    /// places; hands over their number.
     package nonisolated func announce(_ batch: Int, done: @escaping @Sendable (_ released: Int) -> Void) {
         write(refused: 0, { try $0.announce(batch) }, done: done)
     }
@@ -134,7 +134,7 @@ extension Ledger {
         return writer.changes
     }
 
-    /// The batches of these IDs that there are.
+    /// The existing batches of these IDs.
     package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
         guard !ids.isEmpty else { return [:] }
         let wanted = [Database.Value.list(ids)]
@@ -162,8 +162,7 @@ extension Ledger {
         }
     }
 
-    /// The batches that have not ended: the first of them, how many there are, and how many of all their jobs have not
-    /// ended.
+    /// The unfinished batches: the first of them, their number, and the number of their unfinished jobs.
     package nonisolated func unfinishedBatches(limit: Int) throws -> (ids: [Int], count: Int, jobs: Int) {
         try read { database in
             let ids = try database.rows(

@@ -5,7 +5,8 @@ import SystemCalls
 package enum FirstQueue: String, CaseIterable, Sendable {
     case download, render
 
-    /// Whether a row begins here, for all statements. The indexes of the schema say it in the same words, or SQLite would not use them.
+    /// Whether a row begins here, for all statements. The indexes of the schema use the same words, or SQLite would not
+    /// use them.
     var condition: String {
         switch self {
         case .download: "url IS NOT NULL AND inode = 0"

@@ -1,7 +1,7 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// A change, as the event log keeps it.
+/// A change in the event log.
 package struct LoggedEvent: Sendable {
     package var cursor: Int
     package var time: Double
@@ -37,7 +37,7 @@ extension Ledger {
             ])
     }
 
-    /// Adds the event of each row of `jobs` that `condition` speaks of. The first of the values is the time.
+    /// Adds the event of each row of `jobs` that matches `condition`. The first of the values is the time.
     func add(
         _ state: JobState, text: String = "NULL", where condition: String, _ values: [Database.Value]
     ) throws {
@@ -48,12 +48,11 @@ extension Ledger {
             """, values)
     }
 
-    /// The cursor of the latest event.
     static func lastCursor(_ database: Database) throws -> Int {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }
 
-    /// Events after `cursor`, each with the job or batch it speaks of, as that is recorded now.
+    /// Events after `cursor`, each with its job or batch, as it is recorded now.
     package nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {

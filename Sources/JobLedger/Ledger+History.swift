@@ -1,6 +1,6 @@
 package import PipelineModel
 
-/// Jobs that have been: listed, counted, and forgotten.
+/// Past jobs are listed, counted and forgotten here.
 extension Ledger {
     /// The jobs that `list` shows: oldest first, after `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
@@ -31,17 +31,17 @@ extension Ledger {
             .reduce(into: [:]) { counts, one in if let state = one.0 { counts[state] = one.1 } }
     }
 
-    /// How many have failed since then, and are still so.
+    /// The number of jobs that failed after `time` and are still `failed`.
     package nonisolated func failedCount(since time: Double) throws -> Int {
         try first(
             "SELECT COUNT(*) FROM jobs INDEXED BY jobs_failed WHERE state = 'failed' AND finished >= ?", [.real(time)]
         ) { $0.integer(0) } ?? 0
     }
 
-    /// How many rows are forgotten with one statement.
+    /// The rows that one statement forgets.
     private static let portion = 1000
 
-    /// Forgets the work orders that no job is left of.
+    /// Forgets work orders without jobs.
     package nonisolated func forgetOrders() {
         write { ledger in
             try ledger.writer.run("DELETE FROM orders WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE work = orders.id)")
@@ -49,8 +49,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over how many of
-    /// each state. Jobs with something left to do, and files that stay in their place as done, are not forgotten.
+    /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over
+    /// their number by state. Unfinished jobs, and files that stay in their place as done, are not forgotten.
     package nonisolated func forget(
         allBut count: Int, endedBefore time: Double, done: @escaping @Sendable ([JobState: Int]) -> Void
     ) {
@@ -80,7 +80,7 @@ package struct JobFilter: Sendable {
     package var states: [JobState]
     package var recipe: String?
     package var batch: Int?
-    /// When a job ended, or was taken when it has not.
+    /// The time when a job ended, or was taken if it has not.
     package var since: Double?
     package var until: Double?
 

@@ -1,7 +1,7 @@
-/// How far the hooks of recipes have come in the event log.
+/// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
-        /// Every event up to here has been run, or was there before the hook.
+        /// The hook has run for every event up to here, or the event came before the hook.
         package var cursor: Int
         package var failures: Int
 
@@ -31,8 +31,8 @@ extension Ledger {
         write { try $0.writer.run("DELETE FROM hooks WHERE recipe = ?", [.text(recipe)]) }
     }
 
-    /// The announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the latest event that was
-    /// looked at.
+    /// The announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the
+    /// last event that was examined.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
     ) throws -> (found: [(cursor: Int, recipe: String)], seen: Int) {

@@ -2,10 +2,9 @@ import DaemonRuntime
 package import PipelineModel
 import SystemCalls
 
-/// Jobs, written.
 extension Ledger {
-    /// New jobs, each with its event, and the batch that they are. The records of `listed` are made one by one as they are written: there
-    /// may be a hundred thousand.
+    /// New jobs, each with its event, and their batch. The records of `listed` are made one by one as they are written:
+    /// there may be a hundred thousand.
     package nonisolated func insert(
         _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil, batch: BatchRecord? = nil,
         done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
@@ -49,7 +48,7 @@ extension Ledger {
         return row
     }
 
-    /// A job's new state, with what goes with it, and its event. The jobs that come after one that has ended follow in the same transaction.
+    /// A job's new state and its event. If the job has ended, its dependents follow in the same transaction.
     package nonisolated func record(_ job: JobRecord, done: (@Sendable () -> Void)? = nil) {
         write(
             wanted: .soon,
@@ -117,8 +116,8 @@ extension Ledger {
         write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
     }
 
-    /// Cancels every job up to `last` that is queued or waits, of those that `choice` speaks of, but for `except`; hands over how many there
-    /// were. The jobs that come after them, and are not among them, fail.
+    /// Cancels every queued or waiting job up to `last` that matches `choice`, but for `except`; hands over their
+    /// number. Other jobs that come after these fail.
     package nonisolated func cancelQueued(
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
         done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
@@ -149,8 +148,8 @@ extension Ledger {
         }
     }
 
-    /// Gives the chosen jobs that are queued or wait another priority, with an event for each that had a different one; hands over how many
-    /// jobs are queued or wait.
+    /// Gives the chosen jobs another priority if they are queued or wait, with an event for each that changes; hands
+    /// over how many are queued or wait.
     package nonisolated func prioritise(
         _ choice: JobChoice, _ priority: Priority, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -173,8 +172,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Puts a job that had ended, and whose original is at `source` again, back at the end of the queue; or lets it wait for the jobs that
-    /// it still comes after.
+    /// Queues an ended job whose original is at `source` again at the end of the queue, or lets it wait for its unmet
+    /// dependencies.
     package nonisolated func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,

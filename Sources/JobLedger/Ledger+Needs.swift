@@ -1,12 +1,13 @@
 import DaemonRuntime
 package import PipelineModel
 
-/// Jobs that come after others. A row of `needs` is kept once it is met, so that it can be told, and stays met.
+/// Jobs that come after others. A met row of `needs` is kept for `show`, and stays met.
 ///
 /// A change that ends jobs calls `follow` within its own transaction: no crash can come between the end of a job and its consequences. The
 /// table `ended` names the jobs whose followers are looked for.
 extension Ledger {
-    /// The jobs that a job waits for, as its reason: told when it is asked for, because it changes with each job that ends.
+    /// The jobs that a job waits for, as its reason. It is made when it is asked for, because it changes with each job
+    /// that ends.
     static let needsText = """
         (SELECT 'after job ' || MIN(n.after) || CASE COUNT(*) WHEN 1 THEN '' ELSE ' and ' || (COUNT(*) - 1) || ' more' END
             FROM needs n WHERE n.job = j.id AND n.met = 0)
@@ -21,12 +22,12 @@ extension Ledger {
             ) SELECT 1 FROM before JOIN jobs a ON a.id = before.id WHERE a.batch = jobs.batch)
         """
 
-    /// A row of `jobs` has needs that are not met.
+    /// A row of `jobs` has unmet needs.
     private static let isHeld = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
 
     // MARK: - When jobs end
 
-    /// The jobs that `condition` speaks of are about to end, or have ended.
+    /// The jobs that match `condition` are about to end, or have ended.
     func end(_ condition: String, _ values: [Database.Value]) throws {
         try writer.run("DELETE FROM ended")
         try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
@@ -41,7 +42,7 @@ extension Ledger {
 
     private static let followers = "SELECT 1 FROM needs WHERE after = ? AND met = 0 LIMIT 1"
 
-    /// Makes up for what has been missed: at the start, and when jobs have been brought back whose needs will not be met.
+    /// Catches up at the start, and after jobs have been brought back whose needs can't be met.
     package nonisolated func followAll(done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
@@ -57,10 +58,10 @@ extension Ledger {
             }, done: done)
     }
 
-    /// The jobs in `ended` have ended: the jobs that come after them are queued, fail, or wait for others yet.
+    /// Queues the followers of the jobs in `ended`, fails them, or lets them wait for other jobs.
     func followEnded() throws {
         let now = Database.Value.real(Timestamp.now())
-        // The jobs that can't run any more, and those that come after them.
+        // These jobs can't run any more, and neither can their followers.
         try writer.run(
             """
             INSERT OR IGNORE INTO ended (id, cause)
@@ -101,7 +102,7 @@ extension Ledger {
         try writer.run("DELETE FROM ended")
     }
 
-    /// The jobs that `condition` speaks of go back to their place in the queue, if all their needs are met.
+    /// The jobs that match `condition` go back to their place in the queue, if all their needs are met.
     private func release(_ condition: String, _ values: [Database.Value]) throws {
         let which = "hold = 'after' AND \(condition) AND NOT \(Self.isHeld)"
         try add(.queued, where: which, [.real(Timestamp.now())] + values)
@@ -113,7 +114,7 @@ extension Ledger {
         consequences.move(ranks.count, from: .waiting, to: .queued)
     }
 
-    /// A job that is recorded as queued waits, if it has needs that are not met.
+    /// Lets a job that is recorded as queued wait if it has unmet needs.
     func holdBack(_ job: Int) throws {
         try writer.run(
             "UPDATE jobs SET state = 'waiting', hold = 'after' WHERE id = ? AND state = 'queued' AND \(Self.isHeld)",
@@ -131,7 +132,7 @@ extension Ledger {
             """, [.real(Timestamp.now()), .integer(job)])
     }
 
-    /// Jobs are forgotten. The needs that were not met stay: a job that comes back must not run as if they had been.
+    /// Forgets the met needs of jobs. Unmet needs stay: a job that comes back must not run as if they had been met.
     func forgetNeeds(of jobs: [Int]) throws {
         guard !jobs.isEmpty else { return }
         try writer.run("DELETE FROM needs WHERE job IN (SELECT value FROM json_each(?))", [.list(jobs)])
@@ -140,23 +141,23 @@ extension Ledger {
 
     // MARK: - When somebody changes the order
 
-    /// The answer to a wish that jobs come after others.
+    /// The answer to a request that jobs come after others.
     package enum NeedsAnswer: Sendable, Equatable {
         case done
         case unknown(Int)
         /// It is too late: the job has begun, or is done.
         case begun(JobState)
-        /// It would come after itself, along this path.
+        /// The job would come after itself, along this path.
         case circle([Int])
-        /// It would come after a job that won't become done.
+        /// The job would come after a job that is failed or cancelled.
         case over(Int, JobState)
-        /// A need that is to be removed is not there.
+        /// The job does not come after this one, so nothing can be removed.
         case unneeded(Int)
         /// SQLite refuses it.
         case refused
     }
 
-    /// New jobs, each of which comes after others; all of them, with the batch that they are, or none.
+    /// New jobs that come after others: all of them with their batch, or none.
     package nonisolated func insert(
         _ jobs: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
         done: @escaping @Sendable (NeedsAnswer) -> Void
@@ -164,7 +165,7 @@ extension Ledger {
         write(
             refused: .refused,
             { ledger in
-                // Others are there already, so the answer for one new job is the answer for all.
+                // The others exist already, so the answer for one new job is the answer for all.
                 if let job = jobs.first,
                     let problem = try ledger.problem(job.id, after: others, anyway: job.anyway)
                 {
@@ -183,7 +184,7 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Changes what a job comes after, all of it or, with a problem, nothing.
+    /// Changes a job's needs: all of them, or none if there is a problem.
     package nonisolated func depend(
         _ job: Int, after others: [Int], remove: [Int], anyway: Bool, done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
@@ -219,13 +220,13 @@ extension Ledger {
             [.integer(job), .list(remove)])
         try need(job, others, anyway: anyway)
         try settle(job, now.state, now.hold)
-        // Another job may be the one that is waited for at a barrier.
+        // A barrier may now wait for another job.
         try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
         return .done
     }
 
     private func need(_ job: Int, _ others: [Int], anyway: Bool) throws {
-        // A need that is there already may have been met by an end that has been taken back since.
+        // An existing need may have been met by an end that has been taken back since.
         try writer.run(
             """
             INSERT INTO needs (job, after, met) SELECT ?1, id, state = 'done' OR (?3 AND state IN \(Self.final)) FROM jobs
@@ -248,7 +249,7 @@ extension Ledger {
             try release("id = ?", [.integer(job)])
             if consequences.isEmpty { try tellNeeds(of: job) }
         case (.waiting, .place):
-            // First the jobs that it comes after, then the place.
+            // Its needs come first, then the place.
             try writer.run(
                 "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.isHeld)", [.integer(job)])
             if writer.changes > 0 { try tellNeeds(of: job) }
@@ -273,9 +274,9 @@ extension Ledger {
         return try circle(job, after: ids).map(NeedsAnswer.circle)
     }
 
-    /// The way from a job over those that it is to come after back to itself.
+    /// The path from a job through its new needs back to itself.
     private func circle(_ job: Int, after others: Database.Value) throws -> [Int]? {
-        // Nobody comes after most jobs, and after a new one nobody can.
+        // Most jobs have no followers, and a new job can't have any.
         guard try writer.isAny(Self.followers, [.integer(job)]) else { return nil }
         let isReached = try writer.isAny(
             """
@@ -304,8 +305,8 @@ extension Ledger {
         return path.reversed()
     }
 
-    /// The first of these jobs that would fail at once if it were brought back: with the job that it comes after, and that one's state unless
-    /// it is forgotten. A job that is brought back with it, by its ID or its state, is no hindrance.
+    /// The first of these jobs that would fail at once if it were brought back, with its unmet dependency, and the
+    /// dependency's state unless that is forgotten. A dependency that is brought back as well is no hindrance.
     package nonisolated func hindered(
         of jobs: [Int], bringingBack states: [JobState]
     ) throws -> (job: Int, after: Int, state: JobState?)? {
@@ -320,7 +321,7 @@ extension Ledger {
         ) { ($0.integer(0), $0.integer(1), $0.optionalText(2).flatMap(JobState.init)) }
     }
 
-    /// The others that a job comes after, or that come after it: the first of them, and how many there are.
+    /// A job's dependencies, or its dependents: the first of them, and their number.
     package struct Neighbours: Sendable {
         package var jobs: [(id: Int, state: JobState?)]
         package var count: Int

@@ -1,12 +1,11 @@
 package import PipelineModel
 package import SystemCalls
 
-/// Jobs, read.
 extension Ledger {
     static let final = "('done', 'failed', 'cancelled')"
     static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
 
-    /// Reads by this index, where there is one for it: without statistics SQLite would take another, and look at far more rows.
+    /// Reads by this index, if one fits: without statistics SQLite would take another, and look at far more rows.
     nonisolated func jobs(
         by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
     ) throws -> [JobRecord] {
@@ -21,12 +20,12 @@ extension Ledger {
 
     package nonisolated func job(_ id: Int) throws -> JobRecord? { try jobs("WHERE j.id = ?", [.integer(id)]).first }
 
-    /// The jobs of these IDs that there are.
+    /// The existing jobs of these IDs.
     package nonisolated func jobs(_ ids: [Int]) throws -> [JobRecord] {
         try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
     }
 
-    /// Finds an ID that no job has, or nil.
+    /// An ID that no job has, or nil.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
         try read { try Self.unknown(of: .list(ids), $0) }
     }
@@ -59,7 +58,6 @@ extension Ledger {
             """)
     }
 
-    /// The outboxes of all jobs that have not ended.
     package nonisolated func unfinishedOutboxes() throws -> Set<String> {
         Set(
             try rows(
@@ -131,7 +129,7 @@ extension Ledger {
         } ?? (0, 0, 0)
     }
 
-    /// The files that have been taken and left in their place; their device is not told.
+    /// The files that have been taken and left in their place, without their device.
     package nonisolated func kept(in inbox: String) throws -> [(path: String, file: FileStatus.Identity)] {
         try rows(
             "SELECT source, inode, size, modified FROM jobs WHERE origin = 'kept' AND source GLOB ?",
@@ -142,7 +140,6 @@ extension Ledger {
         }
     }
 
-    /// The inboxes of all jobs.
     package nonisolated func inboxes() throws -> [String] {
         try rows("SELECT DISTINCT json_extract(body, '$.inbox') FROM orders") { $0.text(0) }
     }
@@ -178,7 +175,7 @@ extension Ledger {
             """, [.text(source)])
     }
 
-    /// Whether there are jobs of a recipe that need not be there any more.
+    /// Whether the ledger has jobs of a recipe, which may be gone.
     package nonisolated func knows(recipe: String) throws -> Bool {
         try isAny(
             "SELECT 1 FROM jobs WHERE work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?) LIMIT 1",

@@ -3,12 +3,12 @@ import Synchronization
 package import SystemCalls
 
 /// Jobs that are brought back. A commit records where the original goes (`returns`), a later one queues the job. In
-/// between the job belongs to the thread that brings it back: nothing else does, and no disposal moves its original.
-/// After a crash the row tells where the original is.
+/// between the job belongs to the thread that brings it back: nothing else brings it back, and no disposal moves its
+/// original. After a crash the row tells where the original is.
 extension Ledger {
     package struct Return: Sendable {
         var job: Int
-        /// Where its original will lie.
+        /// The place where its original will lie.
         var place: String
 
         package init(job: Int, place: String) { (self.job, self.place) = (job, place) }

@@ -3,10 +3,9 @@ import PipelineModel
 
 /// A thing that the work of several jobs needs, and may have to wait for.
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// An inbox or outbox.
     case place(String)
     case filter(String)
-    /// The folder that is downloaded into.
+    /// The folder for downloads.
     case spool(String)
 
     package var isFilter: Bool { filter != nil }
@@ -41,7 +40,6 @@ extension [RecipeOutput] {
     package func uses(filter name: String) -> Bool { contains { $0.chain.stages.contains { $0.name == name } } }
 }
 
-/// Rows that wait, and that go on.
 extension Ledger {
     /// The jobs that need the resource, which is the third value.
     static func needing(_ resource: Resource) -> (sql: String, value: Database.Value) {
@@ -65,7 +63,7 @@ extension Ledger {
         }
     }
 
-    /// Queued jobs that need the resource wait, but for `except`; hands over how many there were.
+    /// Lets queued jobs that need the resource wait, but for `except`; hands over their number.
     package nonisolated func setAside(
         _ resource: Resource, reason: String, except: [Int], done: @escaping @Sendable (Int) -> Void
     ) {
@@ -82,8 +80,8 @@ extension Ledger {
             }, done: done)
     }
 
-    /// The jobs that wait for the resource, but for `except`, go to the end of the queue, which is at `position`; hands over how many there
-    /// were.
+    /// Moves the jobs that wait for the resource, but for `except`, to the end of the queue, at `position`; hands over
+    /// their number.
     package nonisolated func bringBack(
         _ resource: Resource, except: [Int], at position: Int, done: @escaping @Sendable (Int) -> Void
     ) {
@@ -117,7 +115,8 @@ extension Ledger {
         }
     }
 
-    /// Jobs that wait for their next try go to the end of the queue at once: those of these IDs, or all up to `last`.
+    /// Moves jobs that wait for their next try to the end of the queue at once: the jobs of these IDs, or all up to
+    /// `last`.
     package nonisolated func bringBackEarly(
         _ ids: [Int]?, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
@@ -148,10 +147,10 @@ extension Ledger {
         return writer.changes
     }
 
-    /// Why rows wait: how many for the same reason, and when the first of these is tried again.
+    /// A reason for waiting: the number of rows, and the time of the first next try.
     package struct Waiting: Sendable {
         package var hold: JobRecord.WaitReason?
-        /// The obstacle of jobs that are tried again.
+        /// The common obstacle of jobs that are tried again.
         package var reason: String?
         package var count: Int
         package var due: Double?
@@ -172,10 +171,10 @@ extension Ledger {
         }
     }
 
-    /// Reasons in an answer; the rest are told as one.
+    /// The reasons in an answer; the rest count as one.
     private static let mostReasons = 20
 
-    /// The most frequent reasons first.
+    /// The reasons for waiting, the most frequent first.
     package nonisolated func waiting(_ who: Waiters = .all) throws -> [Waiting] {
         let (index, condition, values) = who.selection
         let rows = "FROM jobs \(index) WHERE state = 'waiting' AND \(condition)"

@@ -2,8 +2,9 @@ package import DaemonRuntime
 import Dispatch
 import Synchronization
 
-/// The SQLite file of every job. Writes are grouped: all that have gathered while the last group was made durable become the next one, so
-/// they share the price of a commit. Reads have connections of their own, and wait neither for a write nor for each other.
+/// The SQLite file of every job. Writes are grouped: all writes that gather while one group is made durable become the
+/// next group, and share the price of a commit. Reads have connections of their own, and wait neither for a write nor
+/// for each other.
 ///
 /// Writes are applied in the order in which they were given. A group that can't be written (a full disk) is tried again until it can: a
 /// completion means durable. SQLite would refuse a bad write for ever, so such a write is left out and holds up nobody: its `refused` is
@@ -11,7 +12,7 @@ import Synchronization
 ///
 /// Any thread may give writes, and read. Everything else happens on the ledger's queue.
 package actor Ledger: QueueActor {
-    /// When a change is to be durable.
+    /// The time by which a change is to be durable.
     enum Wanted {
         /// Nobody waits for it.
         case sometime
@@ -23,7 +24,8 @@ package actor Ledger: QueueActor {
 
     private typealias Completion = @Sendable () -> Void
 
-    /// Runs within the transaction of its group, once for each attempt at that. The completion is called when the group is durable.
+    /// Runs within the transaction of its group, once for each attempt at it. The completion is called when the group
+    /// is durable.
     private typealias Change = @Sendable (isolated Ledger) throws -> Completion?
 
     private struct Write: Sendable {
@@ -52,7 +54,8 @@ package actor Ledger: QueueActor {
         var isWanted = false
         /// The latest event that is durable.
         var cursor = 0
-        /// How many events are kept. A reader that is further behind is told so, and goes on with the oldest there is.
+        /// The number of events that are kept. A reader that is further behind learns so, and goes on with the oldest
+        /// event.
         var keptEvents = 200_000
         var problem: String?
     }
@@ -62,11 +65,11 @@ package actor Ledger: QueueActor {
     private nonisolated let reading: LedgerReading
 
     let writer: Database
-    /// The rows of `orders` that are known to be there.
+    /// The known rows of `orders`.
     var orderRows: [WorkOrder: Int] = [:]
     /// The effect of the present change on other jobs.
     var consequences = Consequences()
-    /// The latest event when events were last trimmed.
+    /// The latest event at the time when events were last trimmed.
     private var trimmed = 0
     /// Keeps the beginnings of groups apart in a burst.
     private var spacing = Spacing()
@@ -91,17 +94,18 @@ package actor Ledger: QueueActor {
     /// Called after each group.
     package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
 
-    /// Called when all jobs of a batch have arrived, or ended, after the completions of the changes that made it so.
+    /// Called when all jobs of a batch have arrived, or ended, after the completions of their changes.
     package nonisolated func batchSettled(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
         async { $0.batchSettled = call }
     }
 
-    /// Called when `problem` has become something or nothing.
+    /// Called when `problem` comes or goes.
     package nonisolated func problemChanged(_ call: @escaping @Sendable () -> Void) {
         async { $0.problemChanged = call }
     }
 
-    /// Called when the end of jobs has released others, or let them fail. By then that is durable; the end itself is told afterwards.
+    /// Called when the end of jobs has released others, or let them fail. That is durable by then; the end itself is
+    /// announced afterwards.
     package nonisolated func othersChanged(_ call: @escaping @Sendable (Consequences) -> Void) {
         async { $0.othersChanged = call }
     }
@@ -123,10 +127,10 @@ package actor Ledger: QueueActor {
 
     // MARK: - Reading
 
-    /// Runs the reads that have failed, and logs when all succeed.
+    /// Repeats failed reads, and logs when all succeed.
     package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
 
-    /// Reads what is durable. A failure is logged here; the caller decides what follows from it.
+    /// Reads durable rows. A failure is logged here; the caller decides what follows from it.
     nonisolated func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result {
         try reading.read(body)
     }
@@ -152,8 +156,8 @@ package actor Ledger: QueueActor {
     /// How long a change that nobody waits for may wait for others, to share the price of one commit.
     private static let linger = DispatchTimeInterval.milliseconds(10)
 
-    /// Applies `change` with the next group; `done` is called when it is durable, `refused` (`done`, when there is none) when it never
-    /// will be. A change that is wanted begins its group at once, or as soon as the spacing allows.
+    /// Applies `change` with the next group. `done` is called when it is durable; `refused`, or `done` without it, when
+    /// it never will be. A wanted change begins its group at once, or as soon as the spacing allows.
     nonisolated func write(
         wanted: Wanted = .sometime, _ change: @escaping @Sendable (isolated Ledger) throws -> Void,
         done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
@@ -248,9 +252,9 @@ package actor Ledger: QueueActor {
             return .durable(written, settled: settled)
         } catch {
             try? writer.run("ROLLBACK")
-            // Rows that were written are not there, nor are those that were forgotten.
+            // The rollback has removed new rows of `orders`, and brought back forgotten ones.
             orderRows = [:]
-            // Any error but SQLite's own was met while the entry was put into words.
+            // Any error but SQLite's own comes from encoding the entry.
             let isOfStatement = (error as? LedgerError)?.isOfStatement ?? true
             if let index, isOfStatement { return .refused(index, "\(error)") }
             return .later("\((error as? LedgerError)?.message ?? "\(error)")")
@@ -274,7 +278,7 @@ package actor Ledger: QueueActor {
         afterCommit?()
     }
 
-    /// Now and then, not with each group.
+    /// Trims now and then, not with each group.
     private func trimEvents(upTo last: Int) throws {
         guard last - trimmed >= 1000 else { return }
         try writer.run("DELETE FROM events WHERE cursor <= ?", [.integer(last - keptEvents)])

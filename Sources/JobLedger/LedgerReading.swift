@@ -15,7 +15,7 @@ final class LedgerReading: Sendable {
         var problem: String?
         /// The latest problem logged, until every read succeeds again.
         var told: String?
-        // In a struct: a bare closure behind a generic lock is wrapped once more at each access, for ever.
+        // The closure is in a struct: behind a generic lock it would be wrapped once more at each access, for ever.
         var failed: (@Sendable () -> Void)?
     }
 

@@ -4,9 +4,9 @@ enum Schema {
     static func prepare(_ database: Database) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
-        // In KB. Pages of a bulk change that don't fit in are written and read again and again.
+        // The size is in KB. Pages of a bulk change that don't fit are written and read again and again.
         try database.script("PRAGMA cache_size=-16000;")
-        // The jobs whose followers are looked for, and the followers that have failed, with the job because of which.
+        // The jobs whose followers are looked for, and the followers that have failed, with the job at fault.
         try database.script(
             "PRAGMA temp_store=MEMORY; CREATE TEMP TABLE ended (id INTEGER PRIMARY KEY, cause INTEGER) STRICT")
         let version = try database.first("PRAGMA user_version") { $0.integer(0) } ?? 0
@@ -148,10 +148,10 @@ enum Schema {
         // The last barrier at which a batch has been announced.
         "ALTER TABLE batches ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0",
 
-        // How much of a download is there, to go on with.
+        // The part of a download that has come, for a later try.
         "ALTER TABLE jobs ADD COLUMN partial TEXT",
 
-        // Batches are counted as they change, so that nothing is counted when somebody asks how far one is.
+        // Batches are counted as they change, so a request for their progress counts nothing.
         """
         CREATE TABLE tallies (
             batch INTEGER NOT NULL,

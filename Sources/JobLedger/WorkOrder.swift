@@ -26,7 +26,7 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
-    /// A ledger that is older than a setting doesn't have it.
+    /// An older ledger lacks newer settings.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

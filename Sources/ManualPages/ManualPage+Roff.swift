@@ -26,7 +26,7 @@ extension ManualPage {
         }
     }
 
-    /// Sets text between backquotes in bold, and breaks lines at a length that one can read.
+    /// Sets text between backquotes in bold, and breaks lines at a readable length.
     private static func filled(_ text: String) -> [String] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
         let marked = parts.map { $0.offset % 2 == 1 ? bold(String($0.element)) : escaped(String($0.element)) }.joined()
@@ -49,7 +49,7 @@ extension ManualPage {
         roff.first == "." || roff.first == "'" ? "\\&\(roff)" : roff
     }
 
-    /// Every character stands for itself: roff makes typography of some, and knows others by their numbers alone.
+    /// Lets every character stand for itself: roff makes typography of some, and knows others only by their numbers.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { roff, scalar in
             switch scalar {

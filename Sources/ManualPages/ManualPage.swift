@@ -4,7 +4,7 @@ public struct ManualPage: Sendable {
         case section(String)
         case heading(String)
         case paragraph(String)
-        /// A term as one writes it, its value, and its explanation below.
+        /// A term as it is written, its value, and its explanation below.
         case entry(String, value: String, String)
         /// Lines that are not filled.
         case lines([String])

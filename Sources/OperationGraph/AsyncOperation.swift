@@ -5,7 +5,7 @@ import Synchronization
 /// of the queue ever waits: blocked ones would not reach the queue's limit, and would starve every other queue.
 ///
 /// It keeps a state of its own, because Foundation's `cancel()` only marks an operation: `state` says `cancelled` at
-/// once, while Foundation runs the dependents of a cancelled operation all the same.
+/// once, while Foundation still runs the dependents of a cancelled operation.
 ///
 /// `@unchecked`: its state is behind a `Mutex`, `ticket` behind its gate's; so is that of every subclass.
 open class AsyncOperation: Operation, @unchecked Sendable {
@@ -21,7 +21,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         case handedOver
         /// Foundation has started it.
         case started
-        /// It is over, and Foundation is about to be told.
+        /// It is over, and Foundation does not know yet.
         case ending
         case ended
     }
@@ -32,7 +32,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var queue: GatedQueue?
         var subject: (any Sendable)?
         var observer: Observer?
-        /// Nil once they have been let go of.
+        /// Nil once they are released.
         var dependents: [AsyncOperation]? = []
 
         mutating func advance(from former: Phase, to next: Phase) -> Bool {
@@ -65,8 +65,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Wiring
 
-    /// Called at each change of `state`, on whatever thread made it. It is let go of at the last one: Foundation never
-    /// clears its `completionBlock`, and whatever that holds leaks with it.
+    /// Called at each change of `state`, on the thread that made it. It is released at the last change: Foundation
+    /// never clears its `completionBlock`, which leaks with everything that it holds.
     package func observe(_ observer: @escaping Observer) { box.withLock { $0.observer = observer } }
 
     /// Waits for `other`, for good: `removeDependency` before `other` has finished would wedge this one for ever.
@@ -79,7 +79,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     final func join(_ queue: GatedQueue, _ subject: (any Sendable)?) {
         box.withLock { box in
-            // Foundation ends the process, with less to say.
+            // Foundation would end the process, with a poorer message.
             precondition(box.phase == .new, "an operation is added to one queue, once")
             (box.phase, box.queue, box.subject) = (.added, queue, subject)
             queue.tell(subject, box.state)
@@ -87,7 +87,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Foundation gets it once nothing is before it: Foundation goes through all that it has whenever one begins or
+    /// Foundation gets it once nothing is before it: Foundation goes through all its operations whenever one begins or
     /// ends.
     private func handOver() {
         guard isReady || isCancelled else { return }
@@ -110,7 +110,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         willChangeValue(for: \.isExecuting)
         box.withLock { $0.phase = .started }
         didChangeValue(for: \.isExecuting)
-        // A dependent of one that failed or was cancelled is started like any other.
+        // Foundation also starts dependents of failed or cancelled operations.
         guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else { return finish(.cancelled) }
         if let queue { queue.enter(self) } else { begin() }
     }
@@ -123,7 +123,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     // MARK: - Ends
 
-    /// It is not to begin any more; false when it has begun. The operations that follow are told when it is cancelled.
+    /// Keeps it from beginning; false when it has begun. Its followers learn of that when it is cancelled.
     package final func withdraw() -> Bool {
         guard change(to: .cancelled, from: [.pending, .ready]) else { return false }
         neverBegan()
@@ -133,7 +133,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     public final override func cancel() {
         super.cancel()
         if withdraw() || state == .cancelled {
-            // Foundation starts a cancelled operation, and `start` ends it; but one that it has started is left to us.
+            // Foundation starts a cancelled operation, and `start` ends it; an operation that has started is ended
+            // here.
             if isExecuting { finish(.cancelled) }
         } else if state == .executing {
             interrupt()

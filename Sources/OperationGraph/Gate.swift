@@ -7,12 +7,10 @@ struct Gate {
 
     /// How many operations may run; nil follows the queue's `automatic`.
     var configured: Int?
-    /// The limit that follows from it now. Less than 1 lets nothing in; Foundation's own limit traps below -1.
+    /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
     var limit: Int
-    /// How many operations of one lane may run.
     var laneLimit = Int.max
     var holds: Set<Hold> = []
-    /// Why it is paused.
     var reason: String?
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]
@@ -53,7 +51,7 @@ struct Gate {
     mutating func next() -> AsyncOperation? {
         while holds.isEmpty, running < limit, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
-            // Cancelled while it was held.
+            // It was cancelled while it was held.
             guard !operation.state.isFinal else {
                 operation.ticket.standing = .gone
                 continue

@@ -5,7 +5,7 @@ struct GateLane {
     private(set) var held: [AsyncOperation] = []
     /// Operations that were let in and have not ended.
     var running = 0
-    /// The turn in which one was last let in; the lower number is the earlier.
+    /// The turn in which an operation was last let in; the lower number is the earlier.
     var served = 0
 
     var isEmpty: Bool { held.isEmpty && running == 0 }

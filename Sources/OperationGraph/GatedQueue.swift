@@ -24,7 +24,7 @@ package final class GatedQueue: Sendable {
     private let automatic: @Sendable () -> Int
     /// Operations begin one by one in the order in which they become ready.
     private let isSerial: Bool
-    /// It never gets a barrier block: adding a cancelled operation while one is pending deadlocks.
+    /// It never gets a barrier block: adding a cancelled operation while such a block is pending deadlocks.
     private let operations = OperationQueue()
     private let gate: Mutex<Gate>
     private let tracer = Mutex<Trace?>(nil)
@@ -49,7 +49,7 @@ package final class GatedQueue: Sendable {
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // Held before Foundation starts it, on whatever thread: the order counts, not who arrives first.
+            // It is held before Foundation starts it on any thread: the order counts, not the arrival.
             if !isSerial, operation.dependencies.isEmpty { gate.hold(operation, isStarted: false) }
         }
         operation.join(self, subject)
@@ -59,7 +59,7 @@ package final class GatedQueue: Sendable {
     /// Called with each change of an operation's state; nil ends that.
     package func trace(_ trace: Trace?) { tracer.withLock { $0 = trace } }
 
-    /// Answers as long as Foundation starts what is added, whatever is paused or full.
+    /// Answers as long as Foundation starts operations, even when the queue is paused or full.
     package func ask(_ answer: @escaping @Sendable () -> Void) { operations.addOperation(answer) }
 
     package var report: Report {
@@ -72,7 +72,7 @@ package final class GatedQueue: Sendable {
 
     // MARK: - Holding back
 
-    /// When this returns, nothing new is let in. Without a reason the former one stays. Returns the reason in force.
+    /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
         gate.withLock {
@@ -90,7 +90,7 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// A pause of its own while something is not well.
+    /// A second pause, beside the user's, while something is wrong.
     package func hold(_ hold: Bool) {
         gate.withLock { if hold { $0.holds.insert(.trouble) } else { $0.holds.remove(.trouble) } }
         pump()
@@ -111,13 +111,12 @@ package final class GatedQueue: Sendable {
         pump()
     }
 
-    /// How many operations of one lane may run.
     package func set(lane limit: Int) {
         gate.withLock { $0.laneLimit = limit }
         pump()
     }
 
-    /// Asks `automatic` again; true when that is another number, and in force.
+    /// Asks `automatic` again; true when the number has changed, and is in force.
     package func followAutomatic() -> Bool {
         let automatic = automaticCount
         let isNews = gate.withLock { gate in
@@ -129,7 +128,7 @@ package final class GatedQueue: Sendable {
         return isNews
     }
 
-    // MARK: - Of operations
+    // MARK: - Called by operations
 
     /// Hands the operation to Foundation, which has it start.
     func start(_ operation: AsyncOperation) { operations.addOperation(operation) }
@@ -142,7 +141,6 @@ package final class GatedQueue: Sendable {
 
     func setAside(_ operation: AsyncOperation) { if gate.withLock({ $0.setAside(operation) }) { pump() } }
 
-    /// The operation is over.
     func leave(_ operation: AsyncOperation) { if gate.withLock({ $0.leave(operation) }) { pump() } }
 
     func tell(_ subject: (any Sendable)?, _ state: OperationState) {

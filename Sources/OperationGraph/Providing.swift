@@ -1,6 +1,6 @@
 import Foundation
 
-/// An operation that hands a value on to those that follow it.
+/// An operation that hands a value on to its followers.
 package protocol Providing<Product> {
     associatedtype Product
 
@@ -9,7 +9,7 @@ package protocol Providing<Product> {
 }
 
 extension AsyncOperation {
-    /// The value of the first of its dependencies that provides such a one.
+    /// The first product of this type among its dependencies.
     package final func provided<Value>(_ type: Value.Type) -> Value? {
         for dependency in dependencies {
             if let value = (dependency as? any Providing)?.product as? Value { return value }

@@ -1,5 +1,5 @@
-/// An operation's order in its queue: the higher priority first, then the lower position. Equals begin in the order in
-/// which they came.
+/// An operation's order in its queue: the higher priority first, then the lower position. Equals begin in the order of
+/// their arrival.
 ///
 /// Foundation's own `queuePriority` can have no effect once an operation has been added.
 package struct QueuePlace: Sendable, Comparable {

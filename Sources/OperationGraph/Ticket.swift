@@ -9,7 +9,7 @@ struct Ticket {
         case admitted
         /// It was let in, and has begun.
         case running
-        /// It has begun and hangs; its place is another's.
+        /// It has begun and hangs; its place is free.
         case aside
         /// It is over.
         case gone

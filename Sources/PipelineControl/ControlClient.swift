@@ -3,7 +3,7 @@ public import SystemCalls
 
 /// A client's connection to the control socket. Each call is answered before the next.
 public final class ControlClient {
-    /// No answer of a sane daemon is so long.
+    /// A working daemon sends no answer of this length.
     private static let longestAnswer = 64 * 1024 * 1024
 
     /// The socket, to be polled together with other descriptors; `receive` reads from it.
@@ -20,8 +20,8 @@ public final class ControlClient {
         return try nextAnswer(to: Request.self).parameters
     }
 
-    /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation left early can't
-    /// be taken up again: let go of the client.
+    /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation that
+    /// was left early can't be resumed: drop the client.
     public func stream<Request: ControlCall>(_ call: Request, each: (Request.Reply) throws -> Bool) throws {
         try start(call)
         while true {
@@ -35,8 +35,8 @@ public final class ControlClient {
         try send(call, more: true, descriptors: [])
     }
 
-    /// Waits until something comes, and returns the replies that are whole by then, possibly none, and whether the last
-    /// of all is among them.
+    /// Waits for bytes, and returns the replies that are complete by then, possibly none, and whether the last of all
+    /// is among them.
     public func receive<Request: ControlCall>(_: Request.Type) throws -> (replies: [Request.Reply], isOver: Bool) {
         try fill()
         var replies: [Request.Reply] = []

@@ -23,7 +23,7 @@ public struct ControlInterface: Sendable {
 
 /// The limits that the interface's description names.
 extension ControlInterface {
-    /// More need more calls.
+    /// The most IDs in a call.
     public static let mostIDs = 1000
     /// In bytes.
     public static let longestReason = 1000

@@ -6,7 +6,7 @@ public struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
     private var searched = 0
-    /// How many bytes have been given out or passed over, terminators included.
+    /// The number of bytes that have been returned or skipped, terminators included.
     public private(set) var taken = 0
 
     public init() {}

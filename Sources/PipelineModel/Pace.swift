@@ -1,5 +1,4 @@
-/// The recent speed of some work, and its remaining time; nil as long as they can't be known. Time is handed in, in
-/// seconds.
+/// The recent speed of some work, and its remaining time; nil while they are unknown. Time is handed in, in seconds.
 public struct Pace: Sendable, Hashable {
     public struct Measure: Sendable, Hashable {
         /// The rate is measured over so many last seconds.
@@ -8,12 +7,12 @@ public struct Pace: Sendable, Hashable {
         var step: Double
         /// The rate is measured over at least so many steps with progress, however long ago: slow work has few.
         var leastSteps: Int
-        /// Nothing is told before so much has been done.
+        /// The figures are nil before so much has been done.
         var leastDone: Int64
-        /// Nothing is told before so many seconds have passed.
+        /// The figures are nil before so many seconds have passed.
         var leastTime: Double
 
-        /// Bytes come irregularly, and are told of several times a second.
+        /// Bytes come irregularly, and are reported several times a second.
         public static let bytes = Measure(span: 5, step: 0.2, leastSteps: 0, leastDone: 1, leastTime: 1)
         /// Pixels flow, and stand still while an encoder works.
         public static let pixels = Measure(span: 30, step: 1, leastSteps: 0, leastDone: 1, leastTime: 1)

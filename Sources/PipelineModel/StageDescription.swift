@@ -45,8 +45,8 @@ public struct ParameterDescription: Codable, Sendable, Hashable {
     public var type: ParameterType
     public var minimum: Double?
     public var maximum: Double?
-    /// The value as one writes it. A required parameter has none; an optional one without it means something of its
-    /// own.
+    /// The value as it is written in a chain. A required parameter has none; an optional parameter without it has a
+    /// meaning of its own.
     public var defaultValue: String?
     public var isRequired: Bool
     public var choices: [String]

@@ -16,7 +16,7 @@ import CPipelinePlugin
 ///     @c(pipeline_filter) public func pipelineFilter() -> ExportedFilter { export(Warm.self) }
 ///
 /// A new value is made for each picture, with the arguments that the chain gives. `apply` adds operations to a lazy
-/// picture and returns; pixels flow later. `pipeline_plugin.h` says what it may do, and what a picture is.
+/// picture and returns; pixels flow later. `pipeline_plugin.h` defines a picture, and what a filter may do.
 public protocol Filter: Sendable, SendableMetatype {
     init()
 

@@ -6,7 +6,7 @@ public enum Host {
     public enum Level: Sendable {
         /// The picture is made, but somebody should know.
         case warning
-        /// Somebody may want to read it now and then.
+        /// It is worth reading, now and then.
         case notice
     }
 

@@ -137,7 +137,7 @@ extension Image {
             ])
     }
 
-    /// Lays it into a larger picture. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
+    /// Lays the picture into a larger one. `extend` is libvips' name: `black`, `copy`, `repeat`, `mirror`, `white`,
     /// `background`.
     public func embed(
         x: Int, y: Int, width: Int, height: Int, extend: String = "black", background: [Double] = [0]
@@ -201,7 +201,7 @@ extension Image {
             ])
     }
 
-    /// A mask that `text` is drawn as, one band.
+    /// Draws `text` as a mask of one band.
     public static func text(_ text: String, font: String = "sans", width: Int, dpi: Int = 72) throws -> Image {
         try call(
             "text",

@@ -23,7 +23,7 @@ public struct Image: Sendable {
         self.init(owning: image)
     }
 
-    /// With a reference that is the caller's to drop.
+    /// The picture with a reference that the caller must drop.
     func handedOver() -> UnsafeMutablePointer<VipsImage> {
         g_object_ref(pointer)
         return pointer
@@ -31,7 +31,7 @@ public struct Image: Sendable {
 
     var pointer: UnsafeMutablePointer<VipsImage> { reference.image }
 
-    // MARK: - What it is
+    // MARK: - Properties
 
     public var width: Int { Int(vips_image_get_width(pointer)) }
     public var height: Int { Int(vips_image_get_height(pointer)) }
@@ -43,7 +43,7 @@ public struct Image: Sendable {
     public var is16Bit: Bool { vips_image_get_format(pointer) == VIPS_FORMAT_USHORT }
     /// The largest value of a sample: white.
     public var white: Double { is16Bit ? 65535 : 255 }
-    /// libvips' name of it: `srgb`, `b-w`, `rgb16`, `grey16`, ….
+    /// libvips' name of the interpretation: `srgb`, `b-w`, `rgb16`, `grey16`, ….
     public var interpretation: String {
         String(cString: vips_enum_nick(vips_interpretation_get_type(), vips_image_get_interpretation(pointer).rawValue))
     }

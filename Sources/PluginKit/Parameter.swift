@@ -1,7 +1,7 @@
 import CPipelinePlugin
 
-/// A parameter is written after the filter's name in a chain: `warm amount=0.5`. Its name there is the property's, `blurWidth` as
-/// `blur-width`. Without a value of its own it must be given.
+/// A parameter is written after the filter's name in a chain: `warm amount=0.5`. Its name is the property's;
+/// `blurWidth` becomes `blur-width`. A parameter without a value of its own must be given.
 @propertyWrapper
 public struct Parameter<Value: Sendable>: Sendable {
     let description: ParameterDescription

@@ -3,7 +3,7 @@ import Synchronization
 
 struct Cancelled: Error {}
 
-/// Stops the job under way. The worker owns it; the reading thread calls `begin` and `cancel`, the rendering one the
+/// Stops the job under way. The worker owns it. The reading thread calls `begin` and `cancel`, the rendering thread the
 /// rest.
 final class Cancellation: Sendable {
     /// Follows the evaluations of a render, whose number is known.
@@ -19,7 +19,7 @@ final class Cancellation: Sendable {
 
     init(progress: RenderProgress) { self.progress = progress }
 
-    /// A new picture comes, which no former cancel concerns.
+    /// Forgets former cancels, because a new picture comes.
     func begin() {
         state.withLock { $0.cancelled = false }
     }

@@ -4,16 +4,16 @@ import Glibc
 import Synchronization
 import WorkerProtocol
 
-/// The header of a picture that is rendered at once. It goes with the answer, unless that takes long: somebody may want
-/// to know which picture is in work.
+/// The header of a picture that is rendered at once. It goes with the answer or, if that takes long, ahead of it:
+/// somebody may want to know which picture is in work.
 final class HeaderNews: Sendable {
-    /// How long an answer may take before the header goes ahead.
+    /// The longest time that the header waits for the answer.
     private static let patience: UInt32 = 100_000  // microseconds
 
     private enum Stage {
         case none
         case awaited
-        /// The header is told as soon as it is known.
+        /// The header is sent as soon as it is known.
         case overdue
         case known(PictureHeader)
     }
@@ -31,7 +31,7 @@ final class HeaderNews: Sendable {
     /// `tell` is called under a lock, so that the answer comes behind it.
     init(tell: @escaping @Sendable (PictureHeader) -> Void) { self.tell = tell }
 
-    /// Looks after slow pictures, on a thread of its own, which sleeps while nothing is in work, and is not woken for
+    /// Watches for slow pictures, on a thread of its own, which sleeps while nothing is in work, and is not woken for
     /// each picture.
     func watch() {
         Thread.detachNewThread { [self] in
@@ -79,7 +79,7 @@ final class HeaderNews: Sendable {
         }
     }
 
-    /// The header that has not been told, which goes with the answer.
+    /// The header that has not been sent, which goes with the answer.
     func take() -> PictureHeader? {
         state.withLock { state in
             defer { state.stage = .none }

@@ -1,9 +1,10 @@
 import CVips
 import Synchronization
 
-/// The progress of the render under way, from libvips' signals while pixels flow. It is told now and then, and only of
-/// a render that takes a while. One figure covers all evaluations of a render, and never goes back. Some encoders begin
-/// when they have all pixels, and say nothing meanwhile: their share is left open, and the supervisor estimates it.
+/// The progress of the render under way, from libvips' signals while pixels flow. It is reported now and then, and only
+/// for a render that takes a while. One figure covers all evaluations of a render, and never goes back. Some encoders
+/// begin when they have all pixels, and say nothing meanwhile: their share is left open, and the supervisor estimates
+/// it.
 final class RenderProgress: Sendable {
     private struct State {
         var pixels: Int64 = 0

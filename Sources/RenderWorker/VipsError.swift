@@ -19,7 +19,7 @@ struct VipsError: Error, CustomStringConvertible {
         return VipsError(lines: lines + (isVague ? VipsWarning.take().map { ["libpng: \($0)"] } ?? [] : []))
     }
 
-    /// Forgets the messages about one picture, so that none is given as the reason for the next failure.
+    /// Forgets the messages about one picture, so none becomes the reason of the next failure.
     static func forget() {
         vips_error_clear()
         _ = VipsWarning.take()

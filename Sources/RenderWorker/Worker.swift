@@ -61,10 +61,10 @@ final class Worker: Sendable {
                 arrived.wait()
             }
             let answer = answer(to: messages.withLock { $0.removeFirst() }, &state)
-            // Everything that the picture needed is released before anybody hears of its end.
+            // The picture's resources are released before its end is reported.
             VipsError.forget()
             if state.picture == nil { FilterHost.end() }
-            // The header is told before a failure, too.
+            // The header goes ahead of a failure, too.
             if let header = news.take() { send(.rendering(header)) }
             if let answer { send(answer) }
             if state.picture == nil { Heap.giveBackMost() }
@@ -103,7 +103,7 @@ final class Worker: Sendable {
         }
     }
 
-    /// Opens a picture, and renders it when it needs no more than it was granted.
+    /// Opens a picture, and renders it if its grant is enough.
     private func begin(
         _ request: OpenRequest, _ descriptors: [Descriptor], _ state: inout State
     ) throws -> WorkerMessage {
@@ -119,7 +119,7 @@ final class Worker: Sendable {
         return news.take().map { .made($0, outputs) } ?? .rendered(outputs)
     }
 
-    /// A failure after a call was refused is one of confinement: filters work lazily, long after `apply` has returned.
+    /// A failure after a refused call counts as `confinement`: filters work lazily, long after `apply` has returned.
     private func explained(_ failure: WorkerFailure, _ filters: FilterLibrary) -> WorkerFailure {
         // After a failed read the decoder's own message is wrong: the file could not be read.
         if let unread = ReadFailure.first { return WorkerFailure(reading: unread) }

@@ -14,7 +14,7 @@ extension SIMD4<Float> {
         self + (other - self) * unit(amount)
     }
 
-    /// Light added, alpha left alone.
+    /// Adds light, and leaves alpha alone.
     func lit(_ light: Self, _ amount: Float) -> Self {
         var result = self + light * amount
         result.w = w

@@ -15,7 +15,6 @@ public struct User: Sendable {
         group = entry.pw_gid
     }
 
-    /// The name of the user that this process runs as.
     public static let current = name(geteuid())
 
     /// The name of a user, or the number when there is none.

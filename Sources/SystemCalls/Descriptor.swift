@@ -34,18 +34,18 @@ public final class Descriptor: Sendable {
     /// Opens a file below this folder; a symbolic link on the way, or at the end, makes it fail.
     public func open(_ path: String, _ flags: Int32) throws(SystemError) -> Descriptor {
         var number = clinux_open_beneath(self.number, path, flags)
-        // An older kernel; or systemd with RestrictSUIDSGID=, which can't look into the call.
+        // The kernel is older, or systemd refuses the call (RestrictSUIDSGID=), because it can't look into it.
         if number < 0, errno == ENOSYS { number = Self.walk(path, from: self, flags) }
         guard number >= 0 else { throw SystemError("open", path) }
         return Descriptor(owning: number)
     }
 
-    /// Opens a folder below this one; "" is this one itself.
+    /// Opens a folder below this one; "" is this folder itself.
     public func openFolder(_ path: String) throws(SystemError) -> Descriptor {
         path.isEmpty ? self : try open(path, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Opens a folder below this one, and makes it and those above it where they are missing.
+    /// Opens a folder below this one, and makes it and the folders above it if they are missing.
     public func makeFolder(_ path: String, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try openFolder(path)

@@ -1,5 +1,5 @@
 extension FileStatus {
-    /// The marks that tell a file from another, and from itself after a change.
+    /// The marks that tell a file from another, and show a change of it.
     public struct Identity: Sendable, Hashable {
         public var device: Int
         public var inode: Int

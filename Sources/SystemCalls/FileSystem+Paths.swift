@@ -1,5 +1,5 @@
-/// Paths are bytes. A combining mark after a slash makes one character of both in Swift, and two spellings of an accent are equal
-/// strings; to the kernel they are neither.
+/// Paths are bytes. Swift joins a combining mark with the slash before it, and takes two spellings of an accent for
+/// equal; the kernel does neither.
 extension FileSystem {
     private static let slash = UInt8(ascii: "/")
 

@@ -41,7 +41,7 @@ extension FileSystem {
         do throws(SystemError) {
             try rename(from, in: folder, to, in: target)
         } catch {
-            // The rename may have succeeded all the same: then no placeholder is left.
+            // The rename may have succeeded: then no placeholder is left.
             if (try? isPlaceholder(to, in: target)) == true { try? remove(to, in: target) }
             throw error
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// The mounted file systems. The kernel tells of them without asking any, so that a hanging one does not matter.
+/// The mounted file systems. The kernel lists them without asking any, so a hanging one does not matter.
 public enum MountTable {
     static let path = "/proc/self/mountinfo"
 

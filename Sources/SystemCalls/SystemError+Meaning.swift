@@ -17,8 +17,8 @@ extension SystemError {
         switch code {
         // The machine is short of something that others give back.
         case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EINTR, EBUSY: true
-        // Network file systems, and disks on a cable, say these while they are away. A bad sector says EIO as well, and
-        // costs a few tries.
+        // Network file systems, and disks on a cable, return these while they are away. A bad sector returns EIO as
+        // well, and costs a few tries.
         case EIO, ESTALE, ETIMEDOUT, EREMOTEIO, ENXIO, ENODEV, ENOMEDIUM, ENOLCK, ENOLINK, ECOMM: true
         case ENOTCONN, ESHUTDOWN, ECONNRESET, ECONNREFUSED, ECONNABORTED, ENETDOWN, ENETUNREACH, ENETRESET,
             EHOSTDOWN, EHOSTUNREACH:

@@ -1,19 +1,17 @@
 import CLinux
 import Glibc
 
-/// Tells of the terminal at a descriptor, if there is one.
+/// The size of the terminal at a descriptor, if there is one.
 public enum Terminal {
     public static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
 
-    /// The terminal's width in columns, if it says so.
     public static func columns(_ descriptor: Int32) -> Int? {
         let columns = Int(clinux_terminal_columns(descriptor))
         return columns > 0 ? columns : nil
     }
 
-    /// The terminal's height in rows, if it says so.
     public static func rows(_ descriptor: Int32) -> Int? {
         let rows = Int(clinux_terminal_rows(descriptor))
         return rows > 0 ? rows : nil

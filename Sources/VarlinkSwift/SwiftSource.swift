@@ -41,8 +41,8 @@ private func method(_ method: VarlinkText.Member, _ name: String) -> [String] {
                 + block("public struct Reply: Codable, Sendable, Hashable", properties(method.reply)))
 }
 
-/// A list that an older daemon leaves out is empty; a client that leaves one out is told. Swift's callers need not say what
-/// is nil, empty or false.
+/// A list that an older daemon leaves out is empty; a client that leaves out a list gets an error. Swift's callers may
+/// leave out values that are nil, empty or false.
 private func properties(_ fields: [VarlinkText.Field], areParameters: Bool = false) -> [String] {
     let declarations = fields.map { field in
         let isOmissible = field.isOptional || field.isList && !areParameters
@@ -76,7 +76,7 @@ private func sent(_ error: VarlinkText.Member, _ name: String) -> [String] {
     ]
 }
 
-/// A parameter that is missing is zero or empty.
+/// A missing parameter is zero or empty.
 private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     let values = error.fields.enumerated().map { index, field in
         (index == 0 ? "" : "\(field.swiftName): ") + "parameters.\(field.swiftName) ?? \(field.none)"
@@ -84,7 +84,7 @@ private func received(_ error: VarlinkText.Member, _ name: String) -> [String] {
     return ["case \"\(name)\": self = .\(error.caseName)(\(values.joined(separator: ", ")))"]
 }
 
-/// Parameters of one name are of one type.
+/// Parameters of the same name have the same type.
 private func parameters(ofAny errors: [VarlinkText.Member]) -> [String] {
     var known: Set<String> = []
     return errors.flatMap(\.fields).filter { known.insert($0.name).inserted }

@@ -5,7 +5,7 @@ let interfaces = CommandLine.arguments.dropFirst(2).map { path in
     do {
         return try VarlinkText(String(contentsOfFile: path, encoding: .utf8))
     } catch {
-        // In the form of a compiler, so that editors find the line.
+        // The message has a compiler's form, so editors find the line.
         print("\(path):\((error as? VarlinkText.Problem)?.line ?? 1): error: \(error)")
         exit(1)
     }

@@ -7,7 +7,6 @@ package import WorkerProtocol
 /// Keeps the private copies of plugins, a folder for each generation, and brings a new generation into use.
 package struct PluginShelf: Sendable {
     private let folder: String
-    /// The plugin folders.
     package let sources: [String]
 
     package init(folder: String, sources: [String]) {

@@ -58,7 +58,7 @@ package final class RenderTask {
 
     /// The file to read and, if that was handed over a barrier, the original. Let go as soon as the worker has them.
     var sources: [Descriptor]
-    /// The files of the results, let go in the same way.
+    /// The files of the results, released in the same way.
     var targets: [Descriptor]
     /// It ends once the header is read.
     let looksOnly: Bool

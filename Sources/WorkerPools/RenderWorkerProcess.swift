@@ -9,7 +9,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
         case starting
         case idle
         case busy(RenderTask)
-        /// The header of its picture asks for so much memory, for which there is no room yet.
+        /// Its picture needs this much memory by its header, and there is no room yet.
         case held(RenderTask, Int64)
         /// It was told to go; its exit is awaited.
         case leaving

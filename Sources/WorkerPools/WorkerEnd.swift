@@ -1,6 +1,6 @@
 import Glibc
 
-/// The end of a worker's process, as `waitpid` reports it, and what the supervisor knows beside.
+/// The end of a worker's process, as `waitpid` reports it, with the supervisor's own knowledge of it.
 package struct WorkerEnd: Sendable, CustomStringConvertible {
     let status: Int32
     /// The signal that had stopped it; it was killed for that.

@@ -1,7 +1,7 @@
 import Glibc
 import WorkerProtocol
 
-/// The environment of workers, which has nothing of the daemon's but the place of libraries.
+/// The environment of workers. Only the place of libraries is the daemon's.
 enum WorkerEnvironment {
     static var variables: [String] {
         let memory = WorkerMemory.environment.map { "\($0)=\($1)" }

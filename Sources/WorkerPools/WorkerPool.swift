@@ -28,7 +28,7 @@ package final class WorkerPool {
     private var startTimeout = PluginSettings().timeout
     private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
     private var waiting: [RenderTask] = []
-    /// Until it is set, it counts the worker on trial, which stays when its plugins are accepted.
+    /// The initial value counts the worker on trial, which stays when its plugins are accepted.
     private var capacity = 1
     private var jobsPerWorker = 500
     private var generation = 0
@@ -167,7 +167,7 @@ package final class WorkerPool {
                     : "a job that runs alone, because its worker, or the daemon, was lost with it")
         }
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A task that is waiting is worked on even when the limit has just been lowered below it.
+        // A waiting task is worked on even when the limit has just been lowered.
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
         if present.count > wanted {
             for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }

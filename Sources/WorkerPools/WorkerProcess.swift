@@ -4,7 +4,7 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// A worker's process, seen from the supervisor: started, talked to, limited, ended, awaited.
+/// A worker's process, seen from the supervisor: it is started, limited, ended and awaited, and exchanges messages.
 @Coordination
 class WorkerProcess<Message: Decodable & Sendable> {
     /// The pause before a message that the kernel refused is sent again.

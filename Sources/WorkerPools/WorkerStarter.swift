@@ -30,7 +30,7 @@ final class WorkerStarter<Worker: StartedWorker> {
     private var emptied: (@Sendable () -> Void)?
     private let children: any DispatchSourceSignal
 
-    /// `name` stands in front of what the log says of a worker. The first pause lasts `pause`.
+    /// `name` begins the log's lines about a worker. The first pause lasts `pause`.
     init(_ name: String, pause: Duration = .seconds(1)) {
         (self.name, self.pause) = (name, pause)
         // The kernel sends SIGCHLD when a worker has been stopped, too.

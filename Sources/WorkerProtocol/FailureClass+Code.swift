@@ -17,7 +17,7 @@ extension FailureClass {
             }
     }
 
-    /// The codes that are of no class but `input`, for whoever has only the words that belong to them.
+    /// The codes of every class but `input`, for callers that have only their texts.
     public static let telling: [Int32] = [
         ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
     ]

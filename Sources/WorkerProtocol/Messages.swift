@@ -8,7 +8,7 @@ public enum SupervisorMessage: Codable, Sendable {
     case open(OpenRequest)
     /// Makes the results of the opened picture. The outputs' descriptors come with it, unless they came with `open`.
     case render
-    /// Stops the present work. The answer to `open` or `render` comes all the same.
+    /// Stops the present work. The answer to `open` or `render` still comes.
     case cancel
 }
 
@@ -20,7 +20,7 @@ public struct OpenRequest: Codable, Sendable {
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
-    /// How many lines of its filters' log are told; further lines are counted.
+    /// The lines of its filters' log that are sent; further lines are counted.
     public var filterLines: Int
     /// A picture that needs no more memory than this by its header is rendered at once. Nil grants nothing.
     public var grant: Int64?

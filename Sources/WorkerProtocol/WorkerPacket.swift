@@ -1,7 +1,6 @@
 import Foundation
 public import SystemCalls
 
-/// A message as it travels, with the descriptors beside it.
 public struct WorkerPacket: Sendable {
     let bytes: [UInt8]
     let descriptors: [Descriptor]

@@ -19,7 +19,7 @@ final class Context {
 
     var json: Bool { invocation.has(.json) }
 
-    /// The connection that calls go over, made when it is first needed.
+    /// The connection for calls, made when it is first needed.
     func client() throws -> ControlClient {
         if let connection { return connection }
         let new = try connect()
@@ -40,7 +40,7 @@ final class Context {
         try client().call(call, descriptors: descriptors)
     }
 
-    /// Makes the same call for some IDs after the other, as many as one takes.
+    /// Makes the same call for portions of the IDs, each as large as a call allows.
     func inTurn(_ ids: [Int], _ call: ([Int]) throws -> Void) rethrows {
         for start in stride(from: 0, to: max(1, ids.count), by: ControlInterface.mostIDs) {
             try call(Array(ids[start..<min(ids.count, start + ControlInterface.mostIDs)]))

@@ -9,8 +9,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "done"
-        case .failed: "a job failed or was cancelled, or what was asked could not be done"
-        case .usage: "usage: what was asked makes no sense"
+        case .failed: "a job failed or was cancelled, or the request could not be carried out"
+        case .usage: "usage: the request makes no sense"
         case .unreachable: "the daemon is not reachable"
         case .noSuchJob: "there is no such job"
         case .interrupted: "ended by Ctrl-C"

@@ -1,4 +1,4 @@
-/// A word that begins with dashes. With `value` it takes one, written `--name VALUE` or `--name=VALUE`.
+/// A word that begins with dashes. With `value` it takes a value, written `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
     let name: String
     let value: String?

@@ -1,4 +1,4 @@
-/// The place of the control socket, and the source of that knowledge.
+/// The place of the control socket, and where it was named.
 struct SocketAddress {
     enum Origin: Equatable {
         case option
@@ -13,7 +13,7 @@ struct SocketAddress {
     let path: String
     let origin: Origin
 
-    /// The command line goes before the environment, and the more precise word before the other.
+    /// The command line precedes the environment, and a socket precedes a root.
     init(socket: String?, root: String?, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)

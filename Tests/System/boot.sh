@@ -1,9 +1,10 @@
 #!/bin/bash
 # Boots this machine's systemd for the time of a command: boot.sh COMMAND [ARGUMENT …]
 #
-# The command runs as root in a container whose first process is systemd, in this folder. It sees this machine's files, and what it
-# changes is in memory and gone at the end; this folder it can't change. No network but loopback. The exit status is the command's; 125 if systemd does not come up.
-# BOOT_HIDE names folders that are empty in there. Needs root, systemd, dbus, util-linux and procps; leaves nothing behind.
+# The command runs as root in a container whose first process is systemd, in this folder. It sees this machine's files;
+# its changes are in memory, and gone at the end. It can't change this folder. It has no network but loopback. The exit
+# status is the command's, or 125 if systemd does not come up. BOOT_HIDE names folders that are empty in there. boot.sh
+# needs root, systemd, dbus, util-linux and procps, and leaves nothing behind.
 set -euo pipefail
 
 [ "$(id -u)" = 0 ] || { echo "boot.sh: only root can boot a container" >&2; exit 125; }
@@ -15,7 +16,7 @@ work=$(mktemp -d /tmp/boot.XXXXXX)
 groups=()
 container='' init='' command=''
 
-# Its children in the order of what must end first. nsenter stops when its child is stopped, which systemd does to all at its end.
+# Ends the children in their order. nsenter stops when its child is stopped, which systemd does to all at its end.
 # shellcheck disable=SC2317 # The trap calls it.
 finish() {
     trap - EXIT
@@ -47,7 +48,7 @@ trap 'exit 143' TERM
 
 # --- Control groups: a child of our own in each hierarchy -----------------------------------------------------------------------------
 
-# Read as a whole before the first of them is made.
+# The list is read before a group is made, since that changes it.
 memberships=$(cat /proc/self/cgroup)
 old=()
 unified=
@@ -63,7 +64,7 @@ while IFS=: read -r _ controllers path; do
     if [ -n "$controllers" ]; then old+=("$controllers"); else unified=$group; fi
 done <<<"$memberships"
 [ -n "$unified" ] || { echo "boot.sh: there is no cgroup2 here" >&2; exit 125; }
-# Where the memory controller is in the new hierarchy, the old ones are not needed.
+# If the memory controller is in the new hierarchy, the old hierarchies are not needed.
 if grep -qw memory "$unified/cgroup.controllers"; then old=(); fi
 
 # --- The container, up to its systemd -------------------------------------------------------------------------------------------------
@@ -75,12 +76,12 @@ quiet() { mount -n "$@"; }
 quiet -t tmpfs -o mode=755 boot "$work"
 mkdir "$work/upper" "$work/work" "$work/root"
 root=$work/root
-# With these two inotify and fanotify see what happens in an overlay.
+# index and nfs_export let inotify and fanotify see changes in an overlay.
 quiet -t overlay -o "lowerdir=/,upperdir=$work/upper,workdir=$work/work,index=on,nfs_export=on" overlay "$root"
 quiet -t proc -o nosuid,nodev,noexec proc "$root/proc"
 quiet --bind "$root/proc/sys" "$root/proc/sys"
 quiet -o remount,bind,ro "$root/proc/sys"
-# Read-only, so that systemd leaves devices alone.
+# A read-only /sys keeps systemd from devices.
 quiet -t sysfs -o ro,nosuid,nodev,noexec sysfs "$root/sys"
 quiet -t tmpfs -o mode=755,nosuid dev "$root/dev"
 while read -r name major minor; do mknod -m 666 "$root/dev/$name" c "$major" "$minor"; done <<END
@@ -114,12 +115,12 @@ else
         quiet -t cgroup -o "$options" cgroup "$groups/${controllers#name=}"
     done
 fi
-# It may be on another disk than the rest.
+# This folder may be on another disk, which the overlay leaves out.
 mkdir -p "$root$here"
 quiet --bind "$here" "$root$here"
 quiet -o remount,bind,ro "$root$here"
 for folder in $hidden; do quiet -t tmpfs -o mode=755 hidden "$root$folder"; done
-# Nothing starts by itself but systemd's own, and of that not what is for whole machines.
+# Only systemd's own units start by themselves, without those for whole machines.
 rm -rf "$root"/etc/systemd/system/*.wants "$root"/var/log/journal/* "$root/.dockerenv" "$root/etc/machine-id"
 # A machine that is a container's image itself may forbid packages to start services; here they may.
 rm -f "$root/usr/sbin/policy-rc.d"
@@ -128,7 +129,7 @@ for unit in sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mo
     systemd-update-utmp.service systemd-sysusers.service; do
     ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
-# It would empty /tmp, where this checkout may be.
+# tmp.conf would empty /tmp, where this checkout may be.
 ln -sf /dev/null "$root/etc/tmpfiles.d/tmp.conf"
 tr -d - < /proc/sys/kernel/random/uuid > "$root/etc/machine-id"
 cd "$root"

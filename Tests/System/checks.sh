@@ -1,12 +1,14 @@
 #!/bin/bash
-# Checks the installed daemon under a real systemd. They run as root in a machine that is booted for this alone: users are made, and
-# /etc/pipelined and /var/lib/pipelined are emptied again and again. The programs are in /usr, the units where systemd looks for them.
+# Checks the installed daemon under a real systemd. The checks run as root in a machine that is booted for this alone:
+# they make users, and empty /etc/pipelined and /var/lib/pipelined again and again. The programs are in /usr, the units
+# where systemd looks for them.
 #
-#   Tests/System/checks.sh [CHECK ...]     all of them, or these; a line for each, and exit status 1 if one has failed
+#   Tests/System/checks.sh [CHECK ...]     runs all checks, or these; prints a line for each; exits with 1 if one has failed
 #
-# PACKAGES names a folder with the Debian packages, which are installed first; without, the programs and units are there already.
+# PACKAGES names a folder with the Debian packages, which are installed first; without it, the programs and units are
+# there already.
 #
-# A check is a function; its name says what it shows.
+# A check is a function, named for what it shows.
 # shellcheck disable=SC2317,SC2086 # Checks are called by their names; the places have no spaces.
 set -uo pipefail
 
@@ -14,7 +16,7 @@ unit=pipelined.service
 data=/var/lib/pipelined
 settings=/etc/pipelined
 dropins=/run/systemd/system/$unit.d
-# Not in /tmp: the daemon has one of its own.
+# The folder is not in /tmp, because the daemon has a /tmp of its own.
 scratch=$(mktemp -d /srv/pipelined-checks.XXXXXX)
 chmod 755 "$scratch"
 trap 'rm -rf "$scratch"' EXIT
@@ -26,7 +28,7 @@ skip() {
     exit 77
 }
 
-# Asks ten times a second, for so many seconds, where nothing tells of an event.
+# Asks ten times a second, for so many seconds, where no event can be waited for.
 eventually() { # SECONDS COMMAND…
     local tries=$(($1 * 10))
     shift
@@ -76,7 +78,7 @@ recipe() { # NAME LINE…
     printf '%s\n' '[Recipe]' "$@" > "$settings/recipes.d/$name.recipe"
 }
 
-# Nothing is left of the check before.
+# Removes everything that the previous check has left.
 fresh() {
     systemctl stop pipelined.socket "$unit" 2>/dev/null
     rm -rf "$dropins" "${settings:?}"/* "${data:?}"/*
@@ -87,14 +89,14 @@ fresh() {
     mkdir -p "$settings"
 }
 
-# A picture of noise, which takes a moment.
+# Makes a picture of noise, which takes a moment to render.
 picture() { # FILE [SIDE]
     vips gaussnoise "$scratch/noise.v" "${2:-600}" "${2:-600}" --mean 128 --sigma 40
     vips cast "$scratch/noise.v" "$1" uchar
     chmod 644 "$1"
 }
 
-# Copied beside the inbox, and moved in: taken at once.
+# Copies beside the inbox, and moves in: the daemon takes such a file at once.
 drop() { # FILE NAME
     install -o pipelined -g pipelined -m 640 "$1" "$data/.dropped"
     mv "$data/.dropped" "$data/inbox/$2"
@@ -453,7 +455,7 @@ an_album_copied_under_umask_022_is_processed() {
     eventually 20 test -f $data/outbox/noir/album/sub/b.jpg
     pipectl wait --all
     test -f $data/outbox/noir/album/a.jpg
-    # It is taken once, also after a restart.
+    # The picture is taken once, also after a restart.
     systemctl restart "$unit"
     pipectl wait --all
     test "$(find $data/outbox/noir -type f -name '*.jpg' | wc -l)" = 2
@@ -472,7 +474,7 @@ a_folder_made_in_the_inbox_is_emptied() {
 a_picture_that_a_member_still_writes_is_left_alone() {
     systemctl start "$unit"
     picture "$scratch/a.jpg"
-    # Half of it comes now, the rest when another, begun later, has gone by.
+    # Half of the file comes now, the rest when a later file has been done.
     exec 9> $data/inbox/slow.jpg
     chown check-member $data/inbox/slow.jpg
     head -c 20000 "$scratch/a.jpg" >&9
@@ -538,7 +540,8 @@ results_are_for_the_group_to_read() {
     if as check-member ls $data/state; then return 1; fi
 }
 
-# --- What the hardening has to let through -----------------------------------------------------------------------------------------
+# --- Work that the hardening has to permit
+# -----------------------------------------------------------------------------------------
 
 downloads_work() {
     command -v python3 > /dev/null || skip "there is no python3 for a server"
@@ -603,7 +606,7 @@ command -v vips > /dev/null || { echo "FAIL - vips makes the pictures for these 
 failed=0
 for check in $checks; do
     fresh > /dev/null 2>&1
-    # Not as a condition, which would switch `set -e` off.
+    # The check is not a condition, which would switch `set -e` off.
     (
         set -e
         "$check"

@@ -4,7 +4,7 @@
 apt() { apt-get -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
 package() { echo "$PACKAGES"/pipelined_*.deb; }
 
-# The same, as a later version.
+# Makes the same package, as a later version.
 later_package() { # TO
     dpkg-deb -R "$(package)" "$scratch/later"
     sed -i 's/^Version: .*/&+later/' "$scratch/later/DEBIAN/control"

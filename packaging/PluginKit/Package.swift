@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-/// Filters for pipelined in Swift. A package of one's own depends on it by its path.
+/// Filters for pipelined in Swift. A filter's package depends on it by its path.
 let package = Package(
     name: "PluginKit",
     products: [.library(name: "PluginKit", type: .static, targets: ["PluginKit"])],

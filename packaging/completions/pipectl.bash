@@ -1,4 +1,4 @@
-# Completion of pipectl in bash: `pipectl complete` knows it all.
+# Completion of pipectl in bash: `pipectl complete` knows all words.
 
 _pipectl() {
     # bash takes words apart at = and :, which pipectl does not.
@@ -12,10 +12,10 @@ _pipectl() {
         if [[ $word == *[=:] ]]; then joins=yes; else joins=''; fi
     done
 
-    # As the program would get them.
+    # pipectl gets the words without the shell's quotes.
     words=("${words[@]//[\"\'\\]/}")
     word=${words[${#words[@]} - 1]}
-    # What stands before the last = or : is not bash's to replace, unless it is within quotes.
+    # bash does not replace the text before the last = or :, unless it is within quotes.
     local quoted='' kept=''
     if [[ ${COMP_WORDS[COMP_CWORD]} == [\"\']* ]]; then quoted=yes; fi
     if [[ ! $quoted && $word == *[=:]* ]]; then kept=${word%"${word##*[=:]}"}; fi

@@ -1,8 +1,8 @@
-# Completion of pipectl in fish: `pipectl complete` knows it all.
+# Completion of pipectl in fish: `pipectl complete` knows all words.
 
 function __pipectl_complete
     set -l words (commandline -opc)
-    # The word that is being written comes as it is written.
+    # The last word comes with its quotes.
     set -l word (commandline -ct | string replace -r '^["\']' '' | string replace -ar '\\\\(.)' '$1')
     set -l option (string match -r '^--[^=]+=' -- $word; or echo '')
     set -l value (string replace -- "$option" '' "$word")

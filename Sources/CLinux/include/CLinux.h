@@ -1,5 +1,5 @@
 /* Calls that Swift can't spell: control messages, flags behind macros, functions that glibc's module leaves out.
- * Each function wraps one call and decides nothing; -1 with errno on failure, as the call itself. */
+ * Each function wraps one call and decides nothing; it returns -1 with errno on failure, as the call does. */
 #ifndef PIPELINED_CLINUX_H
 #define PIPELINED_CLINUX_H
 
@@ -24,12 +24,12 @@ ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors
 /* renameat2(2) with RENAME_NOREPLACE; `from` relative to `folder`, `to` to `target`. */
 int clinux_rename_noreplace(int folder, const char *from, int target, const char *to);
 
-/* openat2(2) of what lies beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
+/* openat2(2) beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);
 
-/* A new file, relative to a folder: EEXIST when the name is taken. */
+/* openat(2) of a new file: EEXIST when the name is taken. */
 int clinux_create_at(int folder, const char *path, mode_t mode);
-/* openat(2) of what is there already. O_CLOEXEC is always added. */
+/* openat(2) of an existing file. O_CLOEXEC is always added. */
 int clinux_open_at(int folder, const char *path, int flags);
 
 /* open(2), whose mode argument is variadic. O_CLOEXEC is always added. */
@@ -40,7 +40,7 @@ int clinux_accept(int listener);
 
 int clinux_pidfd_open(pid_t pid);
 
-/* epoll(7). `id` is told once when the descriptor is ready, or hung up, and then not before clinux_epoll_again. */
+/* epoll(7). `id` is reported once when the descriptor is ready, or hung up, and again only after clinux_epoll_again. */
 int clinux_epoll_create(void);
 int clinux_epoll_add(int epoll, int descriptor, int writing, uint64_t id);
 int clinux_epoll_again(int epoll, int descriptor, int writing, uint64_t id);
@@ -53,7 +53,7 @@ int clinux_memory_file(void);
 /* Starts `argv[0]` with `streams` as its descriptors 0, 1, … and no other, default signals, and a process group of its own. */
 int clinux_spawn(pid_t *pid, char *const argv[], char *const envp[], const int *streams, int count);
 
-/* waitid(2): the signal that has stopped a child and not been told before, or 0. */
+/* waitid(2): the signal that has stopped a child since the last call, or 0. */
 int clinux_stopped(pid_t pid);
 
 /* The user and process at the other end of a Unix socket. */
@@ -63,7 +63,7 @@ int clinux_peer(int socket, uid_t *user, pid_t *process);
 int clinux_terminal_columns(int terminal);
 int clinux_terminal_rows(int terminal);
 
-/* Whether anybody has the file open for writing, by trying for a read lease: 0 no, 1 yes, -1 not to be known.
+/* Whether anybody has the file open for writing, by trying for a read lease: 0 no, 1 yes, -1 unknown.
  * A lease that is broken raises SIGIO: the caller's process ignores it. */
 int clinux_open_for_writing(int descriptor);
 
@@ -76,13 +76,13 @@ int clinux_thread_stacks(size_t bytes);
 /* sched_getaffinity(2): how many processors the first thread of a process may run on, or -1. */
 int clinux_processors(pid_t process);
 
-/* sync_file_range(2): begins to write what is dirty, and waits for nothing. */
+/* sync_file_range(2): begins to write dirty pages, and waits for nothing. */
 int clinux_begin_writing(int descriptor);
 
 /* flock(2): exclusive, without waiting. */
 int clinux_lock(int descriptor);
 
-/* prlimit(2): sets the soft limit of a process, as far as its hard one lets it. */
+/* prlimit(2): sets the soft limit of a process, at most to its hard limit. */
 int clinux_limit(pid_t process, int resource, uint64_t most);
 
 /* prctl(2) PR_SET_NO_NEW_PRIVS. */
@@ -91,29 +91,30 @@ int clinux_no_new_privileges(void);
 /* landlock_create_ruleset(2): the version of the kernel's Landlock. */
 int clinux_landlock_version(void);
 
-/* landlock_create_ruleset(2): a descriptor. The bits are what it handles; what no rule allows is then denied. */
+/* landlock_create_ruleset(2): a descriptor. The bits name the accesses that it denies unless a rule allows them. */
 int clinux_landlock_ruleset(uint64_t files, uint64_t network, uint64_t scopes);
 
 /* landlock_add_rule(2): allows the access beneath the file or folder that is open as `place`. */
 int clinux_landlock_allow(int ruleset, uint64_t access, int place);
 
-/* landlock_restrict_self(2): the calling thread, and those that it starts from now on. */
+/* landlock_restrict_self(2): restricts the calling thread, and threads that it starts from now on. */
 int clinux_landlock_restrict(int ruleset);
 
-/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`, openat(2) for reading is
- * not refused: it is made anew, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument, which the kernel does not look
- * at but a filter can, and remembered if the kernel answers `error`. */
+/* sigaction(2) of SIGSYS: a call that a seccomp filter traps fails with `error`, and is remembered. With `opens`,
+ * openat(2) for reading is made anew, with the flags of clinux_for_reading and CLINUX_FROM_TRAP as a sixth argument,
+ * which a filter sees and the kernel ignores. It is remembered if the kernel answers `error`. */
 int clinux_trap_calls(int error, int opens);
 enum { CLINUX_FROM_TRAP = 0x74726170 };
 int clinux_for_reading(void);
 
-/* The number of a call that was trapped, and what openat(2) was to open, "" otherwise; -1 behind the last one remembered. */
+/* The number of a trapped call, and the path if it was openat(2), or ""; -1 behind the last remembered call. */
 int clinux_trapped_call(size_t index, const char **path);
 
 void clinux_forget_trapped_calls(void);
 
-/* sigaction(2) of the signals of crashes: one of the notes below is sent to `socket`, then the process ends by the signal. The note of the
- * code that was running, found by unwinding; `memory_text` if no memory is left. `size` 0 is for all other code. Not copied. */
+/* sigaction(2) of the signals of crashes: one of the notes below is sent to `socket`, then the process ends by the
+ * signal. It is the note of the code that was running, found by unwinding, or its `memory_text` if no memory is left. A
+ * note of `size` 0 is for all other code. Notes are not copied. */
 int clinux_tell_crashes(int socket);
 int clinux_add_crash_note(
     const void *start, size_t size, const void *text, size_t length, const void *memory_text, size_t memory_length);

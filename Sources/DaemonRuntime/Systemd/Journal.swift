@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The journal, told in fields (sd_journal_sendv(3)): `journalctl JOB=42` finds what is about a job.
+/// Writes fields to the journal (sd_journal_sendv(3)): `journalctl JOB=42` finds the lines about a job.
 enum Journal {
     static func write(_ line: String, _ priority: LogPriority, of subject: LogSubject) {
         send(

@@ -4,7 +4,7 @@ import Glibc
 enum LogTarget {
     /// A person, or a file.
     case plain
-    /// Something of systemd's that takes a line's priority from its beginning (sd-daemon(3)).
+    /// A part of systemd that takes a line's priority from its beginning (sd-daemon(3)).
     case prefixed
     /// The journal, which takes fields.
     case journal
@@ -13,7 +13,7 @@ enum LogTarget {
         var stream = stat()
         guard fstat(STDERR_FILENO, &stream) == 0 else { return .plain }
         if getenv("JOURNAL_STREAM").map({ String(cString: $0) }) == "\(stream.st_dev):\(stream.st_ino)" {
-            // From a file system of one's own the journal may not be reachable but by standard error.
+            // In another mount namespace the journal may be reachable only by standard error.
             return access("/run/systemd/journal/socket", W_OK) == 0 ? .journal : .prefixed
         }
         let isOurs = getenv("SYSTEMD_EXEC_PID").map { String(cString: $0) } == "\(getpid())"

@@ -1,15 +1,14 @@
 import CSystemd
 import Glibc
 
-/// The service manager that started this process, if it wants to hear how that goes: systemd, with `Type=notify`
-/// (sd_notify(3)).
+/// The service manager that started this process, if it wants notices: systemd, with `Type=notify` (sd_notify(3)).
 package enum ServiceManager {
     package static let isListening = getenv("NOTIFY_SOCKET") != nil
 
-    /// Tells it these assignments, `READY=1` for example, all at once.
+    /// Sends these assignments, `READY=1` for example, all at once.
     package static func tell(_ assignments: String...) {
         guard isListening else { return }
-        // A manager that does not listen any more misses nothing.
+        // A manager that no longer listens misses nothing.
         _ = sd_notify(0, assignments.joined(separator: "\n"))
     }
 
@@ -20,12 +19,12 @@ package enum ServiceManager {
         tell("RELOADING=1", "MONOTONIC_USEC=\(Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000)")
     }
 
-    /// Stopping takes so long at the most, which may be longer than the unit's `TimeoutStopSec=`.
+    /// The longest time that stopping takes, which may exceed the unit's `TimeoutStopSec=`.
     package static func tellStopping(within time: Duration) {
         tell("STOPPING=1", "EXTEND_TIMEOUT_USEC=\(Int(time / .microseconds(1)))")
     }
 
-    /// How often it wants to hear that work goes on, if it does (`WatchdogSec=`).
+    /// The interval at which it wants pings, if it wants any (`WatchdogSec=`).
     package static var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

@@ -4,12 +4,12 @@ import Synchronization
 package import SystemCalls
 
 extension Watchdog.Station {
-    /// A queue that runs what is given to it.
+    /// Answers while the queue runs its work.
     package static func queue(_ name: String, _ queue: DispatchQueue) -> Watchdog.Station {
         Watchdog.Station(name: name) { answer in queue.async(execute: answer) }
     }
 
-    /// The thread that waits for all descriptors: a byte that is sent here has to be told of there.
+    /// Answers while the thread that waits for all descriptors reports a byte that is sent here.
     package static func readyLoop() throws(SystemError) -> Watchdog.Station {
         let (near, far) = try Descriptor.pair(type: Int32(SOCK_DGRAM.rawValue))
         let answers = DispatchQueue(label: "pipelined.watchdog.events")

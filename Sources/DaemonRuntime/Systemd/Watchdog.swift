@@ -1,10 +1,9 @@
 import Dispatch
 
-/// Tells the service manager that work goes on (`WatchdogSec=`), but only once everything that work goes through has
-/// answered, one after the other. A station that never answers means that nothing will go on by itself: then nothing is
-/// told, and the manager starts another daemon.
+/// Tells the service manager that work goes on (`WatchdogSec=`), but only once every station of the work has answered,
+/// one after the other. A station that never answers stops the pings, and the manager starts another daemon.
 ///
-/// It does not ask what may wait for a disk: a mount that hangs is no reason to end the daemon.
+/// It asks no station that may wait for a disk: a mount that hangs is no reason to end the daemon.
 package actor Watchdog: QueueActor {
     /// Something that answers as long as it is not stuck.
     package struct Station: Sendable {
@@ -19,10 +18,10 @@ package actor Watchdog: QueueActor {
     package nonisolated let executor = QueueExecutor("pipelined.watchdog")
     private let stations: [Station]
     private let ping: @Sendable () -> Void
-    /// Whose answer is awaited.
+    /// The station whose answer is awaited.
     private var awaited: Station?
     private var rounds = 0
-    /// A quarter of the interval: who is late is named while there is time for it.
+    /// A quarter of the interval: a late station is named while there is time for it.
     private var patience: Duration?
     private var timer: (any DispatchSourceTimer)?
 
@@ -42,7 +41,7 @@ package actor Watchdog: QueueActor {
         self.timer = timer
     }
 
-    /// Asks all of them, unless one of the last round still owes its answer.
+    /// Asks all stations, unless one of the last round still owes its answer.
     package nonisolated func ask() { async { $0.round() } }
 
     private func round() {

@@ -40,7 +40,7 @@ struct AccessList {
         self.init(bytes[..<count])
     }
 
-    /// A version of four bytes, then eight for each entry: its kind, its rights, and whose they are.
+    /// A version of four bytes, then eight for each entry: its kind, its rights, and their owner.
     init(_ bytes: ArraySlice<UInt8>) {
         func number(at start: Int, bytes count: Int) -> UInt32 {
             (0..<count).reduce(0) { $0 | UInt32(bytes[bytes.startIndex + start + $1]) << (8 * $1) }

@@ -43,7 +43,7 @@ struct ChainScanner {
             advice: "write a stage beside the | or remove it")
     }
 
-    /// The first word of an element is its name, every other one an assignment.
+    /// The first word of an element is its name, every other word an assignment.
     private mutating func readWord(into element: inout ChainElement?) throws(ChainProblem) {
         let start = column
         let name = take { $0 != "=" && !$0.isWhitespace && $0 != "|" }

@@ -1,7 +1,7 @@
 /// Finds stages that go through one table. The result of such a filter is a function of one value for each colour band,
 /// and can be computed once for every value instead of for every pixel.
 public enum TableRun {
-    /// How many of the first stages do, on a picture that is grey or not, with alpha or without.
+    /// The number of leading stages that share a table, on a picture that is grey or not, with alpha or without.
     public static func length(
         _ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool, traits: (String) -> Set<StageTrait>
     ) -> Int {

@@ -52,7 +52,7 @@ public struct AddressList: Sendable, Hashable {
 }
 
 extension Substring {
-    /// The line without blanks around it, nor the mark that some editors put before a text.
+    /// The line without blanks around it, and without the byte order mark of some editors.
     fileprivate var trimmed: Substring {
         func isBlank(_ character: Character) -> Bool { character.isWhitespace || character == "\u{feff}" }
         var text = drop(while: isBlank)

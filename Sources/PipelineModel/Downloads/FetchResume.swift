@@ -1,4 +1,4 @@
-/// Where a transfer that broke off goes on, and what tells that the server still has the same.
+/// The place where a broken transfer goes on, and the proof that the server still has the same file.
 public struct FetchResume: Codable, Sendable, Hashable {
     public var offset: Int64
     /// A strong entity tag, or a date of change.

@@ -1,5 +1,5 @@
-/// A URL as people and programs see it, in texts, JSON, the log and events. It has neither user and password nor any
-/// value whose name says that it is a secret. The ledger alone has the whole URL.
+/// A URL as people and programs see it, in texts, JSON, the log and events. It lacks user and password, and any value
+/// whose name marks it as a secret. The ledger alone has the whole URL.
 extension WebAddress {
     public var shown: String { Self.shown(text) }
 

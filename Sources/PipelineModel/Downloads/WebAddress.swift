@@ -1,7 +1,7 @@
 /// The source of a download: an http or https URL, checked as far as possible without the network. The fetch worker
-/// takes it apart once more, by stricter rules if need be, and judges the address that it leads to.
+/// parses it once more, by stricter rules if need be, and judges the address that it leads to.
 public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
-    /// In bytes. Servers take no longer ones.
+    /// In bytes. Servers accept no longer URLs.
     public static let longest = 8000
 
     public let text: String
@@ -24,7 +24,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     private var afterScheme: Substring { text.drop { $0 != ":" }.dropFirst(3) }
 
-    /// The host with its port, in small letters: downloads from one server take turns with those from others.
+    /// The host with its port, in small letters: servers take turns.
     public var server: String {
         let ends = "/?#\\".utf8
         // Bytes are quick to go through: a list has many URLs.

@@ -1,4 +1,4 @@
-/// Jobs of a higher priority begin first. Within a priority jobs keep the order in which they came.
+/// Jobs of a higher priority begin first. Within a priority jobs keep the order of their arrival.
 public enum Priority: String, Sendable, Hashable, Codable, CaseIterable, Comparable {
     case low, normal, high
 

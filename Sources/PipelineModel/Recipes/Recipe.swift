@@ -1,4 +1,4 @@
-/// A recipe says which pictures are taken from where, and how results are made of them.
+/// A recipe says which pictures an inbox takes, and how results are made of them.
 public struct Recipe: Sendable, Hashable {
     /// The files that a recipe without `Match=` takes.
     public static let pictures = [
@@ -14,7 +14,7 @@ public struct Recipe: Sendable, Hashable {
 
     public let name: String
     public let description: String?
-    /// The file it was read from; nil when it is built in.
+    /// The recipe's file; nil when it is built in.
     public let file: String?
     /// Relative to `inbox/`, "" being that folder itself; or absolute.
     public let inbox: String

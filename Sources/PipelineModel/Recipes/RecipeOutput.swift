@@ -1,6 +1,6 @@
-/// A recipe makes one such result of each picture.
+/// An output of a recipe, which makes one result of each picture.
 public struct RecipeOutput: Sendable, Hashable, Codable {
-    /// Part of the result's file name; nil for the output that has none.
+    /// Part of the result's file name; nil for the unnamed output.
     public var name: String?
     public var chain: Chain
 

@@ -18,7 +18,7 @@ public struct ControlSettings: Sendable, Hashable {
             "a client that sends a longer call is dropped"),
         Setting(
             "Control", "MaxUnread", \.maxUnread, .magnitude(.bytes, 1024...64 * 1024 * 1024),
-            "while a client has so much left to read, nothing more is done for it"),
+            "while a client has so much left to read, its further calls wait"),
         Setting(
             "Control", "StallTimeout", \.stallTimeout, .duration(.milliseconds(100) ... .seconds(86400)),
             "a client that reads none of its answers for so long is dropped"),

@@ -27,12 +27,12 @@ public struct DownloadSettings: Sendable, Hashable {
             "downloads from one server, and connections to it, at once; servers take turns"),
         Setting(
             "Download", "Retries", \.retries, .count(0...100),
-            "how often a download that breaks off is gone on with at once; then it is tried again later"),
+            "how often a broken download is continued at once; then it is tried again later"),
         Setting(
             "Download", "Redirects", \.redirects, .count(0...50), "how often a server may send a download elsewhere"),
         Setting(
             "Download", "AllowPrivateHosts", \.allowPrivateHosts, .hosts,
-            "host or host:port, as it stands in URLs, whose address may be a private one"),
+            "host or host:port, as it stands in URLs, whose address may be private"),
         Setting(
             "Download", "ListSize", \.listSize, .magnitude(.bytes, 1024...1 << 30), "a longer list of URLs fails"),
         Setting(

@@ -1,6 +1,6 @@
-/// How new files in an inbox are noticed.
+/// The way in which new files in an inbox are noticed.
 public enum WatchMode: String, Sendable, Hashable, Codable, CaseIterable {
-    /// inotify is used where the file system tells of changes, else polling.
+    /// inotify is used where the file system reports changes, else polling.
     case auto
     case inotify
     case poll
@@ -31,6 +31,6 @@ public struct InboxSettings: Sendable, Hashable {
             "the same as Settle, in a polled folder"),
         Setting(
             "Inbox", "WriterTimeout", \.writerTimeout, .duration(.zero ... .seconds(86400)),
-            "how long a file of another user, not seen closed, is left alone after its last change"),
+            "how long another user's file, if nobody was seen closing it, is left alone after its last change"),
     ]
 }

@@ -1,4 +1,4 @@
-/// How much the daemon's log tells.
+/// The detail of the daemon's log.
 public enum LogDetail: String, Sendable, CaseIterable {
     /// The log has the states of jobs.
     case jobs

@@ -1,4 +1,4 @@
-/// How much memory the pictures in work may need together: a size, or a share of the service's memory.
+/// The memory that the pictures in work may need together: a size, or a share of the service's memory.
 public enum MemoryBudget: Sendable, Hashable, LosslessStringConvertible {
     case share(percent: Int)
     case bytes(Int64)

@@ -8,7 +8,7 @@ public struct PluginSettings: Sendable, Hashable {
     static let table: [Setting<PluginSettings>] = [
         Setting(
             "Daemon", "PluginTimeout", \.timeout, .duration(.milliseconds(100) ... .seconds(3600)),
-            "how long a worker may take to load its plugins; one in which it stays longer is left out"),
+            "how long a worker may take to load its plugins; a plugin that takes longer is left out"),
         Setting(
             "Daemon", "FilterLines", \.lines, .count(0...10000),
             "so many lines of the filters' messages about one picture are logged"),

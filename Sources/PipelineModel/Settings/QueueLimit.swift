@@ -1,4 +1,4 @@
-/// How many operations of a queue may run at once: a number, or as many as suit the machine.
+/// The number of operations of a queue that may run at once; `auto` suits the machine.
 public enum QueueLimit: Sendable, Hashable, Codable, LosslessStringConvertible {
     case auto
     /// With 0, running operations finish and none is started.

@@ -9,7 +9,7 @@ public struct RetrySettings: Sendable, Hashable {
     static let table: [Setting<RetrySettings>] = [
         Setting(
             "Daemon", "Retries", \.tries, .count(0...100),
-            "how often a passing failure, as a broken connection, is tried again before its job fails"),
+            "how often a passing failure, such as a broken connection, is tried again before its job fails"),
         Setting(
             "Daemon", "RetryDelay", \.delay, .duration(.milliseconds(100) ... .seconds(86400)),
             "the pause before the first of these tries; each time it is twice as long, less up to a quarter"),

@@ -1,6 +1,6 @@
 /// The treatment of workers that this kernel can't confine in every way.
 public enum Sandbox: String, Sendable, CaseIterable {
-    /// They work all the same; the log names the missing parts.
+    /// They still work; the log names the missing parts.
     case best
     /// The daemon does not start.
     case required

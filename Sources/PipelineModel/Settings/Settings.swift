@@ -54,10 +54,10 @@ public struct Settings: Sendable, Hashable {
                 "how long an inbox or outbox may take to answer before its work is set aside"),
             Setting(
                 "Daemon", "Sandbox", \.sandbox, .word,
-                "best: workers are confined as far as the kernel can; required: it must be able to do all of it"),
+                "best: workers are confined as far as the kernel allows; required: no part may be missing"),
             Setting(
                 "Daemon", "Log", \.log, .word,
-                "jobs: the log tells what becomes of jobs; operations: each step of each operation, too"),
+                "jobs: the log has the states of jobs; operations: each step of each operation, too"),
             Setting(
                 "Daemon", "MaxPixels", \.maxPixels, .magnitude(.pixels, 1000...10_000_000_000),
                 "larger pictures are refused; 268M is 268 million pixels"),

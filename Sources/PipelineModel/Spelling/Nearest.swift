@@ -14,7 +14,7 @@ public func nearest(_ word: String, among candidates: some Sequence<String>) -> 
     return best?.candidate
 }
 
-/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to get from one to the other.
+/// The number of insertions, deletions, replacements and swaps of neighbours from one word to the other.
 private func editDistance(_ from: [Character], _ to: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...to.count)

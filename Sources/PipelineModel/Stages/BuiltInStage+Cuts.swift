@@ -1,8 +1,8 @@
-/// Stages that show a chain's picture in between, or wait for others.
+/// Stages that keep a chain's intermediate picture, or wait for other pictures.
 extension BuiltInStage {
     static let tee = BuiltInStage(
         description: StageDescription(
-            name: "tee", summary: "keeps the picture as it is here as one more result, written as `save` says",
+            name: "tee", summary: "makes one more result, of the picture as it is here; `save` says how it is written",
             parameters: [
                 ParameterDescription(
                     name: "name", type: .text, isRequired: true,
@@ -20,6 +20,6 @@ extension BuiltInStage {
     static let barrier = BuiltInStage(
         description: StageDescription(
             name: "barrier",
-            summary: "waits here until all pictures of the batch have arrived; one that is in no batch goes on at once",
+            summary: "waits here until all pictures of the batch have arrived; a picture in no batch goes on at once",
             parameters: []))
 }

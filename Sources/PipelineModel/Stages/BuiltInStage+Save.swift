@@ -1,7 +1,7 @@
 extension BuiltInStage {
     static let save = BuiltInStage(
         description: StageDescription(
-            name: "save", summary: "writes the result; the last stage, added by itself when left out",
+            name: "save", summary: "writes the result; it is the last stage, and is added if it is missing",
             parameters: [
                 ParameterDescription(
                     name: "format", type: .choice, defaultValue: "jpeg",

@@ -1,4 +1,4 @@
-/// A stage that needs no plugin. A new one takes a file beside this one and a word in `all`.
+/// A stage that needs no plugin. A new stage takes a file beside this one and a word in `all`.
 struct BuiltInStage: Sendable {
     static let all = [resize, tee, barrier, save]
 
@@ -9,7 +9,7 @@ struct BuiltInStage: Sendable {
     var violation: @Sendable (Stage) -> Violation? = { _ in nil }
 
     struct Violation {
-        /// The argument at fault; nil for the stage itself.
+        /// Nil for the stage itself.
         var parameter: String?
         var complaint: String
         var advice: String

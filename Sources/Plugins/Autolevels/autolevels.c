@@ -1,7 +1,8 @@
 /* autolevels: the darkest tone becomes black, the brightest white.
  *
- * The darkest and the brightest `clip` of a band's pixels are left out, transparent ones not counted; the rest is stretched in a
- * straight line. All bands are stretched together, so that colours stay; with `balance` each by itself, which takes a tint away. */
+ * The darkest and the brightest `clip` of a band's pixels are left out, and transparent pixels do not count. The rest is
+ * stretched in a straight line. All bands are stretched together, so colours stay. With `balance` each band is stretched
+ * by itself, which removes a tint. */
 #include <pipeline_vips.h>
 
 enum { CLIP, BALANCE, STRENGTH, PARAMETER_COUNT };

@@ -33,7 +33,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
 
 enum { TILE = 512 };
 
-/* How much weaker noise becomes by a blur: the sum of the kernel's squares, in both directions. */
+/* The factor by which a blur weakens noise: the sum of the kernel's squares, in both directions. */
 static double weakening(double sigma) {
     double sum = 0, squares = 0;
     for (int x = -100; x <= 100; x++) {

@@ -1,4 +1,4 @@
-/* instant: a warm, faded print out of an instant camera.
+/* instant: a warm, faded print from an instant camera.
  *
  * Each band goes from its black to its white through a gentle S: shadows turn blue, lights yellow, nothing is quite black.
  * A grey picture becomes a coloured one. */

@@ -1,6 +1,6 @@
 /* mono: plain black and white.
  *
- * Luma, its middle tones moved by a power, x ^ (½ ^ brightness), then noir's S of `contrast`. */
+ * A power, x ^ (½ ^ brightness), moves the middle tones of luma; noir's S of `contrast` follows. */
 #include <pipeline_vips.h>
 
 enum { BRIGHTNESS, CONTRAST, PARAMETER_COUNT };

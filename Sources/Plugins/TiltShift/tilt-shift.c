@@ -1,4 +1,4 @@
-/* tilt-shift: a sharp band in a soft picture, as in one of a model landscape.
+/* tilt-shift: a sharp band in a soft picture, which looks like a model landscape.
  *
  * A blur of `blur` pixels is laid over the picture. It is invisible within the band, and appears in a smooth step as wide as half
  * the band. */
@@ -31,14 +31,14 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "how soft the rest becomes: the Gaussian's sigma, in hundredths of the short side"},
 };
 
-/* How much of the blur is seen at a height `x`, the picture's being 1. */
+/* The visible part of the blur at height `x`; the picture's height is 1. */
 static double softness(const PipelineValue *values, double x) {
     double half = values[WIDTH].number / 2, ramp = fmax(half, 0.1);
     double t = VIPS_CLIP(0, (fabs(x - values[POSITION].number) - half) / ramp, 1);
     return t * t * (3 - 2 * t);
 }
 
-/* The mask: a column, repeated. Where it is 0 or 255 throughout, one of the two pictures is not even computed. */
+/* The mask is a repeated column. Where it is 0 or 255 throughout, one of the two pictures is not even computed. */
 static int mask(const PipelineValue *values, VipsImage *like, VipsImage **out) {
     PIPELINE_OWNED VipsImage *column = vips_image_new_matrix(1, like->Ysize), *samples = NULL;
     for (int y = 0; y < like->Ysize; y++)

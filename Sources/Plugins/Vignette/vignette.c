@@ -1,7 +1,8 @@
 /* vignette: darker corners, as old lenses have them.
  *
- * Within `radius` of the way from the middle to the corners nothing changes; from there the picture gets darker, in a smooth step,
- * until the corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in it. */
+ * Nothing changes within `radius` of the way from the middle to the corners. From there the picture gets darker, in a
+ * smooth step, until the corners have lost `strength` of their brightness. The shape is the picture's: an ellipse in
+ * it. */
 #include <pipeline_vips.h>
 
 enum { STRENGTH, RADIUS, PARAMETER_COUNT };
@@ -23,7 +24,7 @@ static const PipelineParameter parameters[PARAMETER_COUNT] = {
          .help = "where it begins, on the way from the middle (0) to the corners (1)"},
 };
 
-/* How much light is left at a place `x` on the way to the corners. */
+/* The light that is left at a place `x` on the way to the corners. */
 static double light(const void *context, int band, double x) {
     (void)band;
     const PipelineValue *values = context;
@@ -31,7 +32,7 @@ static double light(const void *context, int band, double x) {
     return 1 - values[STRENGTH].number * t * t * (3 - 2 * t);
 }
 
-/* How far each pixel is on the way to the corners: 0 to 65535. */
+/* Each pixel's distance on the way to the corners: 0 to 65535. */
 static int distance(VipsImage *like, VipsImage **out) {
     double width = like->Xsize, height = like->Ysize;
     double scale[] = {2 / width, 2 / height}, offset[] = {1 / width - 1, 1 / height - 1};

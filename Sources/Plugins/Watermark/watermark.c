@@ -122,7 +122,8 @@ static int read_picture(const PipelineHost *host, const PipelineValue *values, i
         || vips_extract_band(memory, &mark->mask, memory->Bands - 1, NULL);
 }
 
-/* The text's shadow: wider, softer, a little to the right and below. `reach` is how far it goes beyond the text. */
+/* The text's shadow: wider, softer, a little to the right and below. `reach` is the distance that it goes beyond the
+ * text. */
 static int cast_shadow(const Mark *text, int *reach, Mark *shadow) {
     int size = VIPS_MAX(1, text->mask->Ysize / 20);
     double bright = 0;

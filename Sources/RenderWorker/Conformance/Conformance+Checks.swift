@@ -104,7 +104,7 @@ extension Conformance {
             guard try bytes(source, in: process) == first else {
                 throw FilterTrouble("the same picture with the same values became another at the \(round + 1)th time")
             }
-            // The worker has all its buffers by then.
+            // The worker has allocated all its buffers by then.
             if round == Self.rounds / 4 { (memory, descriptors) = (process.memory.now, process.descriptors) }
         }
         let growth = process.memory.now - memory
@@ -120,7 +120,7 @@ extension Conformance {
     }
 
     private func huge() throws -> String {
-        // The peak of a worker of its own is this picture's.
+        // A fresh worker's peak is this picture's.
         let process = try FilterProcess(plugin, arguments)
         let begun = ContinuousClock.now
         let target = try Descriptor.memory([])

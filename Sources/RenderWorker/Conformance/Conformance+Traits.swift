@@ -33,8 +33,8 @@ extension Conformance {
             var compared = 0
             for (bands, is16Bit) in kinds(changes) {
                 let specimen = Specimen(96, 64, bands: bands, is16Bit: is16Bit)
-                // The pixels get other neighbours and other places, and half of them are missing, so a filter that
-                // measures the whole picture measures something else.
+                // The pixels get other neighbours and places, and half of them are missing, which a filter that
+                // measures the picture notices.
                 guard let straight = try? render(specimen.file(), changes, in: processApart()) else { continue }
                 let some = try render(specimen.upperHalf.shuffled.file(), changes, in: processApart())
                 guard straight.upperHalf.shuffled == some else {
@@ -125,7 +125,7 @@ extension Conformance {
     }
 
     /// Runs a check, which returns how many pictures it compared, with the given values, then with each variation. An
-    /// error names the values with which it happened. Pictures that can't be made are told by other checks.
+    /// error names the values with which it happened. Other checks report pictures that can't be made.
     private func each(_ check: ([String: String]) throws -> Int) throws -> String {
         var sets = 0
         for changes in variations {

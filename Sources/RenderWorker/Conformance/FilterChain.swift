@@ -25,7 +25,7 @@ struct FilterChain {
         }
     }
 
-    /// The same with a value for each missing parameter that must be given.
+    /// The same chain with a value for each missing required parameter.
     var completed: FilterChain {
         let given = assignments.map { $0.prefix { $0 != "=" } }
         let examples = filter.parameters.filter { $0.isRequired && !given.contains($0.name[...]) }

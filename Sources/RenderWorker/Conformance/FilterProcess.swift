@@ -104,7 +104,7 @@ final class FilterProcess {
         _ = try open(source, name: "picture", stages)
         try channel.send(SupervisorMessage.render, descriptors: [target])
         let end = ContinuousClock.now + Self.patience
-        // No message tells of the moment, and the trail's memory raises no event, so it is polled. A millisecond is
+        // No message reports the moment, and the trail's memory raises no event, so it is polled. A millisecond is
         // short beside the filter's work on its huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
         let begun = ContinuousClock.now
@@ -187,7 +187,7 @@ final class FilterProcess {
     /// It can render another picture.
     var isAlive: Bool { status == nil }
 
-    // MARK: - What it uses
+    // MARK: - Memory
 
     var descriptors: Int { ((try? FileSystem.names(in: "/proc/\(process)/fd"))?.count ?? 0) }
 

@@ -12,7 +12,7 @@ struct Specimen: Equatable {
 
     var hasAlpha: Bool { bands == 2 || bands == 4 }
 
-    /// Draws colours of all kinds, soft here and hard there; alpha, if there is any, goes from none to all.
+    /// Draws many colours, in soft and in hard parts; alpha, if there is any, goes from none to all.
     init(_ width: Int, _ height: Int, bands: Int = 3, is16Bit: Bool = false) {
         (self.width, self.height, self.bands, self.is16Bit) = (width, height, bands, is16Bit)
         samples = []

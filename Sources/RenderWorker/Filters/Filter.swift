@@ -18,7 +18,6 @@ struct Filter {
         host = FilterHost.table(of: description.name, resources: resources, ownFolder: ownFolder)
     }
 
-    /// An address in the filter's code.
     var code: UnsafeRawPointer? { PluginLayout.code(of: filter) }
 
     func apply(_ stage: Stage, to picture: Picture, maxPixels: Int64 = .max) throws -> Picture {

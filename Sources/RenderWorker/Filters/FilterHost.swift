@@ -59,7 +59,7 @@ enum FilterHost {
         }
     }
 
-    /// Tells how many lines more there were.
+    /// Reports the number of further lines.
     static func end() {
         let (omitted, tell) = state.withLock { state in
             defer { (state.linesLeft, state.linesOmitted) = (0, 0) }

@@ -6,8 +6,8 @@ import SystemCalls
 import WorkerConfinement
 import WorkerProtocol
 
-/// The filters of plugins. A plugin that doesn't load, or says something impossible of itself, is left out with the
-/// reason. Nothing is ever unloaded.
+/// The filters of plugins. A plugin that doesn't load, or describes itself impossibly, is left out with the reason.
+/// Nothing is ever unloaded.
 struct FilterLibrary {
     private(set) var filters: [String: Filter] = [:]
     private(set) var skipped: [SkippedPlugin] = []

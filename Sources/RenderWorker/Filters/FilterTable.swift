@@ -2,7 +2,7 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// One or several filters as one table: they run over a picture that holds every value once, and each pixel's result is
+/// Filters as one table: they run over a picture that holds every value once, and each pixel's result is
 /// looked up there. Each filter's result is rounded as it would be pixel by pixel, so the table is exact.
 struct FilterTable {
     let stages: [(stage: Stage, filter: Filter)]

@@ -49,7 +49,7 @@ struct PluginLayout {
         }
     }
 
-    /// Copies the fields that both know; the rest is 0.
+    /// Copies the fields that both sides know; the rest are 0.
     private static func copy<Value>(_ source: UnsafeRawPointer, _ size: Int, as type: Value.Type) -> Value {
         withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { room in
             let bytes = UnsafeMutableRawBufferPointer(room)

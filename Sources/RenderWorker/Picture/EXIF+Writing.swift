@@ -95,7 +95,7 @@ extension EXIF {
         return start + bytes.count
     }
 
-    /// The same with numbers in the byte order of another file.
+    /// The same EXIF with numbers in the byte order of another file.
     private func swapped(to form: TIFFForm) -> EXIF {
         guard form.isBigEndian != self.form.isBigEndian else { return self }
         func swapped(_ entries: [Entry]) -> [Entry] {

@@ -84,7 +84,7 @@ struct EXIF {
     /// libvips' names of the entries in `copyright`.
     static let copyrightFields: Set = ["exif-ifd0-Artist", "exif-ifd0-Copyright"]
 
-    /// The same with the result's size.
+    /// The same EXIF with the result's size.
     func sized(_ width: Int, _ height: Int) -> EXIF {
         var result = self
         for index in photo.indices where Self.sizeTags.contains(photo[index].tag) {

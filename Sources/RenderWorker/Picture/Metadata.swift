@@ -10,7 +10,7 @@ enum Metadata: String {
         "orientation", "resolution-unit",
     ]
 
-    /// Meant for a picture whose pixels were decoded elsewhere.
+    /// Copies the metadata to a picture whose pixels were decoded elsewhere.
     static func copy(from file: Picture, to picture: Picture) throws -> Picture {
         let image = file.image
         let result = try picture.then {
@@ -69,7 +69,8 @@ enum Metadata: String {
         return lost.isEmpty ? nil : lost
     }
 
-    /// A JPEG holds about so many bytes in one piece. For longer metadata the length is told, which may be the reason.
+    /// A JPEG holds about so many bytes in one piece. The length of longer metadata is reported, because it may be the
+    /// reason.
     private static let mostUsual = 60000
 
     /// XMP may repeat the orientation, as one digit in an attribute or an element.

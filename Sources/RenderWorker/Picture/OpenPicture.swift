@@ -29,7 +29,7 @@ struct OpenPicture {
         maxPixels = request.maxPixels
         let picture = try source.reading { try source.picture() }
         file = picture
-        // The height of all decoded pages: of several pages the first alone is decoded.
+        // Only the first of several pages is decoded, so its height counts.
         let pixels = Int64(picture.width) * Int64(picture.height)
         guard pixels <= request.maxPixels else {
             throw WorkerFailure(

@@ -10,7 +10,7 @@ extension Picture {
     /// A mirror image needs no row before its turn; all other orientations do.
     static func needsMemory(toTurn orientation: Int) -> Bool { orientation > 2 }
 
-    /// The picture as one looks at it. The tag is removed, so that nobody applies it again.
+    /// The upright picture. The tag is removed, so nobody applies it again.
     func upright(_ cancellation: Cancellation) throws -> Picture {
         guard orientation > 1 else { return self }
         let source = Self.needsMemory(toTurn: orientation) ? try inMemory(cancellation) : self

@@ -49,7 +49,7 @@ final class Picture {
         try cancellation.guarding(self, encoding: 0, inMemory)
     }
 
-    /// The same for a picture so small that there is nothing to cancel.
+    /// The same for a small picture, which need not be cancelled.
     func inMemory() throws -> Picture {
         guard let copy = vips_image_copy_memory(image) else { throw VipsError.take() }
         return Picture(owning: copy)

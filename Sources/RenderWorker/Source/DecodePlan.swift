@@ -1,4 +1,4 @@
-/// Plans how a picture is decoded for its outputs: once for all of them, unless that would take more than it saves.
+/// Plans how a picture is decoded for its outputs: once for all of them, unless that costs more than it saves.
 struct DecodePlan {
     struct Decoding {
         var path: DecoderPath

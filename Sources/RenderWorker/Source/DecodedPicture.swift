@@ -1,6 +1,6 @@
 import PipelineModel
 
-/// The pixels with which outputs begin: as they were decoded, and smaller pictures in memory that were made for one
+/// The pixels with which outputs begin: the decoded picture, and smaller pictures in memory that were made for one
 /// output and serve the next.
 struct DecodedPicture {
     /// The pictures, the largest first.

@@ -3,8 +3,8 @@ import CWebP
 
 /// Reads a WebP's own luma with libwebp at a fraction of its size, without conversion to colours.
 enum GreyWebP {
-    /// Whether it is one lossy picture without alpha: others have no luma of their own. Nil when the header goes on
-    /// behind these bytes.
+    /// Whether it is one lossy picture without alpha: other WebP files have no luma of their own. Nil when the header
+    /// goes on behind these bytes.
     static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let features = features(start) else { return nil }
         let isLossy = features.format == 1

@@ -3,7 +3,6 @@ import Glibc
 import SystemCalls
 import WorkerProtocol
 
-/// The file that came in, open for reading.
 struct SourceFile {
     let descriptor: Descriptor
     let format: SourceFormat
@@ -56,7 +55,7 @@ struct SourceFile {
     func picture(shrink: Int = 1) throws -> Picture {
         guard let source = SourceReader.source(descriptor, size: size, of: words) else { throw VipsError.take() }
         defer { g_object_unref(source) }
-        // Warnings don't fail: many a camera writes files that make a decoder grumble, and read well.
+        // Warnings don't fail: many cameras write readable files that make a decoder warn.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
         let picture = try Picture.made { out in
             switch format {
@@ -70,13 +69,13 @@ struct SourceFile {
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
         }
-        // A picture made in memory may outlive the loader's one.
+        // A picture in memory may outlive the loader's picture.
         cvips_own_blobs(picture.image)
         addMetadata(to: picture)
         return picture
     }
 
-    /// Turns libvips' failure to read into one for the person who dropped the picture.
+    /// Turns libvips' failure to read into a message for the person who dropped the picture.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
             // The decoders of other formats report a missing end themselves.
@@ -97,7 +96,7 @@ struct SourceFile {
     /// Whether its first frame is a lossless WebP.
     var isLosslessWebP: Bool {
         var at = 12
-        // The picture comes early; a file of nothing but small chunks is no picture.
+        // The picture comes early; a file of only small chunks is no picture.
         for _ in 0..<1000 {
             guard let head = exactly(at, 8) else { break }
             let name = String(decoding: head[..<4], as: UTF8.self)

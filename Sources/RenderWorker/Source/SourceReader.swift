@@ -35,7 +35,7 @@ final class SourceReader {
         return gint64(got)
     }
 
-    /// Does not move when a file leads to a place before its start, or beyond all numbers.
+    /// Does not move if the file asks for a place before its start, or beyond all numbers.
     private func seek(_ distance: Int, _ whence: Int32) -> gint64 {
         let start =
             switch whence {

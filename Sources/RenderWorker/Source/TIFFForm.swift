@@ -11,7 +11,7 @@ struct TIFFForm: Equatable {
     /// The offset of the header's pointer to the first directory.
     var firstPlace: Int { isBig ? 8 : 4 }
 
-    /// A damaged file may hold any number. It is capped, so that no sum with it overflows.
+    /// A number is capped, so no sum with it overflows: a damaged file may hold any.
     func number(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
         let value =
             isBigEndian

@@ -42,7 +42,7 @@ struct ResizeStage {
     func target(_ sourceWidth: Int, _ sourceHeight: Int) -> Target {
         let (w, h) = (Double(sourceWidth), Double(sourceHeight))
         func sized(_ x: Double, _ y: Double) -> Target {
-            // Half a pixel is dropped: decoders make the same of a picture of odd sides at half its size.
+            // Half a pixel is dropped, as decoders do with odd sides at half size.
             func side(_ size: Double) -> Int { Int(max(1, min((size - 0.5).rounded(.up), Self.mostASide))) }
             let (x, y) = (side(w * x), side(h * y))
             return Target(width: x, height: y, cropWidth: x, cropHeight: y)

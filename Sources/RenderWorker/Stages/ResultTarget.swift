@@ -12,7 +12,7 @@ final class ResultTarget: Sendable {
     private let evaluated: UInt
     private let failed = Mutex<Int32?>(nil)
 
-    /// Both outlive the target.
+    /// The descriptor and the picture outlive the target.
     init(_ descriptor: borrowing Descriptor, of picture: Picture) {
         self.descriptor = descriptor.number
         evaluated = UInt(bitPattern: picture.image)

@@ -37,7 +37,7 @@ struct SaveStage {
 
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
-        // A filter may have made another size than the stages told.
+        // A filter may have made a size that the stages did not predict.
         try ResultSize(width: picture.width, height: picture.height).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try metadata.apply(to: fitting, for: format)

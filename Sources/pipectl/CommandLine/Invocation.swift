@@ -9,7 +9,7 @@ struct Invocation {
 
     func values(_ option: Option) -> [String] { options[option.name] ?? [] }
 
-    /// The option's last value, which overrides one from an alias or a script before it.
+    /// The option's last value, which overrides an earlier one from an alias or a script.
     func value(_ option: Option) -> String? { options[option.name]?.last }
 
     func number(_ option: Option) throws(Failure) -> Int? {

@@ -12,7 +12,7 @@ func didYouMean(_ word: String, among known: [String]) -> String {
     nearest(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
 }
 
-/// How many letters are wrong, missing, too many, or swapped with their neighbour.
+/// The number of letters that are wrong, missing, extra, or swapped with their neighbour.
 private func distance(_ one: String, _ other: String) -> Int {
     let (one, other) = (Array(one), Array(other))
     var before: [Int] = []

@@ -1,6 +1,6 @@
-/// An unfinished command line. It is read as the parser would, but nothing is wrong with it yet.
+/// An unfinished command line. It is read as the parser would read it, but it has no mistakes yet.
 struct CommandDraft {
-    /// The word at the cursor; empty at the beginning of one.
+    /// The word at the cursor; empty at the beginning of a word.
     let word: String
     private(set) var verb: Verb?
     private(set) var arguments: [String] = []

@@ -1,7 +1,7 @@
 import Glibc
 import PipelineControl
 
-/// Words from the running daemon; none when no daemon answers, for a shell is no place for complaints.
+/// Words from the running daemon; none when no daemon answers, because a missing daemon is not an error here.
 struct LiveWords {
     private static let mostJobs = 100
     /// No answer has more jobs.

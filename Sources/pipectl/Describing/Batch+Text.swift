@@ -8,7 +8,7 @@ extension Control.Batch {
         return line + "  \(counts)"
     }
 
-    /// The counts by state: "19 done, 1 failed".
+    /// "19 done, 1 failed"
     var counts: String {
         let parts = [
             (waiting, "waiting"), (queued, "queued"), (running, "running"), (cancelling, "cancelling"),

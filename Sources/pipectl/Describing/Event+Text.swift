@@ -15,7 +15,7 @@ extension Control.Event {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }
         }
-        // The job's line has told its reason.
+        // The job's line has its reason.
         guard let text, text != job?.reason else { return line }
         return line + "  \(text)"
     }

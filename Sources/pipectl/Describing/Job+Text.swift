@@ -9,7 +9,7 @@ extension Control.Job {
     /// The job's results, or the reason why there are none, or why it waits.
     var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) }
 
-    /// The same, with a line for each result.
+    /// The job's outcome, with a line for each result.
     var outcomes: [Text] { reasonText.map { [$0] } ?? outputs.map { .name($0) } }
 
     private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .held) } }

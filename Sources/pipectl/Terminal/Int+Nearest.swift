@@ -1,6 +1,6 @@
-/// An insane daemon may answer at the socket: whatever its figures are, they are shown, and nothing ends this program.
+/// A broken daemon may answer at the socket: its figures are shown, and never end this program.
 extension Int {
-    /// The nearest whole number that there is.
+    /// The nearest `Int`.
     init(nearest value: Double) {
         self = Int(exactly: value.rounded()) ?? (value < 0 ? .min : .max)
     }

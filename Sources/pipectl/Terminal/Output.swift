@@ -19,7 +19,7 @@ final class Output {
         }
     }
 
-    /// The width to fit lines into; off a terminal lines are as long as they are.
+    /// The width to fit lines into; nil without a terminal.
     var columns: Int? { isTerminal ? Terminal.columns(STDOUT_FILENO) ?? 80 : nil }
 
     var rows: Int { Terminal.rows(STDOUT_FILENO) ?? 24 }

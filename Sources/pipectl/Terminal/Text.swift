@@ -15,7 +15,6 @@ struct Text: ExpressibleByStringInterpolation, Sendable {
 
     init() {}
 
-    /// A file's name or path, or a URL.
     static func name(_ name: String, _ style: Style = .plain) -> Text {
         var text = Text(name, style)
         text.isName = true

@@ -15,11 +15,11 @@ extension Option {
 extension Verb {
     static let add = Verb(
         name: "add",
-        summary: "hand pictures to the daemon, wherever they lie, or URLs",
+        summary: "hand pictures or URLs to the daemon",
         usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] [--wait]",
         discussion: [
-            "pipectl opens the files itself, so the daemon needs no right to read them. They stay as they are:",
-            "a copy has been taken when the job is printed. The picture of an http or https URL is downloaded.",
+            "pipectl opens the files itself, so the daemon needs no right to read them. The files stay as they",
+            "are: the daemon has a copy when the job is printed. The picture of an http or https URL is downloaded.",
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
             "Several pictures make one batch, whose number is printed. A line of a list that is no URL is a job that has",
             "failed; then the exit code is 1.",
@@ -66,7 +66,7 @@ extension Verb {
             return try context.waitFor(added.ids, batch: added.batch) == .done ? code : .failed
         })
 
-    /// A failure of one file alone leaves the others their turn.
+    /// The failure of one file, after which the others go on.
     private static func concerning(_ file: String, _ error: any Error) -> Failure? {
         switch error {
         case let failure as Failure where failure.name == "CannotRead": failure
@@ -90,7 +90,6 @@ private struct Added {
     }
 }
 
-/// The contents of one call.
 private enum Addition {
     case picture(String)
     case list(String)
@@ -141,7 +140,7 @@ private enum Addition {
     private func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(name): \(why)", .failed) }
 
     private func open(_ file: String) throws -> Descriptor {
-        // Non-blocking, for opening a named pipe would wait for its writer.
+        // Opening a named pipe would wait for its writer.
         let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         switch try descriptor.status().st_mode & S_IFMT {
         case S_IFREG: return descriptor

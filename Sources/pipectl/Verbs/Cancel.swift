@@ -23,7 +23,7 @@ extension Verb {
         options: [.batch, .recipe, .state],
         examples: [
             Example("pipectl cancel 12 13", "these two"),
-            Example("pipectl cancel --batch 4", "what came in one go"),
+            Example("pipectl cancel --batch 4", "the jobs of one list, or of one add"),
             Example("pipectl cancel --recipe web --state queued,waiting", "what has not begun of a recipe"),
         ],
         run: { context in

@@ -17,7 +17,7 @@ extension Verb {
             Example("pipectl complete -- retry ''", "the jobs that can be brought back"),
         ],
         run: { context in
-            // Somebody has pressed Tab, and waits.
+            // The user has pressed Tab, and waits.
             signal(SIGALRM) { _ in _exit(ExitCode.done.rawValue) }
             alarm(1)
             let draft = CommandDraft(context.invocation.arguments)

@@ -9,7 +9,7 @@ extension Verb {
 
     static let concurrency = Verb(
         name: "concurrency",
-        summary: "how many operations may run at once, and change it",
+        summary: "show or change how many operations may run at once",
         usage: "[N|auto | QUEUE N|auto] [--save]",
         discussion: [
             "Without a limit it shows the configured limits, their values, and how many operations run. A limit alone is",

@@ -6,7 +6,7 @@ extension Option {
         "begin when these jobs are done; several with spaces or commas")
     static let anyway = Option("--anyway", "begin, too, when one of them has failed or was cancelled")
     fileprivate static let remove = Option(
-        "--remove", value: "ID…", takesIDs: true, kinds: [.unfinishedJob], "come after these no more")
+        "--remove", value: "ID…", takesIDs: true, kinds: [.unfinishedJob], "no longer come after these jobs")
 }
 
 extension Verb {
@@ -15,9 +15,9 @@ extension Verb {
         summary: "let a job come after others",
         usage: "ID [--after ID…] [--remove ID…] [--anyway]",
         discussion: [
-            "As long as it has not begun it waits until the others are done. When one of them fails or is cancelled,",
-            "it fails with that reason, unless --anyway; `pipectl retry` of it asks anew. The jobs may be of any batch",
-            "and any recipe. A circle is refused. `pipectl show` lists the jobs before and after a job.",
+            "A job that has not begun waits until the others are done. When one of them fails or is cancelled, the job",
+            "fails with that reason, unless --anyway is given; `pipectl retry` looks at the others again. The jobs may",
+            "be of any batch and any recipe. A circle is refused. `pipectl show` lists the jobs before and after a job.",
         ],
         arguments: [Argument("ID", kinds: [.jobToBegin], "the job's number")],
         options: [.after, .remove, .anyway],

@@ -9,7 +9,7 @@ extension Verb {
         usage: "FILE|CHAIN",
         discussion: [
             "An argument that exists, has a slash or looks like a file's name is a file; any other is a chain. A missing",
-            "file is an error; one in `failed/`, `archive/` or `cancelled/`, and the text beside it, is shown with its job.",
+            "file is an error; a file in `failed/`, `archive/` or `cancelled/`, or its text, is shown with its job.",
             "A worker reads the header of a file that you may read; it decides how the pixels are read: at which part",
             "of the size, whether as luma alone, and once for how many outputs.",
         ],

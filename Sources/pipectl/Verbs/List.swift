@@ -79,7 +79,7 @@ extension Verb {
 
     fileprivate static let states = ["waiting", "queued", "running", "cancelling", "done", "failed", "cancelled"]
 
-    /// The states of a list with commas; `complaint` says what is wrong with a word that is none of them.
+    /// The states of a list with commas; `complaint` words the error for an unknown state.
     static func states(
         _ list: String, among known: [String], complaint: (String) -> String
     ) throws(Failure) -> [String] {

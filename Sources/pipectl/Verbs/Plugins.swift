@@ -9,29 +9,29 @@ extension Option {
 extension Verb {
     static let plugins = Verb(
         name: "plugins",
-        summary: "the stages of chains, the manual of each; filters of one's own",
+        summary: "the stages of chains, their manuals, and filters of your own",
         usage:
             "[[show] NAME] | new NAME --language swift|c|c++ | try FILE [NAME=VALUE]… PICTURE RESULT | check FILE [NAME=VALUE]…",
         discussion: [
-            "Lists plugins that were skipped, too, with the reason.",
-            "`new` writes a filter that works, to begin with, into the folder NAME: docs/writing-a-filter.md explains it.",
+            "The list also has the plugins that were skipped, with the reasons.",
+            "`new` writes a working filter into the folder NAME: docs/writing-a-filter.md explains it.",
             "`try` makes one picture with the filter in FILE, and prints time and memory. `check` tests it with pictures",
-            "of all kinds, and its promises, and prints a report; parameters that it needs follow the file. Both",
-            "run it in a worker as the daemon has it, and need no daemon.",
+            "of all kinds, tests its promises, and prints a report; required parameters follow the file. Both run it in",
+            "a worker like the daemon's, and need no daemon.",
         ],
         arguments: [
             Argument(
                 "show|new|try|check", count: 0...1, kinds: [.oneOf(["show", "new", "try", "check"])],
                 "print a manual, which is the default; begin a filter; try or check one"),
-            Argument("NAME", count: 0...1, kinds: [.stage], "of the stage, or of the filter to begin"),
+            Argument("NAME", count: 0...1, kinds: [.stage], "the stage's name, or the new filter's"),
             Argument(
                 "FILE…", count: 0...Int.max, kinds: [.file], behind: ["try", "check"],
-                "the filter, values of its parameters; of try, a picture and a file for the result"),
+                "the filter and its parameters; for try also a picture and a file for the result"),
         ],
         options: [.language],
         examples: [
             Example("pipectl plugins", "all stages"),
-            Example("pipectl plugins show noir", "one, with its parameters"),
+            Example("pipectl plugins show noir", "one stage, with its parameters"),
             Example("pipectl plugins new glow --language swift", "begin a filter of your own"),
             Example("pipectl plugins try ./glow.so amount=0.8 beach.jpg glow.png", "one picture, as in service"),
             Example("pipectl plugins check ./glow.so", "does it keep what it promises?"),

@@ -16,10 +16,10 @@ extension Verb {
 
     static let priority = Verb(
         name: "priority",
-        summary: "which jobs are begun first",
+        summary: "change which jobs begin first",
         usage: "ID…|--batch N low|normal|high",
         discussion: [
-            "For jobs that have not begun. Within one priority they are begun in the order in which they came.",
+            "It applies to jobs that have not begun. Within a priority they begin in the order of their arrival.",
             "`Priority=` in a recipe is the priority of its new jobs.",
         ],
         arguments: [

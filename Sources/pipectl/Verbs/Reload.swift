@@ -5,8 +5,8 @@ extension Verb {
         name: "reload",
         summary: "read configuration and plugins again",
         discussion: [
-            "Says all that is wrong; then nothing has changed, and the exit code is 1. A plugin that can't be loaded is",
-            "left out: all else counts, the file and the reason are told, and the exit code is 1, too.",
+            "Prints every mistake; if there is one, nothing has changed, and the exit code is 1. A plugin that can't be",
+            "loaded is left out: all else takes effect, file and reason are printed, and the exit code is 1, too.",
         ],
         examples: [Example("pipectl reload", "after a recipe was written")],
         run: { context in

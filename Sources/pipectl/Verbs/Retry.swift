@@ -12,8 +12,8 @@ extension Verb {
         summary: "bring failed or cancelled jobs back",
         usage: "ID…|--failed|--cancelled|--waiting",
         discussion: [
-            "Their originals come back, and go through the recipe as it is now. One that comes after others waits",
-            "until they are done; if one of them has failed, both have to be brought back.",
+            "Their originals come back, and go through the recipe as it is now. A job that comes after others",
+            "waits until they are done; if one of them has failed, bring back both.",
             "A job that waits for its next try is tried at once.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],

@@ -12,10 +12,10 @@ extension Verb {
         usage: "[ID…|--all]",
         discussion: [
             "A job is printed when nothing of it is left to do: its results are in the outbox, and its original",
-            "lies in archive/, failed/ or cancelled/. If something prevents that, as a disk that is full or does not",
-            "answer, standard error says so.",
+            "lies in archive/, failed/ or cancelled/. If something prevents that, such as a disk that is full or",
+            "does not answer, standard error says so.",
             "On a terminal unfinished jobs are shown below, as `pipectl watch` shows them.",
-            "When no job has ended for a while, the reasons are printed. Ctrl-C ends the waiting and not the jobs, and",
+            "When no job has ended for a while, the reasons are printed. Ctrl-C ends the waiting but not the jobs, and",
             "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],

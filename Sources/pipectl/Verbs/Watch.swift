@@ -3,12 +3,12 @@ extension Option {
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
     fileprivate static let batch = Option(
         "--batch", value: "N", kinds: [.batch],
-        "this batch alone, until it has ended; exits with 1 when one of it failed")
+        "this batch alone, until it has ended; exits with 1 when one of its jobs failed")
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
         "--until-idle",
-        "end when `pipectl wait` would; exits with 1 when one of those seen failed or was cancelled")
+        "end when `pipectl wait` would; exits with 1 when a job that it saw failed or was cancelled")
 }
 
 extension Verb {
@@ -17,7 +17,7 @@ extension Verb {
         summary: "follow what happens, live",
         usage: "[--since CURSOR] [--batch N | --until-idle] [--progress]",
         discussion: [
-            "On a terminal each batch is a bar, with rate and remaining time when they can be told, above its jobs in work.",
+            "On a terminal each batch is a bar, with rate and remaining time when they are known, above its jobs in work.",
             "Finished jobs scroll by above, and a summary stays at the end; Ctrl-C ends it.",
             "Elsewhere, and with --json, it prints one line for each event.",
         ],

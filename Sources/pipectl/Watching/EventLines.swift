@@ -10,7 +10,7 @@ struct EventLines {
             if json {
                 try output.object(event)
             } else if event.kind != "published" {
-                // The job's own line has told that it is done.
+                // The job's own line says already that it is done.
                 try output.line(event.line)
             }
         }

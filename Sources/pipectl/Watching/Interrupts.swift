@@ -2,8 +2,8 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Makes it possible to wait for Ctrl-C, SIGTERM and another size of the terminal. The handler writes into a pipe: a
-/// signal that comes between two waits is not lost.
+/// Waits for Ctrl-C, SIGTERM and changes of the terminal's size. The handler writes into a pipe, so a signal between
+/// two waits is not lost.
 final class Interrupts {
     enum Wakening: Equatable {
         case readable(Set<Int>)

@@ -1,5 +1,5 @@
-/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below the picture, so that it
-/// stays whole however the program ends.
+/// Lines that scroll by, above a picture that is redrawn in its place. The cursor rests below the picture, which stays
+/// whole however the program ends.
 struct LiveScreen {
     private static let hideCursor = "\u{1b}[?25l"
     private static let showCursor = "\u{1b}[?25h"

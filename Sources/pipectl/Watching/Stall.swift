@@ -5,7 +5,7 @@ import SystemCalls
 struct Stall {
     let client: ControlClient
     private(set) var reasons: [Control.Waiting] = []
-    /// Whether none of all jobs is queued or running, when it was asked about all.
+    /// Whether no job is queued or running; set when the question was about all jobs.
     private var isIdle = false
     private var asksAt: Double?
     private var isAsking = false

@@ -11,7 +11,6 @@ struct Waiting {
     /// An empty list means all jobs.
     private let ids: [Int]
     private let wanted: Set<Int>
-    /// The batch of all jobs, if there is one.
     private let batch: Int?
     private var ended: Set<Int> = []
     private var code = ExitCode.done
@@ -93,7 +92,7 @@ struct Waiting {
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
-    /// Without a terminal the reasons are said once, on standard error, and only when all remaining jobs wait.
+    /// Without a terminal the reasons are printed once, on standard error, and only when all remaining jobs wait.
     private mutating func tell(_ some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }

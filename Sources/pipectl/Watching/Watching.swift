@@ -1,6 +1,6 @@
 import PipelineControl
 
-/// Follows the events, and on a terminal the progress. The status is asked for when the events say that it has changed, at most ten
+/// Follows the events, and on a terminal the progress. It asks for the status when events have changed it, at most ten
 /// times a second.
 struct Watching {
     enum Scope: Equatable {
@@ -172,7 +172,7 @@ struct Watching {
 }
 
 extension Control.Event {
-    /// Whether the event is an end, or another event that somebody wants to notice.
+    /// Whether the event is an end, or another event that deserves a line.
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
@@ -188,7 +188,7 @@ extension Control.Overview {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
             Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .held)
         }
-        // While work runs, or is about to, nobody asks why.
+        // The reasons don't matter while work runs, or is about to.
         let isStalled = [jobs.running, jobs.queued, jobs.cancelling].sum == 0
         let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .held) } : []
         return problems.map { Text("problem: \($0)", .bad) } + paused + others
