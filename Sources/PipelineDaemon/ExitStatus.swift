@@ -11,7 +11,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .done: "stopped as asked, or nothing is wrong"
         case .failed: "can't run"
         case .usage: "wrong usage"
-        case .taken: "another one runs on the same root"
+        case .taken: "another daemon runs on the same root"
         case .configuration: "the configuration is wrong, or with --check a plugin can't be loaded or a hook is not run"
         }
     }

@@ -12,15 +12,15 @@ extension Manual {
                 .lines([system.mainConfiguration, "\(system.moreConfiguration)/*.conf"]),
                 .section("DESCRIPTION"),
                 .paragraph(
-                    "What holds for the whole daemon, `pipelined`(8). None of these files needs to be there. They are read in "
-                        + "this order, and what is read later wins: `pipelined.conf`, the files of `pipelined.conf.d/` in the "
-                        + "order of their names, and what `pipectl concurrency --save` has written."),
+                    "These files set up the whole daemon, `pipelined`(8). Each of them may be missing. They are read "
+                        + "in this order, and later settings win: `pipelined.conf`, the files of `pipelined.conf.d/` "
+                        + "in the order of their names, and the file that `pipectl concurrency --save` writes."),
             ] + dialect + [
                 .paragraph(
-                    "`pipelined --check` says all that is wrong, with file, line and the nearest known word. `pipectl reload` "
-                        + "brings a change into force, or says what is wrong with it, and then nothing has changed. `pipectl "
-                        + "settings` shows what is in force, and where each setting comes from."),
-                .paragraph("Below, each setting stands with its default."),
+                    "`pipelined --check` reports all mistakes, with file, line and the nearest known word. `pipectl "
+                        + "reload` brings a change into force; if it reports a mistake, nothing has changed. `pipectl "
+                        + "settings` shows the settings in force, and where each comes from."),
+                .paragraph("Each setting below has its default behind it."),
             ] + sections(of: Settings().rows) { $0 }
                 + [
                     .section("EXAMPLES"), .paragraph("Two pictures at once, and archives for a year:"),
@@ -31,16 +31,17 @@ extension Manual {
                         "\(system.moreConfiguration)/*.conf", value: "",
                         "with `--root DIR`: \(below.moreConfiguration)/*.conf"),
                     .entry(
-                        system.saved, value: "", "what was set with `--save`; with `--root DIR`: \(below.saved)"),
+                        system.saved, value: "", "the limits set with `--save`; with `--root DIR`: \(below.saved)"),
                 ] + ManualPage.others(("pipelined", 8), ("pipelined.recipe", 5), ("pipectl", 1)))
     }
 
-    /// How both kinds of files are written.
+    /// The form of both kinds of files.
     static let dialect: [ManualPage.Part] = [
         .paragraph(
-            "A file has sections, `[Section]`, of lines `Key=value`. Lines that begin with # or ; are comments. A line that ends "
-                + "with a backslash goes on in the next. A value that is left empty sets its setting back to the default. A time is "
-                + "written like 500ms, 5s, 10min or 1h 30min, and without a unit is in seconds; a size like 512M or 2G."
+            "A file has sections, `[Section]`, of lines `Key=value`. Lines that begin with # or ; are comments. A line "
+                + "that ends with a backslash goes on in the next. An empty value sets its setting back to the "
+                + "default. A time is written like 500ms, 5s, 10min or 1h 30min, and counts seconds without a unit; a "
+                + "size is written like 512M or 2G."
         )
     ]
 

@@ -6,47 +6,54 @@ extension Manual {
     static func recipePage(filters: [StageDescription]) -> ManualPage {
         let (system, below) = (Places.system, Places.laidOut(below: "DIR"))
         return ManualPage(
-            "pipelined.recipe", section: 5, summary: "what pipelined makes of pictures",
+            "pipelined.recipe", section: 5, summary: "the recipes of pipelined",
             parts: [
                 .section("SYNOPSIS"), .lines(["\(system.recipes)/*.recipe"]),
                 .section("DESCRIPTION"),
                 .paragraph(
-                    "A recipe says from which inbox pictures are taken, which results are made of each, and what becomes of "
-                        + "the original. Its name is that of its file. An inbox belongs to one recipe; `inbox/` itself to the "
-                        + "one that DefaultRecipe= names in `pipelined.conf`(5). `pipectl reload` brings a change into force; "
-                        + "a job keeps the chains that it was made with."),
+                    "A recipe says from which inbox pictures are taken, which results are made of each, and what "
+                        + "becomes of the original. Its file gives it its name. An inbox belongs to one recipe; "
+                        + "`inbox/` itself belongs to the recipe that DefaultRecipe= names in `pipelined.conf`(5). "
+                        + "`pipectl reload` brings a change into force; a job keeps the chains that it was made with."),
             ] + dialect + [
                 .paragraph(
-                    "There is a section [Output] for each result; all but one have a name, as in [Output thumb], which "
-                        + "becomes part of the result's file name. In [Inbox] stands what is different from [Inbox] of "
-                        + "`pipelined.conf`(5).")
+                    "There is a section [Output] for each result. All but one have a name, as in [Output thumb], which "
+                        + "becomes part of the result's file name. [Inbox] overrides settings in [Inbox] of "
+                        + "`pipelined.conf`(5)."
+                )
             ] + sections(of: Recipe.settings) { $0 == "Output" ? "Output NAME" : $0 }
                 + [
                     .section("HOOKS"),
                     .paragraph(
-                        "The program that Hook= names is run for each picture that is done and each batch that has ended, one "
-                            + "after the other. It gets the event as one JSON object on its standard input, as `pipectl watch "
-                            + "--json` prints it, and PIPELINED_RECIPE and PIPELINED_SOCKET in its environment, so that `pipectl` "
-                            + "asks this very daemon. It is run as the daemon's user, and ended after HookTimeout= of "
-                            + "`pipelined.conf`(5)."),
+                        "The program that Hook= names is run for each picture that is done and each batch that has "
+                            + "ended, one after the other. It gets the event as one JSON object on its standard input, "
+                            + "as `pipectl watch --json` prints it, and PIPELINED_RECIPE and PIPELINED_SOCKET in its "
+                            + "environment, so `pipectl` asks this daemon. It runs as the daemon's user, and is ended "
+                            + "after HookTimeout= of `pipelined.conf`(5)."),
                     .section("CHAINS"),
                     .paragraph(
-                        "A chain is what becomes of the picture, stage by stage, with | between them: `resize width=1600 | noir "
-                            + "| save format=jpeg`. Behind its name a stage has parameters, `name=value`; a value that has spaces "
-                            + "is put between quotes. One that may be left out stands below with its default."),
-                    .paragraph(
-                        "A result is one picture: an animation becomes its first frame, a file of several pages its first page, and "
-                            + "a HEIC or AVIF of several pictures its main one. `pipectl show` and `pipectl explain` say of how many."
+                        "A chain is a list of stages with | between them: `resize width=1600 | noir | save "
+                            + "format=jpeg`. The picture goes through them in this order. A stage's name is followed "
+                            + "by parameters, `name=value`; a value with spaces stands between quotes. Optional "
+                            + "parameters are shown below with their defaults."
                     ),
                     .paragraph(
-                        "`pipectl explain` tells what a chain comes to, `pipectl plugins` which stages the running daemon "
-                            + "has."),
-                    .section("STAGES"), .paragraph("These are built in."),
+                        "A result is one picture: an animation becomes its first frame, a file of several pages its "
+                            + "first page, and a HEIC or AVIF of several pictures its main one. `pipectl show` and "
+                            + "`pipectl explain` say how many there are."
+                    ),
+                    .paragraph(
+                        "`pipectl explain` shows the operations of a chain, `pipectl plugins` the stages of the "
+                            + "running daemon."
+                    ),
+                    .section("STAGES"), .paragraph("These stages are built in."),
                 ] + StageCatalog.builtIn.stages.flatMap(stage)
                 + [
                     .section("FILTERS"),
                     .paragraph(
-                        "These come with pipelined, as plugins; `pipeline_plugin.h`(3) tells how to write others."),
+                        "These filters come with pipelined, as plugins; `pipeline_plugin.h`(3) tells how to write "
+                            + "others."
+                    ),
                 ] + filters.flatMap(stage) + [
                     .section("EXAMPLES"), .paragraph("For the web, with a thumbnail:"),
                     .lines([

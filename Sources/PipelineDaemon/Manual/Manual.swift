@@ -5,14 +5,13 @@ import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
-/// The pages of the manual that this program knows by itself. The tables of settings, stages and options are where
-/// their text comes from.
+/// The pages of the manual that this program prints. Their text comes from the tables of settings, stages and options.
 enum Manual: String, CaseIterable {
     case daemon = "pipelined"
     case configuration = "pipelined.conf"
     case recipe = "pipelined.recipe"
 
-    static let purpose = "pictures dropped into a folder come out as what a recipe makes of them"
+    static let purpose = "turns pictures dropped into a folder into the results of a recipe"
 
     static let usage = "[--root DIR] [--check | --give-back]"
 
@@ -43,7 +42,7 @@ enum Manual: String, CaseIterable {
 
             Without --root the system's places are used: /etc/pipelined, /var/lib/pipelined and
             /run/pipelined. Control it with pipectl; `pipectl help` says how. The log is standard error;
-            with Log=operations in [Daemon] it tells of each step of each operation, too.
+            with Log=operations in [Daemon] it has each step of each operation, too.
 
             Exit codes:
 
