@@ -79,7 +79,7 @@ public enum Control {
             (self.format, self.width, self.height, self.bytes) = (format, width, height, bytes)
         }
     }
-    /// `input` is a path in the inbox, or a name; a download's is that of its URL until it has come.
+    /// `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.
     /// `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
     /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
     /// `due` is the time of the next try.
@@ -106,7 +106,7 @@ public enum Control {
         }
     }
     /// `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
-    /// works, if it can be told.
+    /// works, if it is known.
     public struct Operation: Codable, Sendable, Hashable {
         public var kind: String
         public var queue: String
@@ -124,9 +124,9 @@ public enum Control {
             (self.kind, self.queue, self.state, self.started, self.finished, self.detail, self.attempt, self.worker, self.read, self.written, self.failure, self.progress) = (kind, queue, state, started, finished, detail, attempt, worker, read, written, failure, progress)
         }
     }
-    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in jobs, where
-    /// failed and cancelled ones count as done. `total` is null while it is not known. `rate` is the recent number of units a second,
-    /// and `remaining` is in seconds: both are null as long as they can't be told, as during a pause.
+    /// The progress of a download in bytes, of a render in pixels of the picture, once for each result, or of a batch in
+    /// jobs, where failed and cancelled jobs count as done. `total` is null while it is not known. `rate` is the recent
+    /// number of units a second, and `remaining` is in seconds: both are null while they are unknown, as during a pause.
     public struct Progress: Codable, Sendable, Hashable {
         public var unit: String
         public var done: Int
@@ -138,7 +138,7 @@ public enum Control {
             (self.unit, self.done, self.total, self.fraction, self.rate, self.remaining) = (unit, done, total, fraction, rate, remaining)
         }
     }
-    /// `fraction` covers all operations of the job; `operation` is the one that works, and `progress` is its own.
+    /// `fraction` covers all operations of the job; `operation` is the working one, and `progress` belongs to it.
     public struct JobProgress: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var fraction: Double
@@ -203,7 +203,7 @@ public enum Control {
             (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled)
         }
     }
-    /// Something that changed. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
+    /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
     /// (its original lies where it belongs, too, so nothing of the job is left to do), `batch` (`text` is `arrived`
     /// when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
     /// before `cursor` are not in the log any more).
@@ -227,7 +227,7 @@ public enum Control {
             (self.kind, self.queue, self.does) = (kind, queue, does)
         }
     }
-    /// How the pixels of an output would be read, and why so.
+    /// How the pixels of an output would be read, and why.
     public struct Decoding: Codable, Sendable, Hashable {
         @Omissible public var output: String?
         public var path: String
@@ -337,9 +337,8 @@ public enum Call {
             }
         }
     }
-    /// Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files
-    /// that still settle in an inbox are in Status alone. If there are many reasons, the rarer ones are told
-    /// together.
+    /// Why jobs wait, the most frequent reason first: the jobs of these IDs, the jobs of a batch, or all jobs. Files that
+    /// still settle in an inbox are in Status alone. If there are many reasons, the rarer ones count together.
     public struct WhyWaiting: ControlCall {
         public static let method = "org.pipelined.Control.WhyWaiting"
         public var ids: [Int]
@@ -516,10 +515,10 @@ public enum Call {
             }
         }
     }
-    /// Tells the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since there was such a
-    /// job), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in `unfinished` and `running`.
-    /// With `batch`, it tells of that one alone. With `more`, it sends each change, at most \(progressRate) times a second, until the batch
-    /// has ended.
+    /// Reports the progress of unfinished batches, of all jobs without a batch together (`done` counts the ends since such a
+    /// job exists), and of the jobs in work. It names the first \(mostProgress) batches and jobs, and counts all in
+    /// `unfinished` and `running`. With `batch`, it reports that batch alone. With `more`, it sends each change, at most
+    /// \(progressRate) times a second, until the batch has ended.
     public struct Progress: ControlCall {
         public static let method = "org.pipelined.Control.Progress"
         @Omissible public var batch: Int?
@@ -578,8 +577,8 @@ public enum Call {
             }
         }
     }
-    /// Makes a job that has not begun wait for others, or for some of them no more. When one of them fails or is cancelled, the job
-    /// fails as well, unless `anyway`.
+    /// Makes a job that has not begun wait for others, or stop waiting for some. When one of them fails or is cancelled, the
+    /// job fails as well, unless `anyway`.
     public struct Depend: ControlCall {
         public static let method = "org.pipelined.Control.Depend"
         public var id: Int
@@ -628,7 +627,7 @@ public enum Call {
             }
         }
     }
-    /// Without a queue it pauses download, render and publish. It answers when nothing new starts.
+    /// Pauses a queue, or without one download, render and publish. It answers when nothing new starts.
     public struct Pause: ControlCall {
         public static let method = "org.pipelined.Control.Pause"
         @Omissible public var queue: String?
