@@ -35,6 +35,11 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+/* A member of an enumeration in old versions of libcurl, a macro since 8.14: Swift sees different types. */
+static inline void ccurl_ignore_netrc(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+}
+
 /* Facts about a transfer. */
 
 static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO info, long *value) {

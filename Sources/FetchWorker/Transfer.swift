@@ -81,7 +81,7 @@ final class Transfer {
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
         ccurl_set_text(handle, CURLOPT_NOPROXY, "*")
-        ccurl_set_number(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        ccurl_ignore_netrc(handle)
         ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
         ccurl_set_number(handle, CURLOPT_HTTP09_ALLOWED, 0)
         ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
