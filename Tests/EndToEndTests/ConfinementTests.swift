@@ -72,6 +72,19 @@ struct ConfinementTests {
         }
     }
 
+    @Test(
+        "in a container that refuses a wall, the log says what its profile has to allow",
+        arguments: [
+            ("landlock_create_ruleset", "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self"),
+            ("seccomp", "allow the calls seccomp and prctl"),
+        ])
+    func refused(call: String, advice: String) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: Self.without(call, "EPERM"))
+            try await daemon.says("container's seccomp profile refuses it; \(advice)")
+        }
+    }
+
     @Test("with Sandbox=required it does not start on a kernel that lacks a part, and says which; --check says so, too")
     func required() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nSandbox=required\n"]) { daemon in

@@ -28,16 +28,8 @@ minimal=$cache/$release.minimal
 tools=$cache/$release.tools
 mkdir -p "$cache/mount"
 
-# Where this machine has its packages from, by what their lists call themselves.
-mirror_of() { # LABEL ELSE
-    local found=
-    if command -v apt-get >/dev/null; then
-        found=$(apt-get indextargets --format "\$(LABEL)|\$(REPO_URI)" 'Created-By: Packages' 2>/dev/null | sed -n "s/^$1|//p" | head -n 1)
-    fi
-    echo "${found:-$2}"
-}
-mirror=$(mirror_of Debian http://deb.debian.org/debian/)
-security=$(mirror_of Debian-Security http://deb.debian.org/debian-security/)
+# shellcheck source=packaging/mirrors.sh
+. "$scripts/../../packaging/mirrors.sh"
 
 # --- The command's surroundings ----------------------------------------------------------------------------------------------------
 
