@@ -89,7 +89,7 @@ umoci config --image "$layout:$version" --no-history --created "$created" --auth
     --config.label org.opencontainers.image.title=pipelined --config.label "org.opencontainers.image.version=$version" \
     --config.label org.opencontainers.image.licenses=MIT
 umoci gc --layout "$layout"
-python3 "$scripts/image-health.py" "$layout"
+python3 "$scripts/image-index.py" "$layout" "localhost/pipelined:$version"
 tar --create --file "$work/image.tar" --sort=name --mtime "$created" --owner=0 --group=0 --numeric-owner -C "$layout" .
 mv "$work/image.tar" "$image"
 echo "$image"

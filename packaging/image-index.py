@@ -1,6 +1,6 @@
-"""Writes the health check into the image of an OCI layout: image-health.py LAYOUT
+"""Writes what umoci can't into an OCI layout, the health check and the image's name: image-index.py LAYOUT NAME
 
-OCI has no word for it. Docker reads its own from the same place; Podman wants --health-cmd.
+OCI has no word for a health check. Docker reads its own from the same place; Podman wants --health-cmd.
 """
 
 import hashlib
@@ -38,5 +38,7 @@ def with_health(configuration):
 
 index = json.loads((layout / "index.json").read_bytes())
 for manifest in index["manifests"]:
+    # Podman reads the first, Docker the second.
+    manifest["annotations"] = {"org.opencontainers.image.ref.name": sys.argv[2], "io.containerd.image.name": sys.argv[2]}
     rewrite(manifest, lambda value: rewrite(value["config"], with_health))
 (layout / "index.json").write_bytes(json.dumps(index, separators=(",", ":")).encode())
