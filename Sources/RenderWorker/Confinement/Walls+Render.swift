@@ -39,13 +39,14 @@ extension Walls {
 }
 
 extension CallRule {
-    /// Filters may list folders and follow links.
+    /// Filters may list folders and follow links. fontconfig 2.15 makes patterns of its settings absolute, and reads no
+    /// settings at all when it can't.
     fileprivate static let ofReaders =
         [
             CallRule("access", .bits(1, mask: W_OK, 0)), CallRule("faccessat", .bits(2, mask: W_OK, 0)),
             CallRule("faccessat2", .bits(2, mask: W_OK, 0)),
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
-        ] + ["getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
+        ] + ["getcwd", "getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
     /// When its cache is older than the fonts, fontconfig looks for a place for another, and works without one.
     fileprivate static let ofFontconfig =
