@@ -272,6 +272,7 @@ struct TransferTests {
         #expect(try worker.failure(at: server.url("/old")).kind == .input)
         #expect(try worker.failure(at: server.url("/nothing")).kind == .transient)
         #expect(try worker.failure(at: "http://127.0.0.1:1/").kind == .transient)
+        #expect(try worker.failure(at: "http://no-such-host.invalid/").message.contains("resolve host"))
         for url in ["", "http://", "ftp://127.0.0.1/x", "file:///etc/passwd", "nonsense", "http://[::1", "gopher://x/"]
         {
             #expect(try worker.failure(at: url).kind == .input, "\(url)")
