@@ -23,9 +23,7 @@ root=$work/root
 
 # shellcheck source=packaging/mirrors.sh
 . "$scripts/mirrors.sh"
-# libheif has its encoders and decoders in packages of their own since Debian 13.
 also=(ca-certificates fonts-dejavu-core systemd-standalone-sysusers)
-mapfile -t -O ${#also[@]} also < <(apt-cache search --names-only '^libheif-plugin-(aomenc|dav1d|libde265|x265)$' | cut -d ' ' -f 1)
 without=()
 for path in share/doc share/info share/locale share/lintian share/man 'lib/*/gconv'; do
     without+=("--dpkgopt=path-exclude=/usr/$path/*")
@@ -51,7 +49,7 @@ stay=(base-files base-passwd coreutils dash debianutils grep libc-bin sed pipeli
 # A file of /lib may be known as one of /usr/lib.
 mapfile -t -O ${#stay[@]} stay < <(loaded | sed 'p; s,^/usr/lib,/lib,; t; s,^/lib,/usr/lib,' \
     | xargs dpkg --root="$root" -S 2>/dev/null | sed 's/:.*//' | sort -u)
-mapfile -t leave < <(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Package}\n' | grep -vxF "$(printf '%s\n' "${stay[@]}")")
+mapfile -t leave < <(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Package}\n' | grep -v ^libheif-plugin- | grep -vxF "$(printf '%s\n' "${stay[@]}")")
 # Their scripts would want perl and dpkg, which leave as well.
 rm -f "$root"/var/lib/dpkg/info/*.{prerm,postrm,triggers}
 dpkg --root="$root" --purge --force-depends --force-remove-essential --force-remove-protected --no-triggers "${leave[@]}" >"$work/log" 2>&1 \

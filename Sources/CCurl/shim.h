@@ -54,6 +54,9 @@ static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
 
+/* CURLE_TOO_LARGE, which came with libcurl 8.6. */
+static const CURLcode ccurl_too_large = (CURLcode)100;
+
 /* All transfers together. */
 
 static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {

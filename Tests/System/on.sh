@@ -122,7 +122,7 @@ make_tools() {
     mv "$tools.partial" "$tools"
 }
 
-tools+=.$(sed -n '/_packages=(/,/)/p' run | cksum | cut -d ' ' -f 1)
+tools+=.$(sed -n '/_packages+\?=(/,/)/p' run | cksum | cut -d ' ' -f 1)
 exec {lock}>"$cache/$release.lock"
 missing() { [ ! -d "$minimal" ] || { [ "$kind" = tools ] && [ ! -d "$tools" ]; }; }
 if missing; then
