@@ -54,8 +54,13 @@ mapfile -t leave < <(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Package
 rm -f "$root"/var/lib/dpkg/info/*.{prerm,postrm,triggers}
 dpkg --root="$root" --purge --force-depends --force-remove-essential --force-remove-protected --no-triggers "${leave[@]}" >"$work/log" 2>&1 \
     || { cat "$work/log" >&2; exit 1; }
-# What else the programs would load is found out here, and not by a picture that fails.
-if chroot "$root" sh -c 'ldd /usr/bin/pipelined /usr/bin/pipectl /usr/libexec/pipelined/* /usr/lib/pipelined/plugins/*' | grep 'not found'; then
+# What a program or a filter misses is found out here, and not by a picture that fails. ldd needs bash, which has left.
+# shellcheck disable=SC2016 # The shell inside expands them.
+chroot "$root" sh -euc 'export LD_TRACE_LOADED_OBJECTS=1
+    for file in /usr/bin/pipelined /usr/bin/pipectl /usr/libexec/pipelined/*; do "$file"; done
+    for file in /usr/lib/pipelined/plugins/*; do LD_PRELOAD=$file /usr/libexec/pipelined/pipelined-render; done' >"$work/loaded" 2>&1 \
+    || { cat "$work/loaded" >&2; exit 1; }
+if grep 'not found' "$work/loaded" >&2; then
     echo "image.sh: these libraries have left the image" >&2
     exit 1
 fi
