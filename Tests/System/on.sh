@@ -10,6 +10,7 @@
 set -euo pipefail
 
 cannot() { printf 'on.sh: %s\n' "$*" >&2; exit 125; }
+fail() { printf 'on.sh: %s\n' "$*" >&2; exit 1; }
 
 kind=tools
 case ${1-} in --minimal | --bare) kind=${1#--}; shift ;; esac
@@ -18,15 +19,13 @@ release=$1
 shift
 here=$PWD
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ "$(id -u)" = 0 ] || cannot "only root can make a root of another release: sudo ./run on $release …"
-unshare --mount --pid --fork --net --ipc true 2>/dev/null \
-    || cannot "this machine lets nobody make namespaces, as in a container without privileges; try another, or podman run --privileged"
-
 toolchain=${TOOLCHAIN-}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/pipelined
 minimal=$cache/$release.minimal
 tools=$cache/$release.tools
 mkdir -p "$cache/mount"
+unshare --mount --pid --fork --net --ipc mount -t tmpfs on "$cache/mount" \
+    || cannot "this machine lets nobody mount or make namespaces, as a container without privileges does: try podman run --privileged"
 
 # shellcheck source=packaging/mirrors.sh
 . "$scripts/../../packaging/mirrors.sh"
@@ -98,10 +97,11 @@ enter() { # ROOT kept|lost TOOLCHAIN COMMAND…
 
 make_minimal() {
     echo "Making a minimal root of $release …" >&2
+    rm -rf --one-file-system "$minimal"
     # In namespaces of its own, so that an end in the middle leaves neither process nor mount.
     setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
         debootstrap --variant=minbase --include=ca-certificates,git "$release" "$minimal.partial" "$mirror" >"$cache/log" 2>&1 \
-        || { tail -n 20 "$cache/log" >&2; cannot "debootstrap can't make a root of $release from $mirror"; }
+        || { tail -n 20 "$cache/log" >&2; fail "debootstrap can't make a root of $release from $mirror"; }
     printf '%s\n' "deb $mirror $release main" "deb $mirror $release-updates main" "deb $security $release-security main" \
         >"$minimal.partial/etc/apt/sources.list"
     # mirror.py listens there.
@@ -117,20 +117,22 @@ make_tools() {
     echo "Installing what the build and the tests need …" >&2
     rm -rf --one-file-system "$cache/$release".tools*
     cp -a "$minimal" "$tools.partial"
-    enter "$tools.partial" kept "$toolchain" ./run setup >&2 || cannot "./run setup has failed on $release; see above"
+    enter "$tools.partial" kept "$toolchain" ./run setup >&2 || fail "./run setup has failed on $release; see above"
     rm -rf "$tools.partial"/var/cache/apt/archives/*.deb
     mv "$tools.partial" "$tools"
 }
 
 tools+=.$(sed -n '/_packages+\?=(/,/)/p' run | cksum | cut -d ' ' -f 1)
 exec {lock}>"$cache/$release.lock"
-missing() { [ ! -d "$minimal" ] || { [ "$kind" = tools ] && [ ! -d "$tools" ]; }; }
+# After a month a root is made anew, with what has come to its release meanwhile.
+is_there() { [ -n "$(find "$1" -maxdepth 0 -mtime -30 2>/dev/null)" ]; }
+missing() { ! is_there "$minimal" || { [ "$kind" = tools ] && ! is_there "$tools"; }; }
 if missing; then
     flock --nonblock "$lock" || { echo "Waiting for the end of other commands on $release …" >&2; flock "$lock"; }
     if missing; then
         rm -rf --one-file-system "$cache/$release".*.partial
-        [ -d "$minimal" ] || make_minimal
-        [ "$kind" != tools ] || [ -d "$tools" ] || make_tools
+        is_there "$minimal" || make_minimal
+        [ "$kind" != tools ] || is_there "$tools" || make_tools
     fi
 fi
 # No root is made anew while somebody uses it.
