@@ -78,7 +78,7 @@ struct ConfinementTests {
             ("landlock_create_ruleset", "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self"),
             ("seccomp", "allow the calls seccomp and prctl"),
         ])
-    func refused(call: String, advice: String) async throws {
+    func inAContainer(call: String, advice: String) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             try await daemon.start(under: Self.without(call, "EPERM"))
             try await daemon.says("container's seccomp profile refuses it; \(advice)")
