@@ -128,6 +128,7 @@ let package = Package(
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
+        tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "RenderWorker"]),
         tests(
             "FetchWorkerTests",
             [

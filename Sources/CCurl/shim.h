@@ -35,6 +35,11 @@ static inline CURLcode ccurl_set_before_request(CURL *easy, curl_prereq_callback
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+/* A member of an enumeration in old versions of libcurl, a macro since 8.14: Swift sees different types. */
+static inline void ccurl_ignore_netrc(CURL *easy) {
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+}
+
 /* Facts about a transfer. */
 
 static inline CURLcode ccurl_get_size(CURL *easy, CURLINFO info, curl_off_t *value) {
@@ -44,6 +49,9 @@ static inline CURLcode ccurl_get_size(CURL *easy, CURLINFO info, curl_off_t *val
 static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
+
+/* CURLE_TOO_LARGE, which came with libcurl 8.6. */
+static const CURLcode ccurl_too_large = (CURLcode)100;
 
 /* All transfers together. */
 

@@ -8,6 +8,8 @@ struct AnswerHeader {
     private var changed: String?
     private(set) var refusesRanges = false
     private(set) var isEncoded = false
+    /// The transfer has an encoding that only a request may ask for: any but chunks.
+    private(set) var isTransferEncoded = false
     /// Where the body of a partial answer begins in the whole.
     private(set) var rangeStart: Int64?
 
@@ -35,6 +37,9 @@ struct AnswerHeader {
         case "last-modified": changed = value.isSafe ? value : nil
         case "accept-ranges": refusesRanges = value.lowercased() == "none"
         case "content-encoding": isEncoded = value.lowercased() != "identity"
+        case "transfer-encoding":
+            let encodings = value.split(separator: ",").map { $0.trimmingSpaces.lowercased() }
+            isTransferEncoded = isTransferEncoded || !Set(encodings).isSubset(of: ["chunked", "identity"])
         case "content-range": rangeStart = Self.start(ofRange: value)
         default: break
         }

@@ -46,7 +46,7 @@ final class Transfer {
 
     /// In bytes. The limit keeps a body from hiding in a header.
     private static let longestHeader = 256 << 10
-    /// In bytes: the longest header line that libcurl takes. Beyond it, libcurl reports that memory ran out.
+    /// In bytes: the longest header line that libcurl takes. Beyond it, libcurl before 8.6 reports that memory ran out.
     private static let longestLine = 100 << 10
     /// In bytes. The connection is not worth keeping when an error page is longer.
     private static let longestApology = 64 << 10
@@ -80,7 +80,7 @@ final class Transfer {
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         ccurl_set_text(handle, CURLOPT_PROXY, "")
         ccurl_set_text(handle, CURLOPT_NOPROXY, "*")
-        ccurl_set_number(handle, CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        ccurl_ignore_netrc(handle)
         ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
         ccurl_set_number(handle, CURLOPT_HTTP09_ALLOWED, 0)
         ccurl_set_number(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
@@ -179,6 +179,11 @@ final class Transfer {
             return -1
         }
         header.read(line)
+        // libcurl 8 refuses it itself, and libcurl 7 decodes it.
+        if header.isTransferEncoded {
+            verdict = unreadable("by a Transfer-Encoding that the request does not ask for")
+            return -1
+        }
         // Some servers take long to begin, and then are quick.
         if header.isWhole, isWanted == nil { window = (.now, arrived) }
         return line.count
@@ -317,6 +322,12 @@ final class Transfer {
         504: "what is behind it does not answer",
     ]
 
+    private func unreadable(_ reason: String) -> FetchFailure {
+        FetchFailure(
+            .input, "the server's answer is encoded in a way that can't be read (\(reason))",
+            advice: "tell whoever runs the server; or download it in a browser, and drop it")
+    }
+
     private func overlong(_ message: String) -> FetchFailure {
         FetchFailure(
             .input, message + ", and no more are read",
@@ -331,12 +342,14 @@ final class Transfer {
         }
         let said = words.pointee == 0 ? Curl.words(code) : String(cString: words)
         switch code {
-        case CURLE_OUT_OF_MEMORY where window != nil && !header.isWhole:
+        case ccurl_too_large where !header.isWhole, CURLE_OUT_OF_MEMORY where window != nil && !header.isWhole:
             return overlong("a line of the header of the server's answer is longer than \(Self.longestLine) bytes")
         case CURLE_OPERATION_TIMEDOUT:
             return FetchFailure(.transient, "there was no connection within ConnectTimeout (\(said))")
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
             return FetchFailure(.input, said)
+        case CURLE_BAD_CONTENT_ENCODING:
+            return unreadable(said)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             return FetchFailure(
                 .input, "the server does not prove that it is the one: \(said)",

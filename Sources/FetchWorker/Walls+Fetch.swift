@@ -17,9 +17,9 @@ extension Walls {
             + [
                 // The worker reads these files, and writes staging files.
                 "openat", "pwrite64", "ftruncate", "lseek", "pread64",
-                // libcurl connects, and wakes itself by a socket pair.
-                "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "shutdown",
-                "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",
+                // libcurl connects, and wakes itself by a socket pair, or since version 8 by an event descriptor.
+                "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "eventfd2",
+                "shutdown", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",
                 // OpenSSL asks whether it runs with another user's rights; the resolver asks for the machine's name.
                 "getuid", "geteuid", "getgid", "getegid", "uname",
             ].map { CallRule($0) }

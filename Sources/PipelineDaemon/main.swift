@@ -22,7 +22,9 @@ do {
     case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))
     case .giveBack: exit(try GiveBack.run(places))
-    case .run: try Daemon(places: places).run()
+    case .run:
+        if FirstProcess.isThis { try FirstProcess.run() }
+        try Daemon(places: places).run()
     }
 } catch let error as UsageError {
     Log.refusal(error.description)

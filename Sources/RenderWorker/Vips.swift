@@ -27,6 +27,17 @@ enum Vips {
         return true
     }
 
+    static func isAtLeast(_ major: Int32, _ minor: Int32, _ micro: Int32) -> Bool {
+        (vips_version(0), vips_version(1), vips_version(2)) >= (major, minor, micro)
+    }
+
+    /// The version of libheif, which comes with a module; 0 without that.
+    static let libheif: (major: Int, minor: Int) = {
+        guard let address = dlsym(nil, "heif_get_version_number") else { return (0, 0) }
+        let version = unsafeBitCast(address, to: (@convention(c) () -> UInt32).self)()
+        return (Int(version >> 24), Int(version >> 16 & 255))
+    }()
+
     /// Loads the one wanted module beside the library. Where there is none, libvips has it built in, or works without.
     private static func loadHEIF() {
         guard let library = clinux_file(dlsym(nil, "vips_init")) else { return }

@@ -15,9 +15,12 @@ struct VipsError: Error, CustomStringConvertible {
             // An encoder says this also when the picture could not be read. `ResultTarget` knows of failed writes.
             .filter { !$0.contains("unable to write to target") }
         // A vague line is followed by the warning that has the reason.
-        let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(": libpng read error") }
-        return VipsError(lines: lines + (isVague ? VipsWarning.take().map { ["libpng: \($0)"] } ?? [] : []))
+        let isVague = lines.isEmpty || lines.contains { $0.hasSuffix(pngError) }
+        return VipsError(lines: lines + (isVague ? VipsWarning.take().map { [$0] } ?? [] : []))
     }
+
+    /// libvips reads PNG with libpng or with libspng.
+    private static let pngError = "png read error"
 
     /// Forgets the messages about one picture, so none becomes the reason of the next failure.
     static func forget() {
@@ -30,7 +33,7 @@ struct VipsError: Error, CustomStringConvertible {
 
     /// Lines that only accompany the reason.
     private static let vague = [
-        "extraneous bytes", "bad seek to", "libpng read error", "tiff2vips: read error", "error in tile",
+        "extraneous bytes", "bad seek to", pngError, "tiff2vips: read error", "error in tile",
         "unable to open source for input",
     ]
 

@@ -6,9 +6,12 @@ enum VipsWarning {
 
     /// May be called on any thread.
     static func note(_ text: UnsafePointer<CChar>?) {
-        // The line before this one has the reason.
-        guard let text, case let text = String(cString: text), text != "Invalid IHDR data" else { return }
-        last.withLock { $0 = text }
+        // The line before one of these has the reason.
+        guard let text, case let text = String(cString: text), text != "Invalid IHDR data",
+            !text.hasPrefix("error in tile")
+        else { return }
+        // libspng's warnings begin with the loader's name, libpng's do not.
+        last.withLock { $0 = text.hasPrefix("pngload") ? text : "libpng: \(text)" }
     }
 
     static func take() -> String? {

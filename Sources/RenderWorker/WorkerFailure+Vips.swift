@@ -15,6 +15,13 @@ extension WorkerFailure {
                 advice: "save it smaller, or in another format; then drop that")
             return
         }
+        if words.contains("no decoding plugin") {
+            let codec = format == .avif ? "libheif-plugin-dav1d" : "libheif-plugin-libde265"
+            self.init(
+                stage: "open", message: error.adding(to: "a decoder is missing on this machine"),
+                advice: Self.install(codec))
+            return
+        }
         let signsOfAnEnd = [
             "premature end of jpeg", "premature end of input", "truncated", "unexpected end", "end of file",
             "end of stream", "not enough", "eof", "seek error", "bytes, expected",
@@ -54,8 +61,18 @@ extension WorkerFailure {
         self.init(stage: SaveStage.name, message: message, advice: advice, class: kind)
     }
 
+    private static func install(_ package: String) -> String {
+        "install what Debian calls \(package), start the daemon anew, then pipectl retry"
+    }
+
     /// The encoder does not take the picture.
     init(encoding error: VipsError) {
+        guard !error.lines.contains(where: { $0.hasSuffix(": Unsupported compression") }) else {
+            self.init(
+                stage: SaveStage.name, message: "the encoder of AVIF is missing on this machine",
+                advice: Self.install("libheif-plugin-aomenc"), class: .input)
+            return
+        }
         self.init(stage: SaveStage.name, message: error.adding(to: "the result can't be written"), class: .input)
     }
 }

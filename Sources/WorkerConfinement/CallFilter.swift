@@ -37,7 +37,14 @@ enum CallFilter {
     }
 
     private static func check(_ result: Int32) throws {
-        guard result == 0 else { throw WallError(-result) }
+        switch -result {
+        case 0: return
+        // libseccomp tries the call first; without it, it takes our flags for wrong.
+        case EINVAL, EOPNOTSUPP, EPERM:
+            throw WallError(
+                "the kernel or the container's seccomp profile refuses it; allow the calls seccomp and prctl")
+        case let code: throw WallError(code)
+        }
     }
 }
 

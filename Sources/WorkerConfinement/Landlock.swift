@@ -7,9 +7,7 @@ enum Landlock {
     static func begin(_ walls: Walls) throws {
         let version = clinux_landlock_version()
         guard version > 0 else {
-            throw WallError(
-                errno == EOPNOTSUPP ? "it is off; boot with landlock in lsm=" : "the kernel has none; it came with 5.13"
-            )
+            throw WallError(absence(errno))
         }
         // The ruleset holds for this thread and the threads that it starts, not for others.
         let threads = try FileSystem.names(in: "/proc/self/task").count
@@ -29,6 +27,17 @@ enum Landlock {
         guard threads == 1 else {
             throw WallError(
                 "\(threads) threads ran before it, and it holds for one; a plugin starts threads when loaded")
+        }
+    }
+
+    /// A container's filter of calls refuses with EPERM, or as a kernel does that does not know the call.
+    private static func absence(_ code: Int32) -> String {
+        switch code {
+        case EOPNOTSUPP: "it is off; boot with landlock in lsm="
+        case EPERM, EACCES:
+            "the container's seccomp profile refuses it; allow landlock_create_ruleset, landlock_add_rule and "
+                + "landlock_restrict_self"
+        default: "the kernel has none, which came with 5.13, or the container's seccomp profile hides it"
         }
     }
 

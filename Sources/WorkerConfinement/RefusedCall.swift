@@ -29,6 +29,8 @@ public struct RefusedCall: CustomStringConvertible {
         description = "the system call \(name.map { String(cString: $0) } ?? "\(number)")"
     }
 
+    private static let fonts = ["/usr/share/fonts/", "/usr/local/share/fonts/"]
+
     /// Whether a library tries this path of its own accord, and works without it.
     private static func isHarmless(_ path: String) -> Bool {
         // glibc's malloc reads the first before it gives memory back; orc tries the second before it takes anonymous
@@ -36,5 +38,7 @@ public struct RefusedCall: CustomStringConvertible {
         path == "/proc/sys/vm/overcommit_memory" || path.contains("/orcexec.")
             // fontconfig locks caches, and goes on without the lock.
             || (path.contains("fontconfig/") && path.contains(".cache-"))
+            // It passes over a folder or a font that it can't open, such as poppler-data's links to a folder elsewhere.
+            || (fonts.contains { path.hasPrefix($0) } && !path.contains("/.."))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import SystemCalls
 import Testing
 
 @Suite("Bad pictures")
@@ -108,6 +109,35 @@ struct BadPictureTests {
             let jobs = try daemon.list()
             #expect(jobs.map(\.state) == ["done", "failed"])
             #expect(jobs.first?.after.map(\.height) == [50])
+        }
+    }
+
+    /// Where libheif's codecs are packages of their own, and may be missing.
+    private static let codecPlugins = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/libheif/plugins" }
+        .first { FileManager.default.fileExists(atPath: $0) }
+
+    @Test(
+        "a picture whose codec is not installed says which package has it",
+        .enabled(if: Mount.isPermitted, "only root may hide libheif's codecs"),
+        .enabled(if: codecPlugins != nil, "this libheif has its codecs built in"))
+    func codecs() async throws {
+        let recipe = "[Recipe]\nInbox=small\n[Output]\nChain=save format=avif\n"
+        try await DaemonFixture.with(["etc/recipes.d/small.recipe": recipe]) { daemon in
+            try daemon.drop(as: "here.png", inbox: "inbox/small")
+            try await daemon.job("here.png", becomes: "done")
+            let avif = try daemon.data("outbox/small/here.avif")
+            await daemon.stop()
+            let hide = "mount -t tmpfs none '\(try #require(Self.codecPlugins))' && exec \"$@\""
+            try await daemon.start(under: ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", hide, "sh"])
+            try daemon.drop(avif, as: "read.avif")
+            try daemon.drop(as: "made.png", inbox: "inbox/small")
+            for (name, package) in [
+                ("noir/read.avif", "libheif-plugin-dav1d"), ("small/made.png", "libheif-plugin-aomenc"),
+            ] {
+                try await daemon.job(FileSystem.name(of: name), becomes: "failed")
+                let note = try daemon.text("failed/\(name).error.txt")
+                #expect(note.contains("is missing on this machine") && note.contains(package), "\(note)")
+            }
         }
     }
 

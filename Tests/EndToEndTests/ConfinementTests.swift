@@ -72,6 +72,39 @@ struct ConfinementTests {
         }
     }
 
+    @Test(
+        "in a container that refuses a wall, the log says what its profile has to allow",
+        arguments: [
+            ("landlock_create_ruleset", "allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self"),
+            ("seccomp", "allow the calls seccomp and prctl"),
+        ])
+    func inAContainer(call: String, advice: String) async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: Self.without(call, "EPERM"))
+            try await daemon.says("container's seccomp profile refuses it; \(advice)")
+        }
+    }
+
+    @Test(
+        "a watermark is drawn where the folder of fonts has a link that leads out of it",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func linkedFonts() async throws {
+        let recipe = "[Recipe]\nInbox=marked\n[Output]\nChain=watermark text=Ada | save format=png\n"
+        let files = ["etc/recipes.d/marked.recipe": recipe, "fonts/readme": ""]
+        try await DaemonFixture.with(files, started: false) { daemon in
+            // The mount is seen by the daemon and its workers alone.
+            let script = """
+                mount -t tmpfs fonts /usr/local/share
+                mkdir /usr/local/share/fonts
+                ln -s \(daemon.path("fonts")) /usr/local/share/fonts/elsewhere
+                exec "$@"
+                """
+            try await daemon.start(under: ["/usr/bin/unshare", "--mount", "/bin/sh", "-ec", script, "sh"])
+            try daemon.drop(as: "one.png", inbox: "inbox/marked")
+            #expect(try await daemon.waitForAll().map { $0.error ?? $0.state } == ["done"])
+        }
+    }
+
     @Test("with Sandbox=required it does not start on a kernel that lacks a part, and says which; --check says so, too")
     func required() async throws {
         try await DaemonFixture.with(["etc/pipelined.conf": "[Daemon]\nSandbox=required\n"]) { daemon in

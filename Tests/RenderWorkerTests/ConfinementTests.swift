@@ -118,12 +118,32 @@ struct ConfinementTests {
         try worksOn(worker)
     }
 
+    @Test("Memory becomes executable only where libvips makes code at run time")
+    func code() throws {
+        let worker = try Hostile.worker()
+        guard dlsym(nil, "orc_init") == nil else {
+            _ = try worker.render(Pixels.colourful(40, 30).file(.png), "hostile try=code")
+            return
+        }
+        #expect(try failure(of: worker, "try=code").message == "the filter 'hostile' tried the system call mmap")
+        try worksOn(worker)
+    }
+
+    /// A call by another processor's numbers, where a processor runs the code of another one.
+    private static var calledByOtherNumbers: [String] {
+        #if arch(x86_64)
+            ["numbers"]
+        #else
+            []
+        #endif
+    }
+
     @Test(
         "Network, other programs, other processes and ways around the filter: the kernel ends the worker",
         arguments: [
             "socket", "abstract", "socketpair", "connect", "execve", "fork", "vfork", "bomb", "ptrace", "readv",
-            "writev", "kill", "tgkill", "group", "io_uring", "bpf", "mount", "unshare", "numbers",
-        ])
+            "writev", "kill", "tgkill", "group", "io_uring", "bpf", "mount", "unshare",
+        ] + calledByOtherNumbers)
     func deadly(attempt: String) throws {
         // This process is its supervisor.
         try endsByItself(attempt, getpid())

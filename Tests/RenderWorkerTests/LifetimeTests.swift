@@ -23,7 +23,7 @@ struct LifetimeTests {
 
     private func check(_ file: TemporaryFile) throws {
         let result = try VipsPicture(file)
-        #expect(result.text("exif-ifd0-Copyright")?.hasPrefix("Joe Doe 2026 (") == true)
+        #expect(result.exif("ifd0-Copyright") == "Joe Doe 2026")
         // The comparison is outside of #expect, which would print six million bytes.
         let isSame = result.blob("xmp-data") == Self.xmp
         #expect(isSame)

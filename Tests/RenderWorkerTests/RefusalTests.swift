@@ -78,27 +78,35 @@ struct RefusalTests {
             return try TemporaryFile(bytes)
         }
         let end: [UInt8] = [0, 0, 0, 0] + Array("IEND".utf8) + [0xae, 0x42, 0x60, 0x82]
-        let files: [(file: TemporaryFile, reason: String)] = try [
-            (changed { $0.replaceSubrange(16..<20, with: [0, 0, 0, 0]) }, "Image width is zero in IHDR"),
-            (changed { $0[24] = 3 }, "Invalid color type/bit depth combination in IHDR"),
-            (changed { $0[25] = 3 }, "Missing PLTE before IDAT"),
-            (changed { $0[28] = 9 }, "Unknown interlace method in IHDR"),
-            (TemporaryFile(Array(whole.prefix(33)) + end), "IEND: out of place"),
-            (TemporaryFile(Array(whole.prefix(40))), "its end is missing (not enough data)"),
+        // libvips reads PNG with libpng or, where it was built so, with libspng, and each has its own words.
+        let files: [(file: TemporaryFile, libpng: String, libspng: String)] = try [
+            (
+                changed { $0.replaceSubrange(16..<20, with: [0, 0, 0, 0]) },
+                "Image width is zero in IHDR", "invalid image width"
+            ),
+            (changed { $0[24] = 3 }, "Invalid color type/bit depth combination in IHDR", "invalid bit depth"),
+            (changed { $0[25] = 3 }, "Missing PLTE before IDAT", "missing PLTE for indexed image"),
+            (changed { $0[28] = 9 }, "Unknown interlace method in IHDR", "invalid interlace method"),
+            (TemporaryFile(Array(whole.prefix(33)) + end), "IEND: out of place", "invalid chunk position"),
+            (
+                TemporaryFile(Array(whole.prefix(40))), "its end is missing (not enough data)",
+                "is missing (end of stream)"
+            ),
         ]
-        for (file, reason) in files {
+        for file in files {
             for chain in ["noir", "save format=png"] {
-                let message = try worker.failure(file, chain).message
-                #expect(message.contains(reason), "\(reason): \(message)")
+                let message = try worker.failure(file.file, chain).message
+                #expect(message.contains(file.libpng) || message.contains(file.libspng), "\(file): \(message)")
             }
         }
         var middle = try Pixels.colourful(400, 300).file(.png).bytes
         for index in middle.count / 2..<middle.count / 2 + 20 { middle[index] ^= 0xff }
         let vague = try worker.failure(TemporaryFile(middle), "save format=png").message
-        #expect(!vague.contains("error in tile"), "\(vague)")
+        #expect(!vague.contains("error in tile") && !vague.contains("read error"), "\(vague)")
         // The reason of one failure is not given for the next.
         let cut = try TemporaryFile(Array(Pixels.colourful(400, 300).file(.jpeg).bytes.prefix(3000)))
-        #expect(try !worker.failure(cut, "noir").message.contains("not enough data"))
+        let next = try worker.failure(cut, "noir").message
+        #expect(!next.contains("not enough data") && !next.contains("end of stream"), "\(next)")
     }
 
     @Test("A whole AVIF that is larger than its decoder takes is not told to be cut")
@@ -109,7 +117,9 @@ struct RefusalTests {
         bytes.replaceSubrange(at + 8..<at + 16, with: [0, 0, 0x42, 0x68, 0, 0, 0x42, 0x68])
         let failure = try WorkerProcess().failure(TemporaryFile(bytes), "noir")
         #expect(failure.message.hasPrefix("the picture is larger than its decoder takes"), "\(failure)")
-        #expect(failure.message.contains("17000x17000") && failure.message.contains("16384"))
+        // The decoder names its limit by a side or, in libheif 1.19, by pixels.
+        #expect(failure.message.contains("17000x17000"))
+        #expect(failure.message.contains("16384") || failure.message.contains("\(16384 * 16384)"), "\(failure)")
     }
 
     @Test("A camera's RAW file is told from the TIFF that it also is")

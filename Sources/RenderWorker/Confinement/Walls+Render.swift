@@ -15,17 +15,13 @@ extension Walls {
                 + [
                     // libvips' sources and targets, and TurboJPEG's file, need these.
                     "pread64", "pwrite64", "lseek", "dup",
-                    // Sources may be mapped. Pages may become executable: orc, in libvips, makes vector code at run
-                    // time. Without such code a resize costs 1.7 times as much, a blur 3 times; where it is forbidden,
-                    // orc aborts.
-                    "mmap", "mprotect",
                     // orc calls it around the temporary file that it tries before it takes anonymous memory.
                     "umask",
                     // dav1d counts processors.
                     "sched_getaffinity",
                     // glibc's qsort, by which libtiff sorts its tags, asks how much memory there is.
                     "sysinfo",
-                ].map { CallRule($0) },
+                ].map { CallRule($0) } + CallRule.ofMemory,
             opening: readable.isEmpty ? [] : CallRule.ofReaders,
             refused: readable.isEmpty ? [] : CallRule.ofFontconfig,
             // No codec and no filter has any business with sockets.
@@ -39,13 +35,23 @@ extension Walls {
 }
 
 extension CallRule {
-    /// Filters may list folders and follow links.
+    /// Pages may become executable only where libvips makes its vector code at run time, with orc: without such code a
+    /// resize costs 1.7 times as much, a blur 3 times, and where it is forbidden orc aborts. Newer versions of libvips
+    /// may have that code built in (Highway).
+    fileprivate static var ofMemory: [CallRule] {
+        let calls = ["mmap", "mprotect"]
+        guard dlsym(nil, "orc_init") == nil else { return calls.map { CallRule($0) } }
+        return calls.map { CallRule($0, .bits(2, mask: PROT_EXEC, 0)) }
+    }
+
+    /// Filters may list folders and follow links. fontconfig 2.15 makes patterns of its settings absolute, and reads no
+    /// settings at all when it can't.
     fileprivate static let ofReaders =
         [
             CallRule("access", .bits(1, mask: W_OK, 0)), CallRule("faccessat", .bits(2, mask: W_OK, 0)),
             CallRule("faccessat2", .bits(2, mask: W_OK, 0)),
             CallRule("fcntl", .equal(1, F_GETFD)), CallRule("fcntl", .equal(1, F_SETFD)),
-        ] + ["getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
+        ] + ["getcwd", "getdents64", "readlink", "readlinkat", "fstatfs", "fadvise64"].map { CallRule($0) }
 
     /// When its cache is older than the fonts, fontconfig looks for a place for another, and works without one.
     fileprivate static let ofFontconfig =

@@ -77,6 +77,8 @@ struct MemoryEstimate {
             return source.tiffBlock(of: picture)
         case .gif:
             return source.size + 4 * pixels
+        case .heif where picture.bytesPerSample == 2 && Vips.libheif >= (1, 19):
+            return source.size + (hasAlpha ? 13 : 11) * pixels
         case .heif, .avif:
             return source.size + (hasAlpha ? 9 : 8) * pixels * picture.bytesPerSample
         }
@@ -103,7 +105,10 @@ struct MemoryEstimate {
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         switch stages.last.map({ SaveStage($0).format }) {
-        // Drawings take the most: four times as much as a photograph.
+        case "avif" where Vips.isAtLeast(8, 16, 1):
+            // Above five megapixels libaom takes another way.
+            min(result.pixels * 38, 55 << 20 + result.pixels * 26)
+        // Older versions of libvips let libaom copy parts of drawings: these take four times as much as a photograph.
         case "avif": 35 << 20 + result.pixels * 105
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         default: 0

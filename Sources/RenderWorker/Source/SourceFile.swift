@@ -53,7 +53,10 @@ struct SourceFile {
 
     /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows.
     func picture(shrink: Int = 1) throws -> Picture {
-        guard let source = SourceReader.source(descriptor, size: size, of: words) else { throw VipsError.take() }
+        let end = acceptsDamage && format == .png ? PNGEnd(size: size, exactly) : nil
+        guard let source = SourceReader.source(descriptor, size: size, end: end, of: words) else {
+            throw VipsError.take()
+        }
         defer { g_object_unref(source) }
         // Warnings don't fail: many cameras write readable files that make a decoder warn.
         let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR

@@ -7,19 +7,22 @@ import SystemCalls
 final class SourceReader {
     private let descriptor: Descriptor
     private let size: Int
+    private let end: PNGEnd?
     private let file: String
     private var offset = 0
 
-    private init(_ descriptor: Descriptor, _ size: Int, of file: String) {
-        (self.descriptor, self.size, self.file) = (descriptor, size, file)
+    private init(_ descriptor: Descriptor, _ size: Int, _ end: PNGEnd?, of file: String) {
+        (self.descriptor, self.size, self.end, self.file) = (descriptor, end?.size ?? size, end, file)
     }
 
-    /// A source of a file's bytes, up to its size when it was opened. The caller owns it.
-    static func source(_ descriptor: Descriptor, size: Int, of file: String) -> UnsafeMutablePointer<VipsSource>? {
+    /// A source of a file's bytes, up to its size when it was opened, or with another end. The caller owns it.
+    static func source(
+        _ descriptor: Descriptor, size: Int, end: PNGEnd? = nil, of file: String
+    ) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
             { _, offset, whence, this in this.map { SourceReader.from($0).seek(Int(offset), whence) } ?? -1 },
-            Unmanaged.passRetained(SourceReader(descriptor, size, of: file)).toOpaque(),
+            Unmanaged.passRetained(SourceReader(descriptor, size, end, of: file)).toOpaque(),
             { this, _ in if let this { Unmanaged<SourceReader>.fromOpaque(this).release() } })
     }
 
@@ -29,10 +32,23 @@ final class SourceReader {
 
     /// Reads nothing behind the size: libvips asks there for more than it has room for, and a file may grow.
     private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
+        if let end, offset >= size { return read(end, UnsafeMutableRawBufferPointer(start: bytes, count: count)) }
         let count = max(0, min(count, size - offset))
         let got = uninterrupted { pread(descriptor.number, bytes, count, off_t(offset)) }
-        if got < 0 { ReadFailure.note(errno, of: file) } else { offset += got }
+        guard got >= 0 else {
+            ReadFailure.note(errno, of: file)
+            return gint64(got)
+        }
+        end?.correct(UnsafeMutableRawBufferPointer(start: bytes, count: got), at: offset)
+        offset += got
         return gint64(got)
+    }
+
+    private func read(_ end: PNGEnd, _ bytes: UnsafeMutableRawBufferPointer) -> gint64 {
+        let part = end.bytes.dropFirst(offset - size).prefix(bytes.count)
+        bytes.copyBytes(from: part)
+        offset += part.count
+        return gint64(part.count)
     }
 
     /// Does not move if the file asks for a place before its start, or beyond all numbers.
@@ -41,7 +57,7 @@ final class SourceReader {
             switch whence {
             case SEEK_SET: 0
             case SEEK_CUR: offset
-            default: size
+            default: size + (end?.bytes.count ?? 0)
             }
         let (target, isTooFar) = start.addingReportingOverflow(distance)
         guard !isTooFar, target >= 0 else { return -1 }

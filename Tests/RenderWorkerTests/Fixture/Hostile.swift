@@ -79,6 +79,7 @@ enum Hostile {
             TRY("ftruncate", return ftruncate(first_file(O_RDONLY), 0))
             TRY("memfd_create", return syscall(SYS_memfd_create, "hostile", 0))
             TRY("dumpable", return prctl(PR_SET_DUMPABLE, 0))
+            TRY("code", return (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
             TRY("limit", return setrlimit(RLIMIT_FSIZE, &limit))
             TRY("send", return sendmsg(2, &message, 0))
             TRY("ioctl", return syscall(SYS_ioctl, 2, 0x5412, bytes))

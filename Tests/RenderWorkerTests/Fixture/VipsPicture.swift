@@ -119,6 +119,13 @@ final class VipsPicture {
         return text.map { String(cString: $0) }
     }
 
+    /// The value of an EXIF field. libvips adds a description in parentheses, and 8.16 a space to a copyright.
+    func exif(_ field: String) -> String? {
+        guard let text = text("exif-\(field)"), let end = text.firstRange(of: " (") else { return nil }
+        let value = text[..<end.lowerBound]
+        return String(value.hasSuffix(" ") ? value.dropLast() : value)
+    }
+
     func blob(_ field: String) -> [UInt8]? {
         var bytes: UnsafeRawPointer?
         var length = 0

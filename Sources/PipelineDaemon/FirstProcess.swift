@@ -1,0 +1,42 @@
+import Foundation
+import Glibc
+import SystemCalls
+
+/// The first process of a container, for which the kernel has rules of its own: orphans become its children, and stay as zombies until it
+/// waits for them; a signal without a handler does not reach it. It starts the daemon as its child, passes signals on, waits for whatever
+/// ends, and exits as the daemon does.
+enum FirstProcess {
+    static var isThis: Bool { getpid() == 1 }
+
+    static func run() throws(SystemError) -> Never {
+        var awaited = sigset_t()
+        sigemptyset(&awaited)
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGCHLD] { sigaddset(&awaited, number) }
+        // Whatever comes before it is awaited, waits as well.
+        sigprocmask(SIG_BLOCK, &awaited, nil)
+        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        let daemon = try ChildProgram.start(
+            ["\(Places.programFolder)/pipelined"] + CommandLine.arguments.dropFirst(), environment: environment,
+            streams: [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
+        while true {
+            var number: Int32 = 0
+            sigwait(&awaited, &number)
+            if number == SIGCHLD {
+                reap(daemon)
+            } else {
+                kill(daemon, number)
+            }
+        }
+    }
+
+    /// Several children may have ended for one signal.
+    private static func reap(_ daemon: Int32) {
+        var status: Int32 = 0
+        while true {
+            let ended = waitpid(-1, &status, WNOHANG)
+            guard ended > 0 else { return }
+            // As a shell says it.
+            if ended == daemon { exit(status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f) }
+        }
+    }
+}

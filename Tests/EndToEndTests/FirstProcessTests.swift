@@ -1,0 +1,64 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite(
+    "As the first process of a container",
+    .enabled(if: Mount.isPermitted, "only root may make a space of process numbers"))
+struct FirstProcessTests {
+    /// unshare waits for what it has started, and exits as that does.
+    private static let alone = ["/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+    @Test("it waits for what hooks leave behind, and stops at once and cleanly on SIGTERM")
+    func orphans() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            let hook = daemon.path("hook")
+            // It ends, and leaves a process that waits to be let go.
+            let script = "#!/bin/sh\ncd \(daemon.root.path)\ncat >/dev/null\n(read line <gate; : >passed) >&- 2>&- &\n"
+            try daemon.write(script, to: "hook")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
+            try daemon.write("[Recipe]\nHook=\(hook)\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
+            try #require(mkfifo(daemon.path("gate"), 0o600) == 0)
+            try await daemon.start(under: Self.alone)
+            let first = try #require(children(of: daemon.process).first)
+            try daemon.drop(as: "one.png")
+            try await daemon.job("one.png", becomes: "done")
+            await until { children(of: first).count == 2 }
+            try FileHandle(forWritingTo: URL(fileURLWithPath: daemon.path("gate"))).write(contentsOf: Data("go\n".utf8))
+            try await daemon.has("passed")
+            await until { children(of: first).count == 1 }
+
+            kill(first, SIGTERM)
+            try await daemon.says(" stopped")
+            #expect(await daemon.stop(SIGCONT) == 0)
+        }
+    }
+
+    @Test("it exits as the daemon does, also when that is killed")
+    func status() async throws {
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.start(under: Self.alone)
+            let first = try #require(children(of: daemon.process).first)
+            kill(try #require(children(of: first).first), SIGKILL)
+            #expect(await daemon.stop(SIGCONT) == 128 + SIGKILL)
+            try daemon.write("[Queues]\nRender=many\n", to: "etc/pipelined.conf")
+            try daemon.launch(under: Self.alone)
+            #expect(await daemon.stop(SIGCONT) == 78)
+        }
+    }
+
+    /// The kernel lists a child below the thread that has started it, and an orphan below any.
+    private func children(of process: Int32) -> [Int32] {
+        let tasks = "/proc/\(process)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.flatMap { thread in
+            let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
+            return (children ?? "").split(separator: " ").compactMap { Int32($0) }
+        }
+    }
+
+    private func until(_ condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import Testing
+
+@testable import FetchWorker
+@testable import RenderWorker
+@testable import WorkerConfinement
+
+/// The lists of system calls hold on every processor: a call that one of them lacks is passed over there, and glibc makes
+/// another in its place.
+struct CallRuleTests {
+    /// libseccomp's names of processors, which are the kernel's own.
+    enum Processor: UInt32, CaseIterable {
+        case x86_64 = 0xc000_003e
+        case aarch64 = 0xc000_00b7
+        case riscv64 = 0xc000_00f3
+
+        /// The number of a call; negative where the processor lacks it, -1 for a name that nobody knows.
+        func number(of call: String) -> Int32 {
+            typealias Resolve = @convention(c) (UInt32, UnsafePointer<CChar>) -> Int32
+            guard let resolve = dlsym(nil, "seccomp_syscall_resolve_name_arch") else { return -1 }
+            return unsafeBitCast(resolve, to: Resolve.self)(rawValue, call)
+        }
+    }
+
+    /// Older calls, and those by which newer processors do without them.
+    private static let successors = [
+        "access": "faccessat", "chmod": "fchmodat", "fork": "clone", "mkdir": "mkdirat", "poll": "ppoll",
+        "readlink": "readlinkat", "vfork": "clone",
+    ]
+
+    private static let walls = [Walls.fetch, .render(readable: []), .render(readable: Walls.fonts)]
+    private static var lists: [[String]] {
+        walls.flatMap { [$0.allowed, $0.opening, $0.refused, $0.deadly] }.map { $0.map(\.name) }
+    }
+
+    @Test("Every name is that of a call, so that no rule is lost to a slip of the pen", arguments: Processor.allCases)
+    func known(processor: Processor) {
+        for name in Self.lists.joined() { #expect(processor.number(of: name) != -1, "\(name)") }
+    }
+
+    @Test("Where a processor lacks a call, the same list has its successor", arguments: Processor.allCases)
+    func successors(processor: Processor) throws {
+        for list in Self.lists {
+            for name in list where processor.number(of: name) < 0 {
+                let successor = try #require(Self.successors[name], "\(name) is not on \(processor)")
+                #expect(list.contains(successor) && processor.number(of: successor) >= 0, "\(name) on \(processor)")
+            }
+        }
+    }
+}
