@@ -67,6 +67,7 @@ let package = Package(
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(name: "CZimg", pkgConfig: "zimg", providers: [.apt(["libzimg-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -102,7 +103,7 @@ let package = Package(
         program(
             "RenderWorker",
             [
-                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CPipelinePlugin", "SystemCalls", "PipelineModel",
+                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CZimg", "CPipelinePlugin", "SystemCalls", "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
             ], fast),
         program(
@@ -130,7 +131,7 @@ let package = Package(
         tests("WorkerPoolsTests", ["WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
-            ["TestTools", "CLinux", "CVips", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
+            ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
         tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "RenderWorker"]),
         tests(
             "FetchWorkerTests",

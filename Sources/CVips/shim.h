@@ -40,6 +40,14 @@ static inline int cvips_jpegsave(VipsImage *in, VipsTarget *target, int quality,
     return vips_jpegsave_target(in, target, "Q", quality, "strip", strip, NULL);
 }
 
+static inline int cvips_jpegsave_memory(VipsImage *in, void **bytes, size_t *length, gboolean strip) {
+    return vips_jpegsave_buffer(in, bytes, length, "strip", strip, NULL);
+}
+
+static inline int cvips_black(VipsImage **out, int width, int height, int bands) {
+    return vips_black(out, width, height, "bands", bands, NULL);
+}
+
 static inline int cvips_pngsave(VipsImage *in, VipsTarget *target, gboolean strip) {
     return vips_pngsave_target(in, target, "strip", strip, NULL);
 }

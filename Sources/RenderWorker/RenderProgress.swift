@@ -53,6 +53,12 @@ final class RenderProgress: Sendable {
         return try body()
     }
 
+    /// So many evaluations are over that libvips knows nothing of.
+    func passed(_ evaluations: Double) {
+        reached(evaluations, after: .zero)
+        state.withLock { $0.over += evaluations }
+    }
+
     private static func reached(_ fraction: Double, _ progress: VipsProgress, _ this: UnsafeMutableRawPointer?) {
         guard let this else { return }
         let time = Duration.seconds(g_timer_elapsed(progress.start, nil))
@@ -65,7 +71,7 @@ final class RenderProgress: Sendable {
             // An encoder that begins after the last pixel says nothing until it ends, which may be long.
             let isLast = fraction >= 1 && time * state.encoding >= Self.beat
             guard state.pixels > 0, isLast || now - state.toldAt >= Self.beat else { return nil }
-            let part = (state.over + min(1, fraction)) / state.work
+            let part = (state.over + fraction) / state.work
             let done = Int64(Double(state.pixels) * min(1, part))
             guard done > state.told else { return nil }
             (state.toldAt, state.told) = (now, done)

@@ -56,14 +56,15 @@ struct DecoderPathTests {
         let grey = try worker.open(source, "resize \(size) | noir").decoderPaths[0]
         let colour = try worker.open(source, "resize \(size)").decoderPaths[0]
         #expect(grey == "jpeg, greyscale, \(part) (noir needs luma only)")
-        #expect(colour.hasPrefix("jpeg, \(part) (resize makes "))
+        #expect(colour.hasPrefix("jpeg, planes, \(part) (resize makes "))
     }
 
     @Test("Half of a picture with odd sides is what its decoder makes of it")
     func oddSides() throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(1001, 667).file(.jpeg)
-        #expect(try worker.open(source, "resize scale=0.5").decoderPaths == ["jpeg, 1/2 (resize makes 500 × 333)"])
+        #expect(
+            try worker.open(source, "resize scale=0.5").decoderPaths == ["jpeg, planes, 1/2 (resize makes 500 × 333)"])
         for chain in ["resize scale=0.5", "resize scale=0.5 | noir", "resize scale=0.5 kernel=lanczos3"] {
             let result = try Pixels(worker.render(source, chain + " | save format=png"))
             #expect((result.width, result.height) == (500, 333))

@@ -18,6 +18,8 @@ struct MemoryTests {
     private static let cases = [
         Case(make: "jpegsave"),
         Case(make: "jpegsave", chain: "resize scale=0.5 kernel=lanczos3"),
+        Case(make: "jpegsave", chain: "resize scale=0.5"),
+        Case(make: "jpegsave", options: ["--subsample-mode", "off"], chain: "resize scale=0.9"),
         Case(make: "jpegsave", options: ["--interlace"], chain: "noir"),
         Case(make: "jpegsave", options: ["--interlace", "--Q", "95"]),
         Case(make: "pngsave", options: ["--compression", "1"]),

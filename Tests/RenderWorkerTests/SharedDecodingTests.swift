@@ -34,7 +34,7 @@ struct SharedDecodingTests {
         let worker = try WorkerProcess()
         let (noir, thumb) = ("resize scale=0.5 | noir", "resize width=80")
         let jpeg = try worker.open(Pixels.colourful(800, 600).file(.jpeg), noir, thumb).decoderPaths
-        #expect(jpeg == ["jpeg, greyscale, 1/2 (noir needs luma only)", "jpeg, 1/8 (resize makes 80 × 60)"])
+        #expect(jpeg == ["jpeg, greyscale, 1/2 (noir needs luma only)", "jpeg, planes, 1/8 (resize makes 80 × 60)"])
         let png = try worker.open(Pixels.colourful(800, 600).file(.png), noir, thumb).decoderPaths
         #expect(
             png == [
@@ -63,7 +63,7 @@ struct SharedDecodingTests {
                 try picture.then { cvips_resize($0, $1, 80, 80, VIPS_KERNEL_NEAREST) }
             })
         let paths = try worker.open(source, "sharpen", "resize width=900").decoderPaths
-        #expect(paths == ["jpeg, whole (the chain begins at full size)", "jpeg, 1/8 (resize makes 900 × 720)"])
+        #expect(paths == ["jpeg, whole (the chain begins at full size)", "jpeg, planes, 1/8 (resize makes 900 × 720)"])
     }
 
     @Test("Damage is found where several outputs share what is decoded, too")

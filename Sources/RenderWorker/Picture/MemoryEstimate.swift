@@ -7,6 +7,7 @@ import PipelineModel
 struct MemoryEstimate {
     let picture: Picture
     let source: SourceFile
+    let planes: Planes.Subsampling?
     let isProgressive: Bool
     let traits: (String) -> Set<StageTrait>
 
@@ -16,12 +17,24 @@ struct MemoryEstimate {
     /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
+        if path.colours == .planes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
             return streaming(path, stages, result) + turning(path, result) + holding(path, stages)
                 + encoding(stages, result)
         }
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
+    }
+
+    /// The planes of the picture and of the results, and the largest one's file. A turned result is held twice.
+    private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
+        let results = decoding.outputs.map { stages[$0] }.map { stages in
+            let pixels = Double(ResultSize(of: picture, stages).pixels)
+            let planes = pixels * (stages.last.map(SaveStage.init)?.sharedColours.samples ?? 3)
+            return (planes: planes, file: pixels, turned: picture.orientation > 1 ? planes : 0)
+        }
+        let held = results.map(\.planes).reduce(0, +) + (results.map { $0.file + $0.turned }.max() ?? 0)
+        return Int64(Self.worker + decoder(decoding.path)) + Int64(held)
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
@@ -33,7 +46,11 @@ struct MemoryEstimate {
     }
 
     func bytesPerPixel(of path: DecoderPath) -> Int {
-        path.isGrey ? picture.bytesPerSample * (hasAlpha ? 2 : 1) : bytesPerPixel
+        switch path.colours {
+        case .planes: Int((planes?.samples ?? 3).rounded(.up))
+        case .storedLuma, .luma: picture.bytesPerSample * (hasAlpha ? 2 : 1)
+        case .all: bytesPerPixel
+        }
     }
 
     private var pixels: Int { picture.width * picture.height }
@@ -62,8 +79,11 @@ struct MemoryEstimate {
         let decoded = pixels / (path.shrink * path.shrink)
         switch source.format {
         case .jpeg:
-            guard path.colours == .storedLuma else { return coefficients }
-            return coefficients + source.size + decoded
+            switch path.colours {
+            case .storedLuma: return coefficients + source.size + decoded
+            case .planes: return coefficients + source.size + decoded * bytesPerPixel(of: path)
+            case .luma, .all: return coefficients
+            }
         case .png:
             return isProgressive ? pixels * bytesPerPixel : 0
         case .webp:

@@ -48,13 +48,15 @@ struct OpenPicture {
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
+        let luma = try source.luma(picture)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
-            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: try source.luma(picture),
-            shrinks: source.shrinks)
+            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: luma,
+            planes: luma == .stored ? source.sharedColours : nil, shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
-            picture: picture, source: source, isProgressive: isProgressive, traits: filters.traits)
+            picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
+        )
         let ordered = outputs.map { facts.ordered($0, filters.traits) }
         self.outputs = ordered
         plan = DecodePlan(
@@ -85,7 +87,7 @@ struct OpenPicture {
 
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: [Int: RenderedOutput] = [:]
-        for decoding in plan.decodings {
+        for decoding in try plan.decodings.flatMap({ try renderPlanes($0, into: targets, &results) }) {
             var decoded = DecodedPicture(try decode(decoding))
             var outputs = decoding.outputs.sorted { pixels(of: $0) > pixels(of: $1) }[...]
             while let index = outputs.popFirst() {
@@ -93,6 +95,35 @@ struct OpenPicture {
             }
         }
         return targets.indices.compactMap { results[$0] }
+    }
+
+    /// Renders the outputs of a decoding that stay in planes. Returns the decodings that are left: of an odd file, one
+    /// for each of its outputs, which libvips decodes.
+    private func renderPlanes(
+        _ decoding: DecodePlan.Decoding, into targets: [Descriptor], _ results: inout [Int: RenderedOutput]
+    ) throws -> [DecodePlan.Decoding] {
+        guard decoding.path.colours == .planes else { return [decoding] }
+        try cancellation.check()
+        guard let planes = try JPEGPlanes.decode(source.bytes(), shrink: decoding.path.shrink) else {
+            return decoding.outputs.map { DecodePlan.Decoding(path: decoding.path, outputs: [$0]) }
+        }
+        if decoding.isShared { cancellation.progress.passed(1) }
+        var kept: [Planes] = []
+        for index in decoding.outputs.sorted(by: { pixels(of: $0) > pixels(of: $1) }) {
+            try cancellation.check()
+            guard let save = outputs[index].stages.last.map(SaveStage.init) else { continue }
+            let target = target(of: index) ?? .whole(header.width, header.height)
+            let start = kept.last { target.isServed(by: $0.luma.width, $0.luma.height) } ?? planes
+            guard let made = start.made(target, save.sharedColours, orientation: header.orientation) else {
+                throw WorkerFailure(stage: ResizeStage.name, message: "there is no memory for the result")
+            }
+            if !target.isCropped, header.orientation == 1 { kept.append(made) }
+            try cancellation.check()
+            let encoded = try source.reading { try save.apply(to: made, of: file, into: targets[index]) }
+            results[index] = try SavedFile.check(targets[index], against: encoded, format: save.format)
+            cancellation.progress.passed(Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
+        }
+        return []
     }
 
     private func render(
@@ -193,6 +224,7 @@ struct OpenPicture {
     private func read(_ path: DecoderPath) throws -> Picture {
         switch path.colours {
         case .all: return try shrunk(path.shrink)
+        case .planes: return try source.picture()
         // A profile for grey did not count until now.
         case .luma: return try shrunk(path.shrink).withoutProfile().luma()
         case .storedLuma:

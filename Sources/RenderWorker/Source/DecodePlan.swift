@@ -20,9 +20,11 @@ struct DecodePlan {
         func decoding(_ outputs: [Int]) -> Decoding? {
             guard let first = outputs.first else { return nil }
             var path = paths[first]
-            for other in outputs.map({ paths[$0] }) {
-                path.shrink = min(path.shrink, other.shrink)
-                if path.colours != other.colours { path.colours = .all }
+            let others = outputs.map { paths[$0] }
+            path.shrink = others.map(\.shrink).min() ?? 1
+            if others.contains(where: { $0.colours != path.colours }) {
+                path.colours = .all
+                path.shrink = others.map(\.plainShrink).min() ?? 1
             }
             return Decoding(path: path, outputs: outputs)
         }

@@ -7,21 +7,26 @@ struct DecoderPath: CustomStringConvertible, Equatable {
         case storedLuma
         /// All colours are read, and made luma before anything else.
         case luma
+        /// The planes of the file are read, and stay planes until they are encoded.
+        case planes
         case all
     }
 
     var colours: Colours
     /// The picture is read at 1/n of its size, where the file or its decoder can do that.
     var shrink: Int
+    /// The same for all colours, which libvips' loaders read.
+    let plainShrink: Int
     var reason: String
 
-    var isGrey: Bool { colours != .all }
+    var isGrey: Bool { colours == .storedLuma || colours == .luma }
 
     var words: String {
         let size = shrink == 1 ? "whole" : "1/\(shrink)"
         return switch colours {
         case .storedLuma: "greyscale, \(size)"
         case .luma: "\(size), then luma"
+        case .planes: "planes, \(size)"
         case .all: size
         }
     }
@@ -33,7 +38,8 @@ struct DecoderPath: CustomStringConvertible, Equatable {
         let filter = stages.dropFirst(resize == nil ? 0 : 1).first
         // A chain that names a kernel wants every pixel to pass through it.
         if let resize, !resize.mayShrinkWhileDecoding {
-            return DecoderPath(colours: .all, shrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
+            return DecoderPath(
+                colours: .all, shrink: 1, plainShrink: 1, reason: "kernel=\(resize.kernel) is to see every pixel")
         }
         var reason = facts.isGrey ? "it has no colours" : facts.sizes(resize)
         var colours = Colours.all
@@ -47,14 +53,20 @@ struct DecoderPath: CustomStringConvertible, Equatable {
         } else if facts.isGrey, case .stored = facts.luma {
             colours = .storedLuma
         }
-        if colours == .storedLuma {
-            let shrink = facts.shrink(for: resize, roundsUp: true)
-            if facts.fitsMemory(at: shrink) {
-                return DecoderPath(colours: colours, shrink: shrink, reason: reason)
-            }
-            colours = .luma
+        if colours == .all, facts.planes != nil, let filter, filter.name == SaveStage.name,
+            SaveStage(filter).storesPlanes
+        {
+            colours = .planes
         }
-        return DecoderPath(colours: colours, shrink: facts.shrink(for: resize, roundsUp: false), reason: reason)
+        let shrink = facts.shrink(for: resize, roundsUp: false)
+        if colours == .storedLuma || colours == .planes {
+            let path = DecoderPath(
+                colours: colours, shrink: facts.shrink(for: resize, roundsUp: true), plainShrink: shrink, reason: reason
+            )
+            if facts.fitsMemory(path) { return path }
+            colours = colours == .planes ? .all : .luma
+        }
+        return DecoderPath(colours: colours, shrink: shrink, plainShrink: shrink, reason: reason)
     }
 }
 
@@ -78,16 +90,21 @@ struct SourceFacts {
     var isTurned: Bool
     var isGrey: Bool
     var luma: Luma
+    /// The way in which its planes of colours are shared, if it stores them in sRGB.
+    var planes: Planes.Subsampling?
     /// The parts of the size to which it can be decoded, the smallest first.
     var shrinks: [Int]
 
-    /// The file and its luma are held in memory as a whole; larger ones stream.
+    /// The file and its planes are held in memory as a whole; larger ones stream.
     private static let mostMemory = 96 << 20
 
-    fileprivate func fitsMemory(at shrink: Int) -> Bool {
+    fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
         // libwebp makes luma and colours at full and half size; TurboJPEG makes the wanted size.
-        let held = format == .webp ? width * height * 3 / 2 : width / shrink * (height / shrink)
-        return length + held <= Self.mostMemory
+        let made = Double(width / path.shrink * (height / path.shrink))
+        let held =
+            format == .webp
+            ? Double(width * height) * 1.5 : path.colours == .planes ? made * (planes?.samples ?? 1) : made
+        return Double(length) + held <= Double(Self.mostMemory)
     }
 
     /// The largest shrink that leaves the decoder's picture at least as large as the target. Decoders of luma round up

@@ -9,7 +9,7 @@ enum GreyJPEG {
     static func isPossible(_ start: [UInt8]) -> Bool? {
         guard let decoder = tjInitDecompress() else { return false }
         defer { tjDestroy(decoder) }
-        guard let space = Header(decoder, start)?.space else { return nil }
+        guard let space = JPEGHeader(decoder, start)?.space else { return nil }
         return space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue)
     }
 
@@ -17,27 +17,13 @@ enum GreyJPEG {
     static func decode(_ bytes: [UInt8], shrink: Int) -> Picture? {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
-        guard let header = Header(decoder, bytes) else { return nil }
+        guard let header = JPEGHeader(decoder, bytes) else { return nil }
         let width = (header.width + Int32(shrink) - 1) / Int32(shrink)
         let height = (header.height + Int32(shrink) - 1) / Int32(shrink)
         return Picture.grey(width, height) { pixels in
             tjDecompress2(
                 decoder, bytes, UInt(bytes.count), pixels, width, width, height, Int32(TJPF_GRAY.rawValue),
                 TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) == 0
-        }
-    }
-
-    private struct Header {
-        // TurboJPEG can return success with these unset.
-        var width: Int32 = 0
-        var height: Int32 = 0
-        var space: Int32 = -1
-
-        init?(_ decoder: tjhandle, _ bytes: [UInt8]) {
-            var subsampling: Int32 = -1
-            let status = tjDecompressHeader3(
-                decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &space)
-            guard status == 0, width > 0, height > 0 else { return nil }
         }
     }
 }

@@ -17,6 +17,12 @@ extension SourceFile {
         }
     }
 
+    /// The way in which it shares the colours of its planes; nil when it has none, or they are not read as they are.
+    var sharedColours: Planes.Subsampling? {
+        guard format == .jpeg else { return nil }
+        return Self.headerLengths.lazy.compactMap { try? JPEGPlanes.subsampling(bytes($0)) }.first
+    }
+
     /// The stored luma, in memory; nil when anything about the file is odd.
     func storedLuma(shrink: Int) throws -> Picture? {
         format == .webp

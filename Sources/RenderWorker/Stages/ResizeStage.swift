@@ -12,6 +12,10 @@ struct ResizeStage {
         var cropWidth: Int
         var cropHeight: Int
 
+        static func whole(_ width: Int, _ height: Int) -> Target {
+            Target(width: width, height: height, cropWidth: width, cropHeight: height)
+        }
+
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
 

@@ -35,6 +35,33 @@ struct SaveStage {
         return share / (1 - share)
     }
 
+    /// Planes are encoded as they are.
+    var storesPlanes: Bool { format == "jpeg" }
+
+    /// The way in which the encoder shares colours: the same as libvips'.
+    var sharedColours: Planes.Subsampling { quality < 90 ? .quarter : .none }
+
+    /// Encodes planes into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
+    func apply(to planes: Planes, of file: Picture, into target: Descriptor) throws -> Picture {
+        let (width, height) = (planes.luma.width, planes.luma.height)
+        try ResultSize(width: width, height: height).check(format)
+        let blank = try Picture.made { cvips_black($0, Int32(width), Int32(height), 3) }
+        let described = try Metadata.copy(from: file, to: blank.interpreted(VIPS_INTERPRETATION_sRGB))
+        described.copyField(ICCProfile.field, from: file)
+        let final = try metadata.apply(to: described, for: format)
+        guard let jpeg = JPEGPlanes.encode(planes, quality: quality) else {
+            throw WorkerFailure(encoding: VipsError(lines: ["\(width) × \(height) planes can't be encoded"]))
+        }
+        let file = try JPEGMarkers(of: final, strip: metadata == .strip).applied(to: jpeg)
+        let result = ResultTarget(target, of: final)
+        let status = try result.withTarget {
+            vips_target_write($0, file, file.count) == 0 ? vips_target_end($0) : -1
+        }
+        if let code = result.failure { throw WorkerFailure(writing: code) }
+        if status != 0 { throw WorkerFailure(encoding: VipsError.take()) }
+        return final
+    }
+
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
         // A filter may have made a size that the stages did not predict.

@@ -1,0 +1,87 @@
+import CTurboJPEG
+import CVips
+import Glibc
+
+/// Reads a JPEG as the planes that it stores, at a fraction of its size, and writes planes as a JPEG: no conversion of
+/// colours either way.
+enum JPEGPlanes {
+    /// The way in which the file shares its colours. Nil when it stores no luma, or shares them in an unusual way.
+    static func subsampling(_ start: [UInt8]) -> Planes.Subsampling? {
+        guard let decoder = tjInitDecompress() else { return nil }
+        defer { tjDestroy(decoder) }
+        return JPEGHeader(decoder, start).flatMap(\.sharedColours)
+    }
+
+    /// Nil when the file is not whole, or anything else is odd: then libvips decodes it.
+    static func decode(_ bytes: [UInt8], shrink: Int) -> Planes? {
+        guard let decoder = tjInitDecompress() else { return nil }
+        defer { tjDestroy(decoder) }
+        guard let header = JPEGHeader(decoder, bytes), let shared = header.sharedColours else { return nil }
+        let width = (Int(header.width) + shrink - 1) / shrink, height = (Int(header.height) + shrink - 1) / shrink
+        // TurboJPEG fills whole groups of pixels that share a difference.
+        let size = shared.size(width, height)
+        guard let luma = Plane(size.width * shared.across, size.height * shared.down),
+            let blue = Plane(size.width, size.height), let red = Plane(size.width, size.height)
+        else { return nil }
+        var planes: [UnsafeMutablePointer<UInt8>?] = [luma.bytes, blue.bytes, red.bytes]
+        var strides = [luma, blue, red].map { Int32($0.stride) }
+        let status = tjDecompressToYUVPlanes(
+            decoder, bytes, UInt(bytes.count), &planes, Int32(width), &strides, Int32(height),
+            TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
+        guard status == 0 else { return nil }
+        return Planes(
+            luma: luma.cut(width, height), colours: [blue, red], shared: shared,
+            width: Double(header.width) / Double(shrink), height: Double(header.height) / Double(shrink))
+    }
+
+    /// A JPEG of the planes; nil when they can't be written. Colours are shared by two by two pixels, or not at all.
+    static func encode(_ planes: Planes, quality: Int32) -> [UInt8]? {
+        guard let encoder = tjInitCompress() else { return nil }
+        defer { tjDestroy(encoder) }
+        let (width, height) = (planes.luma.width, planes.luma.height)
+        let count = planes.shared.size(width, height)
+        guard let luma = planes.luma.extended(to: count.width * planes.shared.across, count.height * planes.shared.down)
+        else { return nil }
+        let all = [luma] + planes.colours
+        var pointers: [UnsafePointer<UInt8>?] = all.map { UnsafePointer($0.bytes) }
+        let strides = all.map { Int32($0.stride) }
+        let kind = planes.shared == .none ? TJSAMP_444 : TJSAMP_420
+        var (result, length) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
+        defer { tjFree(result) }
+        let status = withExtendedLifetime(all) {
+            tjCompressFromYUVPlanes(
+                encoder, &pointers, Int32(width), strides, Int32(height), Int32(kind.rawValue), &result, &length,
+                quality, TJFLAG_ACCURATEDCT)
+        }
+        guard status == 0, let result else { return nil }
+        return Array(UnsafeBufferPointer(start: result, count: Int(length)))
+    }
+}
+
+/// A JPEG's header, as TurboJPEG reads it.
+struct JPEGHeader {
+    // TurboJPEG can return success with these unset.
+    private(set) var width: Int32 = 0
+    private(set) var height: Int32 = 0
+    private(set) var space: Int32 = -1
+    private var subsampling: Int32 = -1
+
+    init?(_ decoder: tjhandle, _ bytes: [UInt8]) {
+        let status = tjDecompressHeader3(
+            decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &space)
+        guard status == 0, width > 0, height > 0 else { return nil }
+    }
+
+    /// The file stores luma and two differences of colours.
+    fileprivate var sharedColours: Planes.Subsampling? {
+        guard space == Int32(TJCS_YCbCr.rawValue) else { return nil }
+        return switch UInt32(bitPattern: subsampling) {
+        case TJSAMP_444.rawValue: Planes.Subsampling(across: 1, down: 1)
+        case TJSAMP_422.rawValue: Planes.Subsampling(across: 2, down: 1)
+        case TJSAMP_420.rawValue: Planes.Subsampling(across: 2, down: 2)
+        case TJSAMP_440.rawValue: Planes.Subsampling(across: 1, down: 2)
+        case TJSAMP_411.rawValue: Planes.Subsampling(across: 4, down: 1)
+        default: nil
+        }
+    }
+}

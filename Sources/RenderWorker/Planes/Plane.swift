@@ -1,0 +1,90 @@
+import CZimg
+import Glibc
+
+/// The bytes of one component of a picture: luma, or a difference of colours.
+final class Plane {
+    private(set) var width: Int
+    private(set) var height: Int
+    /// The distance from a row to the next, in bytes.
+    let stride: Int
+    let bytes: UnsafeMutablePointer<UInt8>
+    /// Vectors of any processor begin at multiples of it.
+    private static let alignment = 64
+
+    /// Nil when there is no memory for it.
+    init?(_ width: Int, _ height: Int) {
+        (self.width, self.height) = (width, height)
+        stride = (width + Self.alignment - 1) / Self.alignment * Self.alignment
+        var memory: UnsafeMutableRawPointer?
+        guard width > 0, height > 0, posix_memalign(&memory, Self.alignment, stride * height) == 0, let memory else {
+            return nil
+        }
+        bytes = memory.bindMemory(to: UInt8.self, capacity: stride * height)
+    }
+
+    deinit { free(bytes) }
+
+    /// A part of a plane, in its own pixels, which may lie between them.
+    struct Region: Equatable {
+        var left: Double
+        var top: Double
+        var width: Double
+        var height: Double
+    }
+
+    /// The region by lanczos3, at another size. Beyond the edges the plane goes on as in a mirror.
+    func resized(_ region: Region, to width: Int, _ height: Int) -> Plane? {
+        let whole = Region(left: 0, top: 0, width: Double(width), height: Double(height))
+        if region == whole, width == self.width, height == self.height { return self }
+        var source = czimg_plane(
+            width: UInt32(self.width), height: UInt32(self.height), left: region.left, top: region.top,
+            active_width: region.width, active_height: region.height)
+        guard let result = Plane(width, height),
+            let resizer = czimg_lanczos3(&source, UInt32(width), UInt32(height))
+        else { return nil }
+        defer { zimg_filter_graph_free(resizer) }
+        var size = 0
+        var memory: UnsafeMutableRawPointer?
+        guard zimg_filter_graph_get_tmp_size(resizer, &size) == ZIMG_ERROR_SUCCESS,
+            posix_memalign(&memory, Self.alignment, size) == 0
+        else { return nil }
+        defer { free(memory) }
+        guard czimg_run(resizer, bytes, stride, result.bytes, result.stride, memory) == 0 else { return nil }
+        return result
+    }
+
+    /// The pixel at a place of the result, as the place in this plane.
+    func moved(to width: Int, _ height: Int, _ place: (_ x: Int, _ y: Int) -> (x: Int, y: Int)) -> Plane? {
+        guard let result = Plane(width, height) else { return nil }
+        for y in 0..<height {
+            // A row's pixels lie in one row or in one column.
+            let start = place(0, y), next = width > 1 ? place(1, y) : start
+            let step = (next.x - start.x) + (next.y - start.y) * stride
+            var from = bytes + start.y * stride + start.x
+            let row = result.bytes + y * result.stride
+            for x in 0..<width {
+                row[x] = from.pointee
+                if x < width - 1 { from += step }
+            }
+        }
+        return result
+    }
+
+    /// The plane without what lies beyond this size.
+    func cut(_ width: Int, _ height: Int) -> Plane {
+        (self.width, self.height) = (min(width, self.width), min(height, self.height))
+        return self
+    }
+
+    /// The plane with its last column and row repeated, up to a size that is no smaller.
+    func extended(to width: Int, _ height: Int) -> Plane? {
+        guard width != self.width || height != self.height else { return self }
+        guard let result = Plane(width, height) else { return nil }
+        for y in 0..<height {
+            let row = result.bytes + y * result.stride
+            memcpy(row, bytes + min(y, self.height - 1) * stride, self.width)
+            memset(row + self.width, Int32(row[self.width - 1]), width - self.width)
+        }
+        return result
+    }
+}

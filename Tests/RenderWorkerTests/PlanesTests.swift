@@ -1,0 +1,152 @@
+import CTurboJPEG
+import CVips
+import Testing
+import WorkerProtocol
+
+/// A JPEG whose planes stay planes from decoder to encoder, beside libvips' plain way: a chain that names a kernel has
+/// every pixel pass through it.
+struct PlanesTests {
+    /// A way to share colours among pixels, by TurboJPEG's name.
+    enum Sampling: CaseIterable {
+        case all, halfAcross, quarter, halfDown, quarterAcross
+
+        fileprivate var number: TJSAMP {
+            switch self {
+            case .all: TJSAMP_444
+            case .halfAcross: TJSAMP_422
+            case .quarter: TJSAMP_420
+            case .halfDown: TJSAMP_440
+            case .quarterAcross: TJSAMP_411
+            }
+        }
+    }
+
+    private func jpeg(_ pixels: Pixels, _ sampling: Sampling = .quarter) throws -> TemporaryFile {
+        let encoder = try #require(tjInitCompress())
+        defer { tjDestroy(encoder) }
+        var (bytes, length) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
+        defer { tjFree(bytes) }
+        let status = tjCompress2(
+            encoder, pixels.samples.map { UInt8($0) }, Int32(pixels.width), 0, Int32(pixels.height),
+            Int32(TJPF_RGB.rawValue), &bytes, &length, Int32(sampling.number.rawValue), 98, TJFLAG_ACCURATEDCT)
+        try #require(status == 0)
+        return try TemporaryFile(Array(UnsafeBufferPointer(start: bytes, count: Int(length))))
+    }
+
+    /// The results of the two ways. Neither encoder loses much.
+    private func results(_ worker: WorkerProcess, _ source: TemporaryFile, _ size: String) throws -> (Pixels, Pixels) {
+        let (planes, plain) = ("resize \(size) | save quality=100", "resize \(size) kernel=lanczos3 | save quality=100")
+        #expect(try worker.open(source, planes).decoderPaths[0].hasPrefix("jpeg, planes, "), "\(size)")
+        return try (Pixels(worker.render(source, planes)), Pixels(worker.render(source, plain)))
+    }
+
+    @Test(
+        "Planes are as like to the picture as the plain way, however the file shares its colours",
+        arguments: Sampling.allCases)
+    func likeness(sampling: Sampling) throws {
+        let worker = try WorkerProcess()
+        for (width, height) in [(1200, 800), (1201, 803)] {
+            let source = try jpeg(.colourful(width, height), sampling)
+            for size in [
+                "scale=0.5", "scale=0.25", "width=300", "width=160 height=90 fit=cover", "scale=0.37", "scale=1.2",
+            ] {
+                let (planes, plain) = try results(worker, source, size)
+                #expect(planes.likeness(plain) >= 38, "\(width) × \(height), \(size): \(planes.likeness(plain))")
+                #expect(
+                    planes.luma.likeness(plain.luma) >= 40,
+                    "\(width) × \(height), \(size): \(planes.luma.likeness(plain.luma))")
+            }
+        }
+    }
+
+    @Test("Colours stay where their luma is: an edge of colours is at the same place", arguments: Sampling.allCases)
+    func place(sampling: Sampling) throws {
+        let worker = try WorkerProcess()
+        // Four bands of colours, whose edges lie at odd places.
+        let source = try jpeg(
+            Pixels(1003, 701) { x, y in (x < 501) != (y < 351) ? [190, 60, 60] : [70, 200, 220] }, sampling)
+        for size in ["scale=0.5", "scale=0.25", "width=333", "width=301 height=201 fit=cover"] {
+            let (planes, plain) = try results(worker, source, size)
+            let (width, height) = (plain.width, plain.height)
+            let across = [planes, plain].map { $0.shift(inRow: height / 4) }
+            let down = [planes.turned, plain.turned].map { $0.shift(inRow: width / 4) }
+            #expect(abs(across[0] - across[1]) < 0.1, "\(size): \(across)")
+            #expect(abs(down[0] - down[1]) < 0.1, "\(size): \(down)")
+        }
+    }
+
+    @Test("Every orientation becomes upright, with its colours in their place", arguments: 1...8)
+    func upright(orientation: Int) throws {
+        let worker = try WorkerProcess()
+        for (width, height) in [(400, 240), (403, 241)] {
+            let source = try Pixels.colourful(width, height).file(.jpeg) {
+                $0.set("orientation", orientation)
+                return $0
+            }
+            for size in ["scale=0.5", "width=111", "width=99 height=77 fit=cover"] {
+                let (planes, plain) = try results(worker, source, size)
+                #expect(planes.likeness(plain) >= 36, "\(width) × \(height), \(size): \(planes.likeness(plain))")
+                let less = try Pixels(worker.render(source, "resize \(size)"))
+                #expect(less.likeness(plain) >= 34, "\(width) × \(height), \(size): \(less.likeness(plain))")
+            }
+        }
+    }
+
+    @Test("Tiny pictures are made, down to one pixel, and up from it")
+    func tiny() throws {
+        let worker = try WorkerProcess()
+        for (width, height) in [(1, 1), (2, 1), (1, 3), (7, 5), (17, 1)] {
+            for sampling in Sampling.allCases {
+                let source = try jpeg(Pixels(width, height) { _, _ in [200, 100, 50] }, sampling)
+                for size in ["scale=0.5", "scale=3", "width=5 height=7 fit=exact"] {
+                    let (planes, plain) = try results(worker, source, size)
+                    #expect(planes.likeness(plain) > 35, "\(width) × \(height), \(sampling), \(size)")
+                }
+            }
+        }
+    }
+
+    @Test("Three results come from one decoding, and are what each is alone")
+    func several() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(1600, 1200).file(.jpeg)
+        let chains = ["resize width=800", "resize width=400", "resize width=150"]
+        let paths = try worker.open(source, chains[0], chains[1], chains[2]).decoderPaths
+        #expect(
+            paths
+                == [(800, 600), (400, 300), (150, 112)].map {
+                    "jpeg, planes, 1/2, once for 3 outputs (resize makes \($0) × \($1))"
+                })
+        for (chain, together) in zip(chains, try worker.render(source, chains)) {
+            let alone = try Pixels(worker.render(source, chain))
+            #expect(try Pixels(together).likeness(alone) > 36, "\(chain)")
+        }
+    }
+
+    @Test("Other formats, filters of colours, and a kernel that is named take the ways that they took")
+    func others() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(400, 300).file(.jpeg)
+        for chain in [
+            "resize scale=0.5 | save format=webp", "resize scale=0.5 | chrome", "resize scale=0.5 kernel=cubic",
+        ] {
+            #expect(try !worker.open(source, chain).decoderPaths[0].contains("planes"), "\(chain)")
+        }
+    }
+}
+
+extension Pixels {
+    fileprivate var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
+    fileprivate var turned: Pixels { Pixels(height, width) { self[$1, $0] } }
+
+    /// The distance from a row's edge of luma to its edge of colours.
+    fileprivate func shift(inRow y: Int) -> Double {
+        let row = (0..<width).map { self[$0, y] }
+        func edge(_ value: ([Int]) -> Int) -> Double {
+            let values = row.map { Double(value($0)) }
+            let (first, last) = (values[4], values[width - 5])
+            return values.map { ($0 - last) / (first - last) }.reduce(0, +)
+        }
+        return edge { $0[0] - $0[2] } - edge { $0[0] * 299 + $0[1] * 587 + $0[2] * 114 }
+    }
+}
