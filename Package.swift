@@ -41,8 +41,11 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// The toolchain's own linker is the same everywhere. That of Debian 13 leaves the tables of Swift's programs writable.
+let linked: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
+
 func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linked)
 }
 
 func tests(

@@ -1,6 +1,5 @@
 import Foundation
 import PipelineControl
-import SystemCalls
 import Testing
 
 @Suite("Bad pictures")
@@ -131,10 +130,10 @@ struct BadPictureTests {
             try await daemon.start(under: ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", hide, "sh"])
             try daemon.drop(avif, as: "read.avif")
             try daemon.drop(as: "made.png", inbox: "inbox/small")
+            try await daemon.waitForAll()
             for (name, package) in [
                 ("noir/read.avif", "libheif-plugin-dav1d"), ("small/made.png", "libheif-plugin-aomenc"),
             ] {
-                try await daemon.job(FileSystem.name(of: name), becomes: "failed")
                 let note = try daemon.text("failed/\(name).error.txt")
                 #expect(note.contains("is missing on this machine") && note.contains(package), "\(note)")
             }
