@@ -24,14 +24,20 @@ root=$work/root
 # shellcheck source=packaging/mirrors.sh
 . "$scripts/mirrors.sh"
 also=(ca-certificates fonts-dejavu-core systemd-standalone-sysusers)
-without=()
+options=()
 for path in share/doc share/info share/locale share/lintian share/man 'lib/*/gconv'; do
-    without+=("--dpkgopt=path-exclude=/usr/$path/*")
+    options+=("--dpkgopt=path-exclude=/usr/$path/*")
 done
 for path in 'share/doc/*/copyright' 'lib/*/gconv/gconv-modules*' 'lib/*/gconv/UTF-*' 'lib/*/gconv/ISO8859-1.so'; do
-    without+=("--dpkgopt=path-include=/usr/$path")
+    options+=("--dpkgopt=path-include=/usr/$path")
 done
-mmdebstrap --quiet --mode=root --variant=essential "${without[@]}" \
+# A machine that has its packages through a proxy has the image's so, too.
+proxy=
+eval "$(apt-config shell proxy Acquire::http::Proxy)"
+[ -z "$proxy" ] || options+=("--aptopt=Acquire::http::Proxy \"$proxy\"")
+# Its mounts end with it, also when it fails.
+unshare --mount --propagation private \
+    mmdebstrap --quiet --mode=root --variant=essential "${options[@]}" \
     --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount \
     --include="$(IFS=,; echo "${also[*]}")" --include="$package" "$release" "$root" \
     "deb $mirror $release main" "deb $mirror $release-updates main" "deb $security $release-security main"
@@ -67,7 +73,7 @@ fi
 # Scanners of images read what is installed; nobody installs more.
 find "$root/var/lib/dpkg" -mindepth 1 -maxdepth 1 ! -name status -exec rm -rf {} +
 rm -rf "$root"/var/lib/apt "$root"/var/cache/* "$root"/var/log/* "$root"/var/lib/systemd "$root"/etc/systemd "$root/lib/systemd/system" \
-    "$root"/usr/share/{bash-completion,fish,zsh,mime,X11,applications} "$root"/etc/machine-id "$root"/etc/hostname "$root"/etc/resolv.conf
+    "$root"/usr/share/{bash-completion,fish,zsh,mime,X11,applications} "$root"/etc/{apt,dpkg,machine-id} "$root"/etc/hostname "$root"/etc/resolv.conf
 # The first ordinary user of most machines, so that folders of theirs fit.
 sed -i 's/^\(pipelined:x\):[0-9]*:[0-9]*:/\1:1000:1000:/' "$root/etc/passwd"
 sed -i 's/^\(pipelined:x\):[0-9]*:/\1:1000:/' "$root/etc/group"
