@@ -123,6 +123,25 @@ struct PlanesTests {
         }
     }
 
+    @Test("A profile goes with the result if it is sRGB's, and one for no device does not")
+    func profile() throws {
+        let worker = try WorkerProcess()
+        var link = TableProfile.turnedColours
+        link.kind = "link"
+        let linked = try Pixels.colourful(400, 300).file(.jpeg) {
+            $0.set("icc-profile-data", link.bytes)
+            return $0
+        }
+        let plain = try Pixels.colourful(400, 300).file(.jpeg) {
+            try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
+        for (source, isKept) in [(linked, false), (plain, true)] {
+            #expect(try worker.open(source, "resize scale=0.5").decoderPaths[0].hasPrefix("jpeg, planes, "))
+            let result = try VipsPicture(worker.render(source, "resize scale=0.5"))
+            #expect(result.has("icc-profile-data") == isKept)
+        }
+    }
+
     @Test("Other formats, filters of colours, and a kernel that is named take the ways that they took")
     func others() throws {
         let worker = try WorkerProcess()

@@ -47,7 +47,8 @@ struct SaveStage {
         try ResultSize(width: width, height: height).check(format)
         let blank = try Picture.made { cvips_black($0, Int32(width), Int32(height), 3) }
         let described = try Metadata.copy(from: file, to: blank.interpreted(VIPS_INTERPRETATION_sRGB))
-        described.copyField(ICCProfile.field, from: file)
+        // A profile that is of no use goes with no result.
+        if file.profile != nil { described.copyField(ICCProfile.field, from: file) }
         let final = try metadata.apply(to: described, for: format)
         guard let jpeg = JPEGPlanes.encode(planes, quality: quality) else {
             throw WorkerFailure(encoding: VipsError(lines: ["\(width) × \(height) planes can't be encoded"]))
