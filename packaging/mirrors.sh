@@ -1,11 +1,12 @@
 # Where this machine has its packages from, by what their lists call themselves: sets mirror and security. Read by others.
 # shellcheck shell=bash disable=SC2034 # Those that read this use them.
-mirror_of() { # LABEL ELSE
-    local found=
-    if command -v apt-get >/dev/null; then
-        found=$(apt-get indextargets --format "\$(LABEL)|\$(REPO_URI)" 'Created-By: Packages' 2>/dev/null | sed -n "s/^$1|//p" | head -n 1)
-    fi
-    echo "${found:-$2}"
+mirror_of() { # LABEL
+    ! command -v apt-get >/dev/null \
+        || apt-get indextargets --format "\$(LABEL)|\$(REPO_URI)" 'Created-By: Packages' 2>/dev/null | sed -n "s/^$1|//p" | sed -n 1p
 }
-mirror=$(mirror_of Debian http://deb.debian.org/debian/)
-security=$(mirror_of Debian-Security http://deb.debian.org/debian-security/)
+mirror=${DEBIAN_MIRROR:-$(mirror_of Debian)}
+security=${DEBIAN_SECURITY:-$(mirror_of Debian-Security)}
+if [ -z "$mirror" ] || [ -z "$security" ]; then
+    echo "apt-get knows no mirror of Debian and of its security updates here: apt-get update may help; or set DEBIAN_MIRROR and DEBIAN_SECURITY" >&2
+    exit 125
+fi
