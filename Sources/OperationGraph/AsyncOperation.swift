@@ -111,7 +111,11 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         box.withLock { $0.phase = .started }
         didChangeValue(for: \.isExecuting)
         // Foundation also starts dependents of failed or cancelled operations.
-        guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else { return finish(.cancelled) }
+        guard !isCancelled, !isInVain, change(to: .ready, from: [.pending]) else {
+            // `cancel` has told Foundation, and may not have come to the state yet: the first of the two says it.
+            _ = withdraw()
+            return finish(.cancelled)
+        }
         if let queue { queue.enter(self) } else { begin() }
     }
 

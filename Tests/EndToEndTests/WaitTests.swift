@@ -99,10 +99,14 @@ struct WaitTests {
             try daemon.drop(as: "one.png")
             let id = try await daemon.job("one.png", becomes: "done")
             let client = try daemon.client()
-            var told: [String?] = []
+            var (told, isCleared): ([String?], Bool) = ([], false)
             try client.stream(Call.Wait(ids: [id])) { reply in
                 if reply.jobs.isEmpty { told.append(reply.waitsFor) }
-                if reply.waitsFor != nil { try FileManager.default.removeItem(atPath: daemon.path("archive/noir")) }
+                // The file in the way goes once: afterwards the original's folder has its name.
+                if reply.waitsFor != nil, !isCleared {
+                    try FileManager.default.removeItem(atPath: daemon.path("archive/noir"))
+                    isCleared = true
+                }
                 return true
             }
             #expect(

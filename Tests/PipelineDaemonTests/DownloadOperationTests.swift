@@ -53,7 +53,7 @@ struct DownloadOperationTests {
             }
         }
 
-        var leftovers: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] }
+        var leftovers: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
         /// The fetch workers that this process has.
         static func workers() throws -> [Int32] {
