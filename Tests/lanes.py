@@ -78,14 +78,23 @@ class Suite:
                             stdout=output, stderr=output)
                 return self.end()
 
+    def records(self):
+        for line in self.events.read_text(encoding="utf-8").splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                pass  # The run ended in the middle of a line.
+
+    def skipped(self):
+        """Returns the tests that were skipped, each with the reason."""
+        payloads = (record["payload"] for record in self.records())
+        return [
+            message["text"] for payload in payloads if payload.get("kind") == "testSkipped" for message in payload["messages"]]
+
     def read(self):
         """Returns what failed, as lines for the end of a long log, where a reader looks first."""
         names, issues, running = {}, {}, {}
-        for line in self.events.read_text(encoding="utf-8").splitlines():
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue  # The run ended in the middle of a line.
+        for record in self.records():
             payload = record["payload"]
             test = payload.get("testID", payload.get("id"))
             if record["kind"] == "test":
@@ -181,10 +190,14 @@ def main():
         print(f"\n{suite.name}: what it said is in {suite.output}")
         last = suite.output.read_text(errors="replace")[-2000:]
         print("\n".join(suite.read()) or f"it ended before its tests did; its last words:\n{last}")
+    skipped = [line for suite in over for line in suite.skipped()]
+    for line in skipped:
+        print(f"SKIPPED: {line}")
     tests = sum(len(suite.tests) for suite in over)
+    all_passed = "all passed" if not skipped else f"all passed but {len(skipped)} that were skipped"
     print(
         f"\n{tests} tests in {len(over)} suites in {time.monotonic() - began:.0f} s, with {usage.ru_utime + usage.ru_stime:.0f} s of the "
-        f"processors: {f'{len(failed)} suites FAILED' if failed else 'all passed'}")
+        f"processors: {f'{len(failed)} suites FAILED' if failed else all_passed}")
     sys.exit(1 if failed else 0)
 
 

@@ -98,12 +98,7 @@ struct DecoderPathTests {
     @Test("A profile for no device, which is thrown away, keeps nobody from the luma")
     func deviceLink() throws {
         let worker = try WorkerProcess()
-        var link = TableProfile.turnedColours
-        link.kind = "link"
-        let source = try Pixels.colourful(400, 300).file(.jpeg) {
-            $0.set("icc-profile-data", link.bytes)
-            return $0
-        }
+        let source = try TableProfile.linkedPicture()
         #expect(try VipsPicture(source).has("icc-profile-data"))
         let path = try worker.open(source, "resize scale=0.5 | noir").decoderPaths[0]
         #expect(path == "jpeg, greyscale, 1/2 (noir needs luma only)")

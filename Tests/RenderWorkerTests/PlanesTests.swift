@@ -126,12 +126,7 @@ struct PlanesTests {
     @Test("A profile goes with the result if it is sRGB's, and one for no device does not")
     func profile() throws {
         let worker = try WorkerProcess()
-        var link = TableProfile.turnedColours
-        link.kind = "link"
-        let linked = try Pixels.colourful(400, 300).file(.jpeg) {
-            $0.set("icc-profile-data", link.bytes)
-            return $0
-        }
+        let linked = try TableProfile.linkedPicture()
         let plain = try Pixels.colourful(400, 300).file(.jpeg) {
             try $0.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) }
         }

@@ -26,10 +26,7 @@ END
 pipelined --root "$root" 2>"$root/log" &
 daemon=$!
 trap 'kill $daemon 2>/dev/null || true; wait; cat "$root/log"; rm -rf "$root"' EXIT
-until pipectl --root "$root" status >/dev/null 2>&1; do
-    kill -0 $daemon
-    sleep 0.1
-done
+grep -q 'is ready' < <(tail -n +1 --pid=$daemon -f "$root/log")
 cp "$here/docs/pictures/before.webp" "$root/inbox/all/"
 pipectl --root "$root" wait --all
 begins() { # FILE BYTES OFFSET LENGTH

@@ -46,7 +46,7 @@ final class Revivals {
         retries.queueEarly(early) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
                 reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
-                    // What comes after a job that is not brought back has to fail again.
+                    // Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
             }

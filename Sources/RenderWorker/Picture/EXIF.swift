@@ -66,11 +66,7 @@ struct EXIF {
     /// Reads the block that formats other than TIFF hold.
     init?(block: [UInt8]) {
         let tiff = block.starts(with: Self.prefix) ? block.dropFirst(Self.prefix.count) : block[...]
-        self.init(
-            TIFFDirectory { offset, count in
-                guard offset >= 0, count >= 0, count <= tiff.count, offset <= tiff.count - count else { return nil }
-                return Array(tiff.dropFirst(offset).prefix(count))
-            })
+        self.init(TIFFDirectory(in: tiff))
     }
 
     /// Artist and Copyright alone. Nil when both are missing.

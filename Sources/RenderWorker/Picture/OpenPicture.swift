@@ -48,11 +48,11 @@ struct OpenPicture {
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
         }
         let profile = picture.blob(ICCProfile.field).flatMap(ICCProfile.init)
-        let luma = try source.luma(picture)
+        let (luma, planes) = try source.planes(picture)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: luma,
-            planes: luma == .stored ? source.sharedColours : nil, shrinks: source.shrinks)
+            planes: planes, shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
             picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
@@ -280,13 +280,14 @@ struct OpenPicture {
 }
 
 extension SourceFile {
-    /// The way to the picture's luma.
-    fileprivate func luma(_ picture: Picture) throws -> SourceFacts.Luma {
+    /// The way to the picture's luma, and the way in which its planes share colours, if these are sRGB's.
+    fileprivate func planes(_ picture: Picture) throws -> (luma: SourceFacts.Luma, shared: Planes.Subsampling?) {
         if let profile = picture.profile, !profile.isSRGB {
-            return .none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first")
+            return (.none("its profile\(profile.name.map { ", \($0)," } ?? "") comes first"), nil)
         }
-        guard picture.hasPlainColours else { return .none("its colours have to be made plain first") }
-        return try storesLuma ? .stored : .made
+        guard picture.hasPlainColours else { return (.none("its colours have to be made plain first"), nil) }
+        let stored = try storedPlanes
+        return (stored.luma ? .stored : .made, stored.colours)
     }
 }
 

@@ -41,12 +41,9 @@ extension EXIF {
     fileprivate static func setSize(_ width: Int, _ height: Int, in marker: inout [UInt8]) {
         let start = 4 + prefix.count
         guard marker.count > start, marker[4...].starts(with: prefix) else { return }
-        let tiff = Array(marker[start...])
-        let directory = TIFFDirectory { offset, count in
-            guard offset >= 0, count >= 0, count <= tiff.count, offset <= tiff.count - count else { return nil }
-            return Array(tiff[offset..<offset + count])
-        }
-        guard let directory, let photo = directory.numbers(photoTag).first.flatMap(directory.directory) else { return }
+        guard let directory = TIFFDirectory(in: marker[start...]),
+            let photo = directory.numbers(photoTag).first.flatMap(directory.directory)
+        else { return }
         for (tag, size) in [(0xa002, width), (0xa003, height)] {
             guard let entry = photo.entries[tag], entry.isInline, entry.count == 1, [3, 4].contains(entry.type) else {
                 continue

@@ -5,13 +5,6 @@ import Glibc
 /// Reads a JPEG as the planes that it stores, at a fraction of its size, and writes planes as a JPEG: no conversion of
 /// colours either way.
 enum JPEGPlanes {
-    /// The way in which the file shares its colours. Nil when it stores no luma, or shares them in an unusual way.
-    static func subsampling(_ start: [UInt8]) -> Planes.Subsampling? {
-        guard let decoder = tjInitDecompress() else { return nil }
-        defer { tjDestroy(decoder) }
-        return JPEGHeader(decoder, start).flatMap(\.sharedColours)
-    }
-
     /// Nil when the file is not whole, or anything else is odd: then libvips decodes it.
     static func decode(_ bytes: [UInt8], shrink: Int) -> Planes? {
         guard let decoder = tjInitDecompress() else { return nil }
@@ -55,33 +48,5 @@ enum JPEGPlanes {
         }
         guard status == 0, let result else { return nil }
         return Array(UnsafeBufferPointer(start: result, count: Int(length)))
-    }
-}
-
-/// A JPEG's header, as TurboJPEG reads it.
-struct JPEGHeader {
-    // TurboJPEG can return success with these unset.
-    private(set) var width: Int32 = 0
-    private(set) var height: Int32 = 0
-    private(set) var space: Int32 = -1
-    private var subsampling: Int32 = -1
-
-    init?(_ decoder: tjhandle, _ bytes: [UInt8]) {
-        let status = tjDecompressHeader3(
-            decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &space)
-        guard status == 0, width > 0, height > 0 else { return nil }
-    }
-
-    /// The file stores luma and two differences of colours.
-    fileprivate var sharedColours: Planes.Subsampling? {
-        guard space == Int32(TJCS_YCbCr.rawValue) else { return nil }
-        return switch UInt32(bitPattern: subsampling) {
-        case TJSAMP_444.rawValue: Planes.Subsampling(across: 1, down: 1)
-        case TJSAMP_422.rawValue: Planes.Subsampling(across: 2, down: 1)
-        case TJSAMP_420.rawValue: Planes.Subsampling(across: 2, down: 2)
-        case TJSAMP_440.rawValue: Planes.Subsampling(across: 1, down: 2)
-        case TJSAMP_411.rawValue: Planes.Subsampling(across: 4, down: 1)
-        default: nil
-        }
     }
 }

@@ -2,7 +2,7 @@
 /// luma that share them, in the middle.
 struct Planes {
     let luma: Plane
-    /// Blue and red, or none of a grey picture.
+    /// Blue and red.
     let colours: [Plane]
     /// The pixels of luma, across and down, that share a difference of colours.
     let shared: Subsampling
@@ -29,15 +29,12 @@ struct Planes {
     /// The picture at the target's size, cut out of its middle, upright, and with colours shared in another way. Nil
     /// when there is no memory for it.
     func made(_ target: ResizeStage.Target, _ shared: Subsampling, orientation: Int) -> Planes? {
-        // A decoder that shrinks rounds up, to a last column or row that holds less than a pixel. Scaling all others by
-        // a hair to make room for it would blur them; where it is a small part of the picture, it is cut off instead.
-        func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
-        let isOfSize = isEdge(luma.width, target.width) && isEdge(luma.height, target.height)
+        let isOfSize = target.isReached(by: luma.width, luma.height)
         let x = isOfSize ? 1 : width / Double(target.width)
         let y = isOfSize ? 1 : height / Double(target.height)
         let (cutWidth, cutHeight) = (min(target.cropWidth, target.width), min(target.cropHeight, target.height))
         let (left, top) = ((target.width - cutWidth) / 2, (target.height - cutHeight) / 2)
-        let turn = Turn(orientation, cutWidth, cutHeight)
+        let turn = Turn(orientation)
         // Colours are shared as the upright picture wants it.
         let stored = turn.isTurned ? Subsampling(across: shared.down, down: shared.across) : shared
 
@@ -71,7 +68,7 @@ struct Planes {
         let mirrorsX: Bool
         let mirrorsY: Bool
 
-        init(_ orientation: Int, _ width: Int, _ height: Int) {
+        init(_ orientation: Int) {
             isTurned = orientation >= 5
             mirrorsX = [2, 3, 7, 8].contains(orientation)
             mirrorsY = [3, 4, 6, 7].contains(orientation)

@@ -3,24 +3,27 @@ extension SourceFile {
     /// the second.
     private static let headerLengths = [1 << 16, 1 << 20]
 
-    /// Whether its luma can be decoded without its colours.
-    var storesLuma: Bool {
-        get throws {
-            guard format == .jpeg || format == .webp else { return false }
-            for length in Self.headerLengths {
-                let start = try bytes(length)
-                if let known = format == .webp ? GreyWebP.isPossible(start) : GreyJPEG.isPossible(start) {
-                    return known
-                }
-            }
-            return false
-        }
+    /// The planes that can be decoded as the file stores them.
+    struct StoredPlanes {
+        /// Luma can be decoded without the colours.
+        var luma: Bool
+        /// The way in which colours are shared; nil when there are none, or they are not read as they are.
+        var colours: Planes.Subsampling?
     }
 
-    /// The way in which it shares the colours of its planes; nil when it has none, or they are not read as they are.
-    var sharedColours: Planes.Subsampling? {
-        guard format == .jpeg else { return nil }
-        return Self.headerLengths.lazy.compactMap { try? JPEGPlanes.subsampling(bytes($0)) }.first
+    var storedPlanes: StoredPlanes {
+        get throws {
+            guard format == .jpeg || format == .webp else { return StoredPlanes(luma: false) }
+            for length in Self.headerLengths {
+                let start = try bytes(length)
+                if format == .webp {
+                    if let luma = GreyWebP.isPossible(start) { return StoredPlanes(luma: luma) }
+                } else if let header = JPEGHeader(start) {
+                    return StoredPlanes(luma: header.storesLuma, colours: header.sharedColours)
+                }
+            }
+            return StoredPlanes(luma: false)
+        }
     }
 
     /// The stored luma, in memory; nil when anything about the file is odd.

@@ -41,6 +41,14 @@ struct TIFFDirectory {
         next = read(entries + form.entrySize * count, form.placeSize).map { form.number($0) } ?? 0
     }
 
+    /// The first directory of a TIFF in memory.
+    init?(in tiff: ArraySlice<UInt8>) {
+        self.init { offset, count in
+            guard offset >= 0, count >= 0, count <= tiff.count, offset <= tiff.count - count else { return nil }
+            return Array(tiff.dropFirst(offset).prefix(count))
+        }
+    }
+
     /// Another directory of the same file.
     func directory(at offset: Int) -> TIFFDirectory? { TIFFDirectory(at: offset, read) }
 

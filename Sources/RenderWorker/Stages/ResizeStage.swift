@@ -19,6 +19,14 @@ struct ResizeStage {
         var turned: Target { Target(width: height, height: width, cropWidth: cropHeight, cropHeight: cropWidth) }
         var isCropped: Bool { cropWidth != width || cropHeight != height }
 
+        /// Whether a picture of this size needs no scaling, but for a cut. A decoder that shrinks rounds up, to a last
+        /// column or row that holds less than a pixel. Scaling all others by a hair to make room for it would blur
+        /// them; where it is a small part of the picture, it is cut off instead.
+        func isReached(by width: Int, _ height: Int) -> Bool {
+            func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
+            return isEdge(width, self.width) && isEdge(height, self.height)
+        }
+
         /// Whether a picture of this size is so large that a second resize to the target does not show.
         func isServed(by width: Int, _ height: Int) -> Bool { width >= 2 * self.width && height >= 2 * self.height }
     }
@@ -86,13 +94,8 @@ struct ResizeStage {
         return try result.then { cvips_crop($0, $1, Int32(left), Int32(top), Int32(width), Int32(height)) }
     }
 
-    /// A decoder that shrinks rounds up, to a last column or row that holds less than a pixel. Scaling all others by a
-    /// hair to make room for it would blur them; where it is a small part of the picture, it is cut off instead.
     private func withoutRoundedUpEdge(_ picture: Picture, _ target: Target) throws -> Picture {
-        func isEdge(_ size: Int, _ wanted: Int) -> Bool { size == wanted || (size == wanted + 1 && wanted >= 100) }
-        guard mayShrinkWhileDecoding, isEdge(picture.width, target.width), isEdge(picture.height, target.height) else {
-            return picture
-        }
+        guard mayShrinkWhileDecoding, target.isReached(by: picture.width, picture.height) else { return picture }
         return try picture.then { cvips_crop($0, $1, 0, 0, Int32(target.width), Int32(target.height)) }
     }
 

@@ -13,6 +13,16 @@ struct TableProfile: Sendable {
     static let turnedColours = TableProfile("RGB ", 3, points: 17) { [$0[1], $0[2], $0[0]] }
     static let inks = TableProfile("CMYK", 4, points: 9) { inks in (0..<3).map { (1 - inks[$0]) * (1 - inks[3]) } }
 
+    /// A JPEG whose profile leads from one device to another, and is of no use to anybody else.
+    static func linkedPicture() throws -> TemporaryFile {
+        var link = turnedColours
+        link.kind = "link"
+        return try Pixels.colourful(400, 300).file(.jpeg) {
+            $0.set("icc-profile-data", link.bytes)
+            return $0
+        }
+    }
+
     /// `colour` turns the device's numbers into sRGB from 0 to 1.
     private init(_ space: String, _ channels: Int, points: Int, colour: ([Double]) -> [Double]) {
         self.space = space

@@ -1,0 +1,40 @@
+import CTurboJPEG
+
+/// A JPEG's header, as TurboJPEG reads it.
+struct JPEGHeader {
+    // TurboJPEG can return success with these unset.
+    private(set) var width: Int32 = 0
+    private(set) var height: Int32 = 0
+    private var space: Int32 = -1
+    private var subsampling: Int32 = -1
+
+    /// Nil when the header goes on behind these bytes, or is none.
+    init?(_ start: [UInt8]) {
+        guard let decoder = tjInitDecompress() else { return nil }
+        defer { tjDestroy(decoder) }
+        self.init(decoder, start)
+    }
+
+    init?(_ decoder: tjhandle, _ bytes: [UInt8]) {
+        let status = tjDecompressHeader3(
+            decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &space)
+        guard status == 0, width > 0, height > 0 else { return nil }
+    }
+
+    /// The file is stored as luma with or without colours: CMYK and RGB files have no luma.
+    var storesLuma: Bool { space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue) }
+
+    /// The way in which the file shares two differences of colours. Nil when it has none, or shares them in an unusual
+    /// way.
+    var sharedColours: Planes.Subsampling? {
+        guard space == Int32(TJCS_YCbCr.rawValue) else { return nil }
+        return switch UInt32(bitPattern: subsampling) {
+        case TJSAMP_444.rawValue: Planes.Subsampling(across: 1, down: 1)
+        case TJSAMP_422.rawValue: Planes.Subsampling(across: 2, down: 1)
+        case TJSAMP_420.rawValue: Planes.Subsampling(across: 2, down: 2)
+        case TJSAMP_440.rawValue: Planes.Subsampling(across: 1, down: 2)
+        case TJSAMP_411.rawValue: Planes.Subsampling(across: 4, down: 1)
+        default: nil
+        }
+    }
+}
