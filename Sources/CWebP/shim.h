@@ -1,3 +1,4 @@
-/* libwebp's decoder, and its container. */
+/* libwebp's decoder and encoder, and its container. */
 #include <webp/decode.h>
+#include <webp/encode.h>
 #include <webp/mux.h>

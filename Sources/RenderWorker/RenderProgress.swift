@@ -53,11 +53,14 @@ final class RenderProgress: Sendable {
         return try body()
     }
 
-    /// So many evaluations are over that libvips knows nothing of.
-    func passed(_ evaluations: Double) {
-        reached(evaluations, after: .zero)
-        state.withLock { $0.over += evaluations }
+    /// So much work is over that libvips knows nothing of.
+    func passed(_ work: Double) {
+        reached(work)
+        state.withLock { $0.over += work }
     }
+
+    /// So much of the present work is done.
+    func reached(_ work: Double) { reached(work, after: .zero) }
 
     private static func reached(_ fraction: Double, _ progress: VipsProgress, _ this: UnsafeMutableRawPointer?) {
         guard let this else { return }

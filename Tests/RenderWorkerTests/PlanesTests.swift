@@ -113,10 +113,11 @@ struct PlanesTests {
         let chains = ["resize width=800", "resize width=400", "resize width=150"]
         let paths = try worker.open(source, chains[0], chains[1], chains[2]).decoderPaths
         #expect(
-            paths
-                == [(800, 600), (400, 300), (150, 112)].map {
-                    "jpeg, planes, 1/2, once for 3 outputs (resize makes \($0) × \($1))"
-                })
+            paths == [
+                "jpeg, planes, 1/2, once for 3 outputs (resize makes 800 × 600)",
+                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 400 × 300)",
+                "jpeg, planes, 1/2, once for 3 outputs, lanczos3 by zimg (resize makes 150 × 112)",
+            ])
         for (chain, together) in zip(chains, try worker.render(source, chains)) {
             let alone = try Pixels(worker.render(source, chain))
             #expect(try Pixels(together).likeness(alone) > 36, "\(chain)")
@@ -142,7 +143,7 @@ struct PlanesTests {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(400, 300).file(.jpeg)
         for chain in [
-            "resize scale=0.5 | save format=webp", "resize scale=0.5 | chrome", "resize scale=0.5 kernel=cubic",
+            "resize scale=0.5 | save format=png", "resize scale=0.5 | chrome", "resize scale=0.5 kernel=cubic",
         ] {
             #expect(try !worker.open(source, chain).decoderPaths[0].contains("planes"), "\(chain)")
         }

@@ -10,11 +10,7 @@ struct FilterTable {
     func apply(to picture: Picture, _ cancellation: Cancellation) throws -> Picture {
         let isOfLuma = stages.first?.filter.description.traits.contains(.lumaOnly) ?? false
         let colours = try (isOfLuma ? picture.luma() : picture).withoutAlpha()
-        var table = try Picture.everyValue(like: colours)
-        for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
-        try cancellation.check()
-        // The table is made now, and not while the picture flows: a failure here is the filters' own.
-        table = try table.inMemory()
+        let table = try table(for: colours, cancellation)
         guard !(picture.hasAlpha && table.hasAlpha) else {
             throw WorkerFailure(
                 stage: stages.map(\.stage.name).joined(separator: " + "),
@@ -23,6 +19,23 @@ struct FilterTable {
         }
         let result = try colours.then { cvips_maplut($0, $1, table.image) }.interpreted(table.interpretation)
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
+    }
+
+    /// The result for each value of a picture like this grey one of 8 bit. Nil when it is not such a picture, too.
+    func values(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
+        let table = try table(for: grey, cancellation)
+        guard table.bands == 1, table.format == VIPS_FORMAT_UCHAR, table.width == 256,
+            let pixels = table.image.pointee.data
+        else { return nil }
+        return withExtendedLifetime(table) { Array(UnsafeBufferPointer(start: pixels, count: 256)) }
+    }
+
+    private func table(for colours: Picture, _ cancellation: Cancellation) throws -> Picture {
+        var table = try Picture.everyValue(like: colours)
+        for (stage, filter) in stages { table = try filter.apply(stage, to: table) }
+        try cancellation.check()
+        // The table is made now, and not while the picture flows: a failure here is the filters' own.
+        return try table.inMemory()
     }
 }
 

@@ -17,7 +17,7 @@ struct MemoryEstimate {
     /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
-        if path.colours == .planes { return inPlanes(decoding, stages) }
+        if path.isOfPlanes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
             return streaming(path, stages, result) + turning(path, result) + holding(path, stages)
@@ -26,15 +26,34 @@ struct MemoryEstimate {
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
     }
 
-    /// The planes of the picture and of the results, and the largest one's file. A turned result is held twice.
+    /// The planes of the picture and of the results, and the largest one's encoding, or what follows in libvips. A turned
+    /// result is held twice.
     private func inPlanes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
+        let path = decoding.path
         let results = decoding.outputs.map { stages[$0] }.map { stages in
-            let pixels = Double(ResultSize(of: picture, stages).pixels)
-            let planes = pixels * (stages.last.map(SaveStage.init)?.sharedColours.samples ?? 3)
-            return (planes: planes, file: pixels, turned: picture.orientation > 1 ? planes : 0)
+            let result = ResultSize(of: picture, stages)
+            let save = stages.last.map(SaveStage.init)
+            let hasFilters = stages.contains { $0.name != ResizeStage.name && $0.name != SaveStage.name }
+            let isGrey = hasFilters || planes == nil
+            let planes = Int(Double(result.pixels) * (isGrey ? 1 : save?.sharedColours.samples ?? 3))
+            let target = stages.first.flatMap(ResizeStage.init).map {
+                $0.target(stored: picture.width, picture.height, isTurned: picture.orientation >= 5)
+            }
+            let isDecoded = target.map { path.reaches($0, of: picture.width, picture.height) } ?? true
+            let turned = picture.orientation > 1 ? planes : 0
+            let filtered = hasFilters ? result.pixels + streaming(path, stages, result) + holding(path, stages) : 0
+            let last = save?.storesPlanes == true ? encodingPlanes(save, result) : encoding(stages, result)
+            return (planes: isDecoded ? 0 : planes, own: turned + filtered + last)
         }
-        let held = results.map(\.planes).reduce(0, +) + (results.map { $0.file + $0.turned }.max() ?? 0)
-        return Int64(Self.worker + decoder(decoding.path)) + Int64(held)
+        let held = results.map(\.planes).reduce(0, +) + (results.map(\.own).max() ?? 0)
+        return Int64(Self.worker + decoder(path) + held)
+    }
+
+    /// libwebp copies planes that have another range, and holds what it has to write as numbers of two bytes.
+    private func encodingPlanes(_ save: SaveStage?, _ result: ResultSize) -> Int {
+        let isWebP = save?.format == "webp"
+        let copied = isWebP == (source.format == .webp) ? 0 : result.pixels * 3 / 2
+        return copied + (isWebP ? min(result.pixels * 12, source.size * 6) : min(result.pixels, source.size))
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
@@ -79,16 +98,14 @@ struct MemoryEstimate {
         let decoded = pixels / (path.shrink * path.shrink)
         switch source.format {
         case .jpeg:
-            switch path.colours {
-            case .storedLuma: return coefficients + source.size + decoded
-            case .planes: return coefficients + source.size + decoded * bytesPerPixel(of: path)
-            case .luma, .all: return coefficients
-            }
+            return coefficients + (path.isOfPlanes ? source.size + decoded * bytesPerPixel(of: path) : 0)
         case .png:
             return isProgressive ? pixels * bytesPerPixel : 0
         case .webp:
-            // libwebp holds luma at full size and colours at half; the luma's result comes on top.
-            if path.colours == .storedLuma { return source.size + pixels * 3 / 2 + decoded }
+            // libwebp makes luma at full size and colours at half; smaller planes come on top.
+            if path.isOfPlanes {
+                return source.size + pixels * 3 / 2 + (path.shrink > 1 ? decoded * bytesPerPixel(of: path) : 0)
+            }
             // A lossless picture is decoded at full size, then shrunk; alpha is always stored so.
             let whole = hasAlpha || source.isLosslessWebP ? 4 * pixels + 4 * decoded : 0
             let canvas = (picture.integer("n-pages") ?? 1) > 1 ? 4 * decoded : 0

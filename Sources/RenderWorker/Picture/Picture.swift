@@ -1,7 +1,7 @@
 import CVips
 
 /// A reference to one of libvips' lazy pictures.
-final class Picture {
+final class Picture: SizedPixels {
     let image: UnsafeMutablePointer<VipsImage>
 
     init(owning image: UnsafeMutablePointer<VipsImage>) {
@@ -27,6 +27,12 @@ final class Picture {
         var result: UnsafeMutablePointer<VipsImage>?
         guard operation(&result) == 0, let result else { throw VipsError.take() }
         return Picture(owning: result)
+    }
+
+    /// A black picture of 8 bit.
+    static func blank(_ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
+        try made { cvips_black($0, Int32(width), Int32(height), isGrey ? 1 : 3) }
+            .interpreted(isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 
     /// One band of 8 bit in memory, filled by `paint`, row after row; nil if that fails.

@@ -1,16 +1,25 @@
 import CTurboJPEG
-import CVips
-import Glibc
 
 /// Reads a JPEG as the planes that it stores, at a fraction of its size, and writes planes as a JPEG: no conversion of
 /// colours either way.
 enum JPEGPlanes {
     /// Nil when the file is not whole, or anything else is odd: then libvips decodes it.
-    static func decode(_ bytes: [UInt8], shrink: Int) -> Planes? {
+    static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         guard let decoder = tjInitDecompress() else { return nil }
         defer { tjDestroy(decoder) }
-        guard let header = JPEGHeader(decoder, bytes), let shared = header.sharedColours else { return nil }
+        guard let header = JPEGHeader(decoder, bytes) else { return nil }
         let width = (Int(header.width) + shrink - 1) / shrink, height = (Int(header.height) + shrink - 1) / shrink
+        let exactSize = (Double(header.width) / Double(shrink), Double(header.height) / Double(shrink))
+        let flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS
+        guard withColours else {
+            guard let luma = Plane(width, height) else { return nil }
+            let status = tjDecompress2(
+                decoder, bytes, UInt(bytes.count), luma.bytes, Int32(width), Int32(luma.stride), Int32(height),
+                Int32(TJPF_GRAY.rawValue), flags)
+            guard status == 0 else { return nil }
+            return Planes(luma: luma, colours: [], shared: .none, range: .full, exactSize: exactSize)
+        }
+        guard let shared = header.sharedColours else { return nil }
         // TurboJPEG fills whole groups of pixels that share a difference.
         let size = shared.size(width, height)
         guard let luma = Plane(size.width * shared.across, size.height * shared.down),
@@ -19,26 +28,25 @@ enum JPEGPlanes {
         var planes: [UnsafeMutablePointer<UInt8>?] = [luma.bytes, blue.bytes, red.bytes]
         var strides = [luma, blue, red].map { Int32($0.stride) }
         let status = tjDecompressToYUVPlanes(
-            decoder, bytes, UInt(bytes.count), &planes, Int32(width), &strides, Int32(height),
-            TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS)
+            decoder, bytes, UInt(bytes.count), &planes, Int32(width), &strides, Int32(height), flags)
         guard status == 0 else { return nil }
         return Planes(
-            luma: luma.cut(width, height), colours: [blue, red], shared: shared,
-            width: Double(header.width) / Double(shrink), height: Double(header.height) / Double(shrink))
+            luma: luma.cut(width, height), colours: [blue, red], shared: shared, range: .full, exactSize: exactSize)
     }
 
     /// A JPEG of the planes; nil when they can't be written. Colours are shared by two by two pixels, or not at all.
     static func encode(_ planes: Planes, quality: Int32) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
-        let (width, height) = (planes.luma.width, planes.luma.height)
+        let (width, height) = (planes.width, planes.height)
         let count = planes.shared.size(width, height)
-        guard let luma = planes.luma.extended(to: count.width * planes.shared.across, count.height * planes.shared.down)
+        guard let planes = planes.inRange(.full),
+            let luma = planes.luma.extended(to: count.width * planes.shared.across, count.height * planes.shared.down)
         else { return nil }
         let all = [luma] + planes.colours
         var pointers: [UnsafePointer<UInt8>?] = all.map { UnsafePointer($0.bytes) }
         let strides = all.map { Int32($0.stride) }
-        let kind = planes.shared == .none ? TJSAMP_444 : TJSAMP_420
+        let kind = planes.colours.isEmpty ? TJSAMP_GRAY : planes.shared == .none ? TJSAMP_444 : TJSAMP_420
         var (result, length) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
         defer { tjFree(result) }
         let status = withExtendedLifetime(all) {

@@ -24,6 +24,23 @@ final class Plane {
 
     deinit { free(bytes) }
 
+    /// The bytes of all rows, with what lies beyond their ends.
+    var count: Int { stride * height }
+
+    func fill(_ value: UInt8) { memset(bytes, Int32(value), count) }
+
+    /// Each sample as a table of 256 values has it.
+    func mapped(_ table: [UInt8]) -> Plane? {
+        guard let result = Plane(width, height) else { return nil }
+        table.withUnsafeBufferPointer { table in
+            for y in 0..<height {
+                let (from, to) = (bytes + y * stride, result.bytes + y * result.stride)
+                for x in 0..<width { to[x] = table[Int(from[x])] }
+            }
+        }
+        return result
+    }
+
     /// A part of a plane, in its own pixels, which may lie between them.
     struct Region: Equatable {
         var left: Double

@@ -1,14 +1,15 @@
-/// A picture as its luma and its two differences of colours, as JPEG stores it. Differences lie between the pixels of
-/// luma that share them, in the middle.
-struct Planes {
+/// A picture as its luma and its two differences of colours, as JPEG and WebP store it, or as its luma alone.
+/// Differences lie between the pixels of luma that share them, in the middle.
+struct Planes: SizedPixels {
     let luma: Plane
-    /// Blue and red.
+    /// Blue and red; none in a picture without colours.
     let colours: [Plane]
     /// The pixels of luma, across and down, that share a difference of colours.
     let shared: Subsampling
+    let range: SampleRange
     /// The picture's own size, which may end within the last pixel.
-    let width: Double
-    let height: Double
+    private let exactWidth: Double
+    private let exactHeight: Double
 
     struct Subsampling: Equatable {
         var across: Int
@@ -24,19 +25,36 @@ struct Planes {
 
         /// The samples of a pixel.
         var samples: Double { 1 + 2 / Double(across * down) }
+
+        fileprivate var turned: Subsampling { Subsampling(across: down, down: across) }
     }
 
-    /// The picture at the target's size, cut out of its middle, upright, and with colours shared in another way. Nil
-    /// when there is no memory for it.
-    func made(_ target: ResizeStage.Target, _ shared: Subsampling, orientation: Int) -> Planes? {
-        let isOfSize = target.isReached(by: luma.width, luma.height)
-        let x = isOfSize ? 1 : width / Double(target.width)
-        let y = isOfSize ? 1 : height / Double(target.height)
+    /// The exact size is that of the planes, unless it is known better.
+    init(
+        luma: Plane, colours: [Plane], shared: Subsampling, range: SampleRange,
+        exactSize: (width: Double, height: Double)? = nil
+    ) {
+        (self.luma, self.colours, self.shared, self.range) = (luma, colours, shared, range)
+        exactWidth = exactSize?.width ?? Double(luma.width)
+        exactHeight = exactSize?.height ?? Double(luma.height)
+    }
+
+    var width: Int { luma.width }
+    var height: Int { luma.height }
+
+    var withoutColours: Planes {
+        Planes(luma: luma, colours: [], shared: .none, range: range, exactSize: (exactWidth, exactHeight))
+    }
+
+    /// The picture at the target's size, cut out of its middle, as it is stored: `upright` turns it, and then its colours
+    /// are shared in the wanted way. Nil when there is no memory for it.
+    func resized(_ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn) -> Planes? {
+        let isOfSize = target.isReached(by: width, height)
+        let x = isOfSize ? 1 : exactWidth / Double(target.width)
+        let y = isOfSize ? 1 : exactHeight / Double(target.height)
         let (cutWidth, cutHeight) = (min(target.cropWidth, target.width), min(target.cropHeight, target.height))
         let (left, top) = ((target.width - cutWidth) / 2, (target.height - cutHeight) / 2)
-        let turn = Turn(orientation)
-        // Colours are shared as the upright picture wants it.
-        let stored = turn.isTurned ? Subsampling(across: shared.down, down: shared.across) : shared
+        let stored = turn.isTurned ? shared.turned : shared
 
         func region(_ count: (width: Int, height: Int), _ from: Subsampling, _ to: Subsampling) -> Plane.Region {
             // Pixels that share a difference in the upright picture are counted from its own edge.
@@ -48,40 +66,91 @@ struct Planes {
                 width: Double(count.width * to.across) * x / Double(from.across),
                 height: Double(count.height * to.down) * y / Double(from.down))
         }
-        func made(_ plane: Plane, _ from: Subsampling, _ to: Subsampling) -> Plane? {
+        func resized(_ plane: Plane, _ from: Subsampling, _ to: Subsampling) -> Plane? {
             let count = to.size(cutWidth, cutHeight)
             return plane.resized(region(count, from, to), to: count.width, count.height)
-                .flatMap { turn.isNone ? $0 : turn.apply(to: $0) }
         }
-        guard let newLuma = made(luma, .none, .none) else { return nil }
-        let newColours = colours.compactMap { made($0, self.shared, stored) }
-        guard newColours.count == colours.count else { return nil }
-        return Planes(
-            luma: newLuma, colours: newColours, shared: shared, width: Double(newLuma.width),
-            height: Double(newLuma.height))
+        return made(stored, resized(luma, .none, .none), colours.map { resized($0, self.shared, stored) })
     }
 
-    /// The way from the stored picture to the upright one, by EXIF's number.
-    private struct Turn {
-        let isTurned: Bool
-        /// The stored picture is read from its right, or from its bottom.
-        let mirrorsX: Bool
-        let mirrorsY: Bool
+    /// The picture turned upright.
+    func upright(_ turn: Turn) -> Planes? {
+        guard !turn.isNone else { return self }
+        return made(turn.isTurned ? shared.turned : shared, turn.apply(to: luma), colours.map(turn.apply))
+    }
 
-        init(_ orientation: Int) {
-            isTurned = orientation >= 5
-            mirrorsX = [2, 3, 7, 8].contains(orientation)
-            mirrorsY = [3, 4, 6, 7].contains(orientation)
+    /// Whether colours that `resized` made begin at the first pixel: those of an odd picture that will be mirrored don't.
+    func beginsEvenly(before turn: Turn) -> Bool {
+        (!turn.mirrorsX || width % shared.across == 0) && (!turn.mirrorsY || height % shared.down == 0)
+    }
+
+    /// The picture with other luma, as a table has it for each value of the full range, and without colours.
+    func withLuma(_ table: [UInt8]) -> Planes? {
+        luma.mapped(range.luma(to: .full).map { table[Int($0)] })
+            .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
+    }
+
+    func inRange(_ other: SampleRange) -> Planes? {
+        guard range != other else { return self }
+        return made(
+            shared, luma.mapped(range.luma(to: other)), colours.map { $0.mapped(range.colour(to: other)) }, in: other)
+    }
+
+    private func made(
+        _ shared: Subsampling, _ luma: Plane?, _ colours: [Plane?], in range: SampleRange? = nil
+    ) -> Planes? {
+        let present = colours.compactMap(\.self)
+        guard let luma, present.count == colours.count else { return nil }
+        return Planes(luma: luma, colours: present, shared: shared, range: range ?? self.range)
+    }
+}
+
+/// The values that a sample takes.
+enum SampleRange {
+    /// JPEG's: from 0 to 255.
+    case full
+    /// WebP's: luma from 16 to 235, differences of colours from 16 to 240.
+    case limited
+
+    /// The values of another range, by those of this one.
+    func luma(to other: SampleRange) -> [UInt8] { table(other, 16, 219) }
+    func colour(to other: SampleRange) -> [UInt8] { table(other, 128, 224) }
+
+    private func table(_ other: SampleRange, _ fixed: Double, _ steps: Double) -> [UInt8] {
+        // Luma of 16 becomes 0; colours keep their middle.
+        let origin = fixed == 128 ? fixed : 0
+        return (0..<256).map { value in
+            let result =
+                switch (self, other) {
+                case (.limited, .full): (Double(value) - fixed) * 255 / steps + origin
+                case (.full, .limited): (Double(value) - origin) * steps / 255 + fixed
+                default: Double(value)
+                }
+            return UInt8(min(255, max(0, result.rounded())))
         }
+    }
+}
 
-        var isNone: Bool { !isTurned && !mirrorsX && !mirrorsY }
+/// The way from a stored picture to the upright one, by EXIF's number.
+struct Turn {
+    let isTurned: Bool
+    /// The stored picture is read from its right, or from its bottom.
+    let mirrorsX: Bool
+    let mirrorsY: Bool
 
-        func apply(to plane: Plane) -> Plane? {
-            let (width, height) = isTurned ? (plane.height, plane.width) : (plane.width, plane.height)
-            return plane.moved(to: width, height) { x, y in
-                let (x, y) = isTurned ? (y, x) : (x, y)
-                return (mirrorsX ? plane.width - 1 - x : x, mirrorsY ? plane.height - 1 - y : y)
-            }
+    init(_ orientation: Int) {
+        isTurned = orientation >= 5
+        mirrorsX = [2, 3, 7, 8].contains(orientation)
+        mirrorsY = [3, 4, 6, 7].contains(orientation)
+    }
+
+    var isNone: Bool { !isTurned && !mirrorsX && !mirrorsY }
+
+    fileprivate func apply(to plane: Plane) -> Plane? {
+        let (width, height) = isTurned ? (plane.height, plane.width) : (plane.width, plane.height)
+        return plane.moved(to: width, height) { x, y in
+            let (x, y) = isTurned ? (y, x) : (x, y)
+            return (mirrorsX ? plane.width - 1 - x : x, mirrorsY ? plane.height - 1 - y : y)
         }
     }
 }

@@ -1,3 +1,5 @@
+import PipelineModel
+
 /// Plans how a picture is decoded for its outputs: once for all of them, unless that costs more than it saves.
 struct DecodePlan {
     struct Decoding {
@@ -16,15 +18,19 @@ struct DecodePlan {
     /// A shared picture lies in memory as a whole; larger pictures are decoded anew for each output, line by line.
     private static let mostShared = 128 << 20
 
-    init(_ paths: [DecoderPath], of facts: SourceFacts, bytesPerPixel: (DecoderPath) -> Int) {
+    init(
+        _ outputs: [[Stage]], of facts: SourceFacts, _ traits: (String) -> Set<StageTrait>,
+        bytesPerPixel: (DecoderPath) -> Int
+    ) {
+        let paths = outputs.map { DecoderPath.choose(facts, $0, traits) }
         func decoding(_ outputs: [Int]) -> Decoding? {
             guard let first = outputs.first else { return nil }
             var path = paths[first]
             let others = outputs.map { paths[$0] }
             path.shrink = others.map(\.shrink).min() ?? 1
             if others.contains(where: { $0.colours != path.colours }) {
-                path.colours = .all
-                path.shrink = others.map(\.plainShrink).min() ?? 1
+                path.colours = others.allSatisfy(\.isOfPlanes) ? .planes : .all
+                if path.colours == .all { path.shrink = others.map(\.plainShrink).min() ?? 1 }
             }
             return Decoding(path: path, outputs: outputs)
         }
@@ -42,12 +48,13 @@ struct DecodePlan {
             decoding.isShared && bytes(decoding.path) > Self.mostShared
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }
-        var words = paths.map { "\(facts.format.rawValue), \($0)" }
-        for decoding in decodings where decoding.isShared {
+        var words = Array(repeating: "", count: outputs.count)
+        for decoding in decodings {
+            let shared = decoding.isShared ? ", once for \(decoding.outputs.count) outputs" : ""
             for output in decoding.outputs {
                 words[output] =
-                    "\(facts.format.rawValue), \(decoding.path.words), once for \(decoding.outputs.count) outputs "
-                    + "(\(paths[output].reason))"
+                    "\(facts.format.rawValue), \(decoding.path.words)\(shared)"
+                    + "\(facts.resizer(decoding.path, outputs[output])) (\(paths[output].reason))"
             }
         }
         self.words = words

@@ -1,9 +1,9 @@
 import PipelineModel
 
 /// How the pixels of a picture are read: the cheapest way that the stages allow, with the reason.
-struct DecoderPath: CustomStringConvertible, Equatable {
+struct DecoderPath: Equatable {
     enum Colours {
-        /// The file's own luma is read, and nothing else.
+        /// The plane of the file's own luma is read, and nothing else.
         case storedLuma
         /// All colours are read, and made luma before anything else.
         case luma
@@ -20,6 +20,13 @@ struct DecoderPath: CustomStringConvertible, Equatable {
     var reason: String
 
     var isGrey: Bool { colours == .storedLuma || colours == .luma }
+    /// Planes are decoded, and not pixels.
+    var isOfPlanes: Bool { colours == .storedLuma || colours == .planes }
+
+    /// Whether the planes of a picture of this size are decoded to the target, which rounds up.
+    func reaches(_ target: ResizeStage.Target, of width: Int, _ height: Int) -> Bool {
+        target.isReached(by: (width + shrink - 1) / shrink, (height + shrink - 1) / shrink)
+    }
 
     var words: String {
         let size = shrink == 1 ? "whole" : "1/\(shrink)"
@@ -30,8 +37,6 @@ struct DecoderPath: CustomStringConvertible, Equatable {
         case .all: size
         }
     }
-
-    var description: String { "\(words) (\(reason))" }
 
     static func choose(_ facts: SourceFacts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
         let resize = stages.first.flatMap(ResizeStage.init)
@@ -100,11 +105,9 @@ struct SourceFacts {
 
     fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
         // libwebp makes luma and colours at full and half size; TurboJPEG makes the wanted size.
-        let made = Double(width / path.shrink * (height / path.shrink))
-        let held =
-            format == .webp
-            ? Double(width * height) * 1.5 : path.colours == .planes ? made * (planes?.samples ?? 1) : made
-        return Double(length) + held <= Double(Self.mostMemory)
+        let shrink = format == .webp ? 1 : path.shrink
+        let samples = format == .webp || path.colours == .planes ? planes?.samples ?? 1 : 1
+        return Double(length) + Double(width / shrink * (height / shrink)) * samples <= Double(Self.mostMemory)
     }
 
     /// The largest shrink that leaves the decoder's picture at least as large as the target. Decoders of luma round up
@@ -113,6 +116,12 @@ struct SourceFacts {
         guard let target = resize.map(target) else { return 1 }
         func decoded(_ size: Int, _ shrink: Int) -> Int { roundsUp ? (size + shrink - 1) / shrink : size / shrink }
         return shrinks.first { decoded(width, $0) >= target.width && decoded(height, $0) >= target.height } ?? 1
+    }
+
+    /// The words for what resizes planes of this path, if anything has to.
+    func resizer(_ path: DecoderPath, _ stages: [Stage]) -> String {
+        guard path.isOfPlanes, let target = stages.first.flatMap(ResizeStage.init).map(target) else { return "" }
+        return path.reaches(target, of: width, height) ? "" : ", lanczos3 by zimg"
     }
 
     fileprivate func sizes(_ resize: ResizeStage?) -> String {

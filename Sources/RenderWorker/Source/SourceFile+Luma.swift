@@ -17,18 +17,14 @@ extension SourceFile {
             for length in Self.headerLengths {
                 let start = try bytes(length)
                 if format == .webp {
-                    if let luma = GreyWebP.isPossible(start) { return StoredPlanes(luma: luma) }
+                    if let isPossible = WebPPlanes.isPossible(start) {
+                        return StoredPlanes(luma: isPossible, colours: isPossible ? .quarter : nil)
+                    }
                 } else if let header = JPEGHeader(start) {
                     return StoredPlanes(luma: header.storesLuma, colours: header.sharedColours)
                 }
             }
             return StoredPlanes(luma: false)
         }
-    }
-
-    /// The stored luma, in memory; nil when anything about the file is odd.
-    func storedLuma(shrink: Int) throws -> Picture? {
-        format == .webp
-            ? GreyWebP.decode(try bytes(), shrink: shrink) : GreyJPEG.decode(try bytes(), shrink: shrink)
     }
 }

@@ -36,31 +36,50 @@ struct SaveStage {
     }
 
     /// Planes are encoded as they are.
-    var storesPlanes: Bool { format == "jpeg" }
+    var storesPlanes: Bool { format == "jpeg" || format == "webp" }
 
     /// The way in which the encoder shares colours: the same as libvips'.
-    var sharedColours: Planes.Subsampling { quality < 90 ? .quarter : .none }
+    var sharedColours: Planes.Subsampling { format == "webp" || quality < 90 ? .quarter : .none }
 
     /// Encodes planes into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
-    func apply(to planes: Planes, of file: Picture, into target: Descriptor) throws -> Picture {
-        let (width, height) = (planes.luma.width, planes.luma.height)
-        try ResultSize(width: width, height: height).check(format)
-        let blank = try Picture.made { cvips_black($0, Int32(width), Int32(height), 3) }
-        let described = try Metadata.copy(from: file, to: blank.interpreted(VIPS_INTERPRETATION_sRGB))
+    func apply(
+        to planes: Planes, of file: Picture, into target: Descriptor, _ cancellation: Cancellation
+    ) throws -> Picture {
+        try ResultSize(width: planes.width, height: planes.height).check(format)
+        let isGrey = planes.colours.isEmpty
+        let blank = try Picture.blank(planes.width, planes.height, isGrey: isGrey)
+        let described = try Metadata.copy(from: file, to: blank)
         // A profile that is of no use goes with no result.
-        if file.profile != nil { described.copyField(ICCProfile.field, from: file) }
+        if !isGrey, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
         let final = try metadata.apply(to: described, for: format)
-        guard let jpeg = JPEGPlanes.encode(planes, quality: quality) else {
-            throw WorkerFailure(encoding: VipsError(lines: ["\(width) × \(height) planes can't be encoded"]))
-        }
-        let file = try JPEGMarkers(of: final, strip: metadata == .strip).applied(to: jpeg)
+        let encoded = try encode(planes, final, cancellation)
         let result = ResultTarget(target, of: final)
         let status = try result.withTarget {
-            vips_target_write($0, file, file.count) == 0 ? vips_target_end($0) : -1
+            vips_target_write($0, encoded, encoded.count) == 0 ? vips_target_end($0) : -1
         }
         if let code = result.failure { throw WorkerFailure(writing: code) }
         if status != 0 { throw WorkerFailure(encoding: VipsError.take()) }
         return final
+    }
+
+    private func encode(_ planes: Planes, _ picture: Picture, _ cancellation: Cancellation) throws -> [UInt8] {
+        let progress = cancellation.progress
+        progress.passed(1)
+        let encoded =
+            format == "webp"
+            ? WebPPlanes.encode(planes, quality: quality) { part in
+                progress.reached(part * encoding)
+                return !cancellation.isCancelled
+            } : JPEGPlanes.encode(planes, quality: quality)
+        try cancellation.check()
+        guard let encoded else {
+            throw WorkerFailure(
+                encoding: VipsError(lines: ["\(planes.width) × \(planes.height) planes can't be encoded"]))
+        }
+        progress.passed(encoding)
+        let described = PlanesMetadata(of: picture)
+        guard format == "webp" else { return try described.added(toJPEG: encoded, strip: metadata == .strip) }
+        return metadata == .strip ? encoded : try described.added(toWebP: encoded)
     }
 
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.

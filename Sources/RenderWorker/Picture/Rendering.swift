@@ -1,0 +1,189 @@
+import CVips
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Renders the outputs of a picture, as they are planned.
+struct Rendering {
+    let source: SourceFile
+    /// The picture's header; no pixel of it is read.
+    let file: Picture
+    /// The original of a picture that came over a barrier: it has everything but the pixels.
+    let original: SourceFile?
+    /// The outputs, with their stages in the order in which they run.
+    let outputs: [RenderOutput]
+    let filters: FilterLibrary
+    let cancellation: Cancellation
+    let maxPixels: Int64
+
+    typealias Results = [Int: RenderedOutput]
+
+    func render(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results {
+        guard decoding.path.isOfPlanes else { return try renderPicture(decoding, into: targets) }
+        if let results = try renderPlanes(decoding, into: targets) { return results }
+        // The file is odd. libvips decodes it anew for each output: as a whole it may not fit into memory.
+        return try decoding.outputs.reduce(into: [:]) { results, index in
+            let alone = DecodePlan.Decoding(path: decoding.path, outputs: [index])
+            results.merge(try renderPicture(alone, into: targets)) { $1 }
+        }
+    }
+
+    /// The results of all outputs of a decoding, the largest first. `render` also gets the outputs that are left.
+    func results<Pixels>(
+        of decoding: DecodePlan.Decoding, from decoded: Pixels,
+        _ render: (_ output: Int, _ decoded: inout DecodedPixels<Pixels>, _ left: ArraySlice<Int>) throws ->
+            RenderedOutput
+    ) throws -> Results {
+        var decoded = DecodedPixels(decoded)
+        var left = decoding.outputs.sorted { pixels(of: $0) > pixels(of: $1) }[...]
+        var results: Results = [:]
+        while let output = left.popFirst() { results[output] = try render(output, &decoded, left) }
+        return results
+    }
+
+    private func renderPicture(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results {
+        try results(of: decoding, from: decode(decoding)) { output, decoded, left in
+            var stages = outputs[output].stages[...]
+            var picture = decoded.whole
+            if let first = stages.first, let resize = ResizeStage(first) {
+                stages = stages.dropFirst()
+                picture = try resized(resize, from: &decoded, before: left)
+            }
+            picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
+            if let original {
+                picture = try original.reading { try Metadata.copy(from: original.picture(), to: picture) }
+                // The picture is upright already.
+                picture.removeField("orientation")
+            }
+            return try finish(picture, stages, into: targets[output])
+        }
+    }
+
+    /// Takes an upright picture in standard colours through the stages.
+    func finish(_ picture: Picture, _ stages: ArraySlice<Stage>, into target: Descriptor) throws -> RenderedOutput {
+        var (picture, stages) = (picture, stages)
+        while let stage = stages.popFirst() {
+            if let resize = ResizeStage(stage) {
+                let target = resize.target(picture.width, picture.height)
+                try ResultSize(width: target.cropWidth, height: target.cropHeight).check(maxPixels: maxPixels)
+                picture = try within(stage.name) { try resize.apply(target, to: picture) }
+            } else if let table = filters.table([stage] + stages, of: picture) {
+                stages = stages.dropFirst(table.stages.count - 1)
+                picture = try applying(table.stages.map(\.stage.name)) { try table.apply(to: picture, cancellation) }
+            } else if let filter = filters.filters[stage.name] {
+                if filters.traits(stage.name).contains(.wholePicture) {
+                    picture = try source.reading { try picture.inMemory(cancellation) }
+                }
+                picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
+            } else if stage.name == SaveStage.name {
+                let save = SaveStage(stage)
+                let encoded = try source.reading {
+                    let encoded = try save.apply(to: picture, into: target, cancellation)
+                    try refuseDamage()
+                    return encoded
+                }
+                return try SavedFile.check(target, against: encoded, format: save.format)
+            } else {
+                throw WorkerFailure(
+                    stage: stage.name, message: "this filter is not loaded any more", advice: "put its plugin back",
+                    class: .configuration)
+            }
+        }
+        throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
+    }
+
+    /// The target in the stored orientation: turning the smaller picture is cheaper.
+    private func target(_ resize: ResizeStage) -> ResizeStage.Target {
+        resize.target(stored: file.width, file.height, isTurned: file.orientation >= 5)
+    }
+
+    func target(of output: Int) -> ResizeStage.Target? {
+        outputs[output].stages.first.flatMap(ResizeStage.init).map(target)
+    }
+
+    private func pixels(of output: Int) -> Int {
+        target(of: output).map { $0.width * $0.height } ?? file.width * file.height
+    }
+
+    /// Whether a picture made for the target is worth keeping for other outputs.
+    func serves(_ target: ResizeStage.Target, _ others: ArraySlice<Int>) -> Bool {
+        !target.isCropped
+            && others.contains { self.target(of: $0)?.isServed(by: target.width, target.height) ?? false }
+    }
+
+    /// Resizes the decoded pixels, or the picture of an earlier output, and keeps the result for later outputs that can
+    /// use it.
+    private func resized(
+        _ resize: ResizeStage, from decoded: inout DecodedPixels<Picture>, before others: ArraySlice<Int>
+    ) throws -> Picture {
+        let target = target(resize)
+        let start = resize.mayShrinkWhileDecoding ? decoded.smallest(for: target) : decoded.whole
+        let picture = try within(ResizeStage.name) { try resize.apply(target, to: start) }
+        guard serves(target, others) else { return picture }
+        let kept = try source.reading { try cancellation.guarding(picture, picture.inMemory) }
+        decoded.keep(kept)
+        return kept
+    }
+
+    private func decode(_ decoding: DecodePlan.Decoding) throws -> Picture {
+        try source.reading {
+            let picture = try read(decoding.path).inUsualSamples { part in
+                try part(read(decoding.path)).largestSample(cancellation)
+            }
+            guard decoding.isShared else { return picture }
+            let pixels = try picture.inMemory(cancellation)
+            try refuseDamage()
+            return pixels
+        }
+    }
+
+    private func read(_ path: DecoderPath) throws -> Picture {
+        switch path.colours {
+        case .all: return try shrunk(path.shrink)
+        // A profile for grey did not count until now.
+        case .luma: return try shrunk(path.shrink).withoutProfile().luma()
+        // The planes can't be decoded. The file may be damaged: libvips' own decoder decides whether too much so.
+        case .planes, .storedLuma: return try source.picture()
+        }
+    }
+
+    private func shrunk(_ shrink: Int) throws -> Picture {
+        guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
+        // The smaller copy is read once for errors before it is used. If it is damaged, the picture itself may still be
+        // whole.
+        guard try canRead(shrink) else { return try source.picture() }
+        // Smaller copies carry metadata as their writer liked; the picture's own is taken.
+        let whole = try Metadata.copy(from: file, to: source.picture(shrink: shrink))
+        whole.copyField(ICCProfile.field, from: file)
+        return whole
+    }
+
+    private func canRead(_ shrink: Int) throws -> Bool {
+        do {
+            _ = try source.picture(shrink: shrink).largestSample(cancellation)
+            return true
+        } catch is VipsError {
+            return false
+        }
+    }
+
+    /// A JPEG's decoder goes on over damage, leaves grey or shifted blocks behind, and succeeds with a warning. Extra
+    /// bytes between markers do no harm: some cameras write them.
+    private func refuseDamage() throws {
+        guard !source.acceptsDamage else { return }
+        let grumble = VipsError.take()
+        let isDamage = grumble.lines.contains { $0.contains("Corrupt JPEG data") && !$0.contains("extraneous bytes") }
+        if isDamage { throw grumble }
+    }
+
+    func applying<Result>(_ filters: [String], _ body: () throws -> Result) throws -> Result {
+        try within(filters.joined(separator: " + ")) { try FilterHost.applying(filters, body) }
+    }
+
+    /// Puts the stage's name on a failure of libvips.
+    private func within<Result>(_ stage: String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as VipsError {
+            throw WorkerFailure(stage: stage, message: error.reason)
+        }
+    }
+}

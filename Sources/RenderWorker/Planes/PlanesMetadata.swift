@@ -1,0 +1,72 @@
+import CVips
+
+/// Metadata for pixels that were encoded without libvips: it writes them into a file of one pixel, and they go into the
+/// other file.
+struct PlanesMetadata {
+    private let picture: Picture
+
+    /// The metadata of `picture`, as it would be saved.
+    init(of picture: Picture) { self.picture = picture }
+
+    /// `jpeg` with the markers of the metadata in place of its own.
+    func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
+        let saved = try pixel { cvips_jpegsave_memory($0, $1, $2, strip ? 1 : 0) }
+        var result: [UInt8] = [0xff, 0xd8]
+        for var marker in Self.split(saved).markers {
+            let start = 4 + EXIF.prefix.count
+            if marker.dropFirst(4).starts(with: EXIF.prefix) { setSize(in: &marker, from: start) }
+            result += marker
+        }
+        return result + Self.split(jpeg).rest
+    }
+
+    /// `webp` with the chunks of the metadata.
+    func added(toWebP webp: [UInt8]) throws -> [UInt8] {
+        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0) })
+        let container = try WebPContainer(webp)
+        for name in WebPContainer.metadata {
+            guard var chunk = saved[name] else { continue }
+            if name == "EXIF" { setSize(in: &chunk, from: chunk.starts(with: EXIF.prefix) ? EXIF.prefix.count : 0) }
+            container[name] = chunk
+        }
+        return try container.bytes()
+    }
+
+    private typealias Save = (
+        UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>
+    ) -> Int32
+
+    private func pixel(_ save: Save) throws -> [UInt8] {
+        let pixel = try picture.then { cvips_crop($0, $1, 0, 0, 1, 1) }
+        var (file, length) = (UnsafeMutableRawPointer?.none, 0)
+        guard save(pixel.image, &file, &length) == 0, let file else { throw VipsError.take() }
+        defer { g_free(file) }
+        return Array(UnsafeRawBufferPointer(start: file, count: length))
+    }
+
+    /// EXIF repeats the picture's size.
+    private func setSize(in bytes: inout [UInt8], from start: Int) {
+        guard let directory = TIFFDirectory(in: bytes[start...]),
+            let photo = directory.numbers(EXIF.photoTag).first.flatMap(directory.directory)
+        else { return }
+        for (tag, size) in [(0xa002, picture.width), (0xa003, picture.height)] {
+            guard let entry = photo.entries[tag], entry.isInline, entry.count == 1, [3, 4].contains(entry.type) else {
+                continue
+            }
+            let value = directory.form.bytes(size, TIFFForm.size(of: entry.type))
+            bytes.replaceSubrange(start + entry.offset..<start + entry.offset + value.count, with: value)
+        }
+    }
+
+    /// The markers for applications and comments at the beginning of a JPEG, and what follows them.
+    private static func split(_ jpeg: [UInt8]) -> (markers: [[UInt8]], rest: ArraySlice<UInt8>) {
+        var (markers, at) = ([[UInt8]](), 2)
+        while at + 4 <= jpeg.count, jpeg[at] == 0xff, (0xe0...0xef).contains(jpeg[at + 1]) || jpeg[at + 1] == 0xfe {
+            let end = at + 2 + Int(jpeg[at + 2]) << 8 + Int(jpeg[at + 3])
+            guard end <= jpeg.count else { break }
+            markers.append(Array(jpeg[at..<end]))
+            at = end
+        }
+        return (markers, jpeg[at...])
+    }
+}

@@ -1,0 +1,97 @@
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Pictures that stay in planes for as long as their stages allow.
+extension Rendering {
+    /// Nil when the file's planes can't be decoded.
+    func renderPlanes(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results? {
+        try cancellation.check()
+        guard let planes = try source.planes(decoding.path) else { return nil }
+        if decoding.isShared { cancellation.progress.passed(1) }
+        return try results(of: decoding, from: planes) { output, decoded, left in
+            try cancellation.check()
+            return try render(output, from: &decoded, before: left, into: targets[output])
+        }
+    }
+
+    private func render(
+        _ output: Int, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>,
+        into target: Descriptor
+    ) throws -> RenderedOutput {
+        var stages = outputs[output].stages[...]
+        if stages.first?.name == ResizeStage.name { stages = stages.dropFirst() }
+        var planes = try sized(output, isGrey: stages.count > 1, from: &decoded, before: others)
+        try cancellation.check()
+        if let table = try table(of: stages) {
+            planes = try room { planes.withLuma(table.values) }
+            stages = stages.dropFirst(table.stages)
+        }
+        guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
+            let picture = try room { planes.inRange(.full)?.greyPicture }
+            return try finish(Metadata.copy(from: file, to: picture).asUpright(), stages, into: target)
+        }
+        let encoded = try source.reading { try save.apply(to: planes, of: file, into: target, cancellation) }
+        return try SavedFile.check(target, against: encoded, format: save.format)
+    }
+
+    /// The upright planes with which an output's filters begin. Larger ones are kept for other outputs.
+    private func sized(
+        _ output: Int, isGrey: Bool, from decoded: inout DecodedPixels<Planes>, before others: ArraySlice<Int>
+    ) throws -> Planes {
+        let turn = Turn(file.orientation)
+        let target = target(of: output) ?? .whole(file.width, file.height)
+        let start = decoded.smallest(for: target)
+        let shared = outputs[output].stages.last.map(SaveStage.init)?.sharedColours ?? .none
+        let planes = try room { (isGrey ? start.withoutColours : start).resized(target, shared, before: turn) }
+        let hasAll = planes.colours.count == start.colours.count && planes.beginsEvenly(before: turn)
+        if hasAll, serves(target, others) { decoded.keep(planes) }
+        let upright = try room { planes.upright(turn) }
+        if Picture.needsMemory(toTurn: file.orientation) { cancellation.progress.passed(1) }
+        return upright
+    }
+
+    /// The table of luma that stands for the first stages, if there is one of luma alone.
+    private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
+        guard stages.count > 1 else { return nil }
+        let pixel = try Picture.blank(1, 1, isGrey: true)
+        guard let table = filters.table(stages, of: pixel) else { return nil }
+        let values = try applying(table.stages.map(\.stage.name)) { try table.values(like: pixel, cancellation) }
+        return values.map { ($0, table.stages.count) }
+    }
+
+    private func room<Result>(_ body: () throws -> Result?) throws -> Result {
+        guard let result = try body() else {
+            throw WorkerFailure(stage: ResizeStage.name, message: "there is no memory for the result")
+        }
+        return result
+    }
+}
+
+extension SourceFile {
+    /// Nil when the file is not whole, or anything else about it is odd.
+    fileprivate func planes(_ path: DecoderPath) throws -> Planes? {
+        let (bytes, withColours) = (try bytes(), path.colours == .planes)
+        return format == .webp
+            ? WebPPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
+            : JPEGPlanes.decode(bytes, shrink: path.shrink, withColours: withColours)
+    }
+}
+
+extension Planes {
+    /// The luma, for libvips.
+    fileprivate var greyPicture: Picture? {
+        Picture.grey(Int32(width), Int32(height)) { pixels in
+            for y in 0..<height { (pixels + y * width).update(from: luma.bytes + y * luma.stride, count: width) }
+            return true
+        }
+    }
+}
+
+extension Picture {
+    /// The picture, whose pixels are upright already.
+    fileprivate func asUpright() -> Picture {
+        removeField("orientation")
+        return self
+    }
+}

@@ -1,0 +1,23 @@
+/// Pixels in memory, or on their way there.
+protocol SizedPixels {
+    var width: Int { get }
+    var height: Int { get }
+}
+
+/// The pixels with which outputs begin: the decoded ones, and smaller ones in memory that were made for one output and
+/// serve the next.
+struct DecodedPixels<Pixels: SizedPixels> {
+    /// The largest first.
+    private var all: [Pixels]
+
+    init(_ decoded: Pixels) { all = [decoded] }
+
+    var whole: Pixels { all[0] }
+
+    /// The smallest ones of which the target can be made without loss.
+    func smallest(for target: ResizeStage.Target) -> Pixels {
+        all.dropFirst().last { target.isServed(by: $0.width, $0.height) } ?? whole
+    }
+
+    mutating func keep(_ pixels: Pixels) { all.append(pixels) }
+}
