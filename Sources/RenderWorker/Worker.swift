@@ -27,6 +27,7 @@ final class Worker: Sendable {
     /// State that one message leaves to the next.
     private struct State {
         let filters: FilterLibrary
+        let resizers = Resizers()
         var picture: OpenPicture?
         /// The results' files, if they are known.
         var targets: [Descriptor] = []
@@ -146,7 +147,7 @@ final class Worker: Sendable {
         try cancellation.check()
         let picture = try OpenPicture(
             request, state.outputs, source, original: descriptors.dropFirst().first, filters: state.filters,
-            cancellation: cancellation)
+            resizers: state.resizers, cancellation: cancellation)
         try cancellation.check()
         return picture
     }

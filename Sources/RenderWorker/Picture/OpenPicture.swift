@@ -12,7 +12,7 @@ struct OpenPicture {
     /// Reads the header, and decides by it, before any pixel.
     init(
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
-        filters: FilterLibrary, cancellation: Cancellation
+        filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
     ) throws {
         let original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
@@ -57,7 +57,7 @@ struct OpenPicture {
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
         rendering = Rendering(
             source: source, file: picture, original: original, outputs: ordered, filters: filters,
-            cancellation: cancellation, maxPixels: request.maxPixels)
+            resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
     /// The picture's pixels, once for each output.

@@ -13,6 +13,7 @@ struct Rendering {
     /// The outputs, with their stages in the order in which they run.
     let outputs: [RenderOutput]
     let filters: FilterLibrary
+    let resizers: Resizers
     let cancellation: Cancellation
     let maxPixels: Int64
 

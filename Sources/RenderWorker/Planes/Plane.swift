@@ -1,4 +1,3 @@
-import CZimg
 import Glibc
 
 /// The bytes of one component of a picture: luma, or a difference of colours.
@@ -9,7 +8,7 @@ final class Plane {
     let stride: Int
     let bytes: UnsafeMutablePointer<UInt8>
     /// Vectors of any processor begin at multiples of it.
-    private static let alignment = 64
+    static let alignment = 64
 
     /// Nil when there is no memory for it.
     init?(_ width: Int, _ height: Int) {
@@ -29,9 +28,9 @@ final class Plane {
 
     func fill(_ value: UInt8) { memset(bytes, Int32(value), count) }
 
-    /// Each sample as a table of 256 values has it.
-    func mapped(_ table: [UInt8]) -> Plane? {
-        guard let result = Plane(width, height) else { return nil }
+    /// Each sample as a table of 256 values has it, in this plane's memory or in new memory.
+    func mapped(_ table: [UInt8], inPlace: Bool = false) -> Plane? {
+        guard let result = inPlace ? self : Plane(width, height) else { return nil }
         table.withUnsafeBufferPointer { table in
             for y in 0..<height {
                 let (from, to) = (bytes + y * stride, result.bytes + y * result.stride)
@@ -49,25 +48,13 @@ final class Plane {
         var height: Double
     }
 
-    /// The region by lanczos3, at another size. Beyond the edges the plane goes on as in a mirror.
-    func resized(_ region: Region, to width: Int, _ height: Int) -> Plane? {
+    /// The region at another size.
+    func resized(_ region: Region, to width: Int, _ height: Int, _ resizers: Resizers) -> Plane? {
         let whole = Region(left: 0, top: 0, width: Double(width), height: Double(height))
         if region == whole, width == self.width, height == self.height { return self }
-        var source = czimg_plane(
-            width: UInt32(self.width), height: UInt32(self.height), left: region.left, top: region.top,
-            active_width: region.width, active_height: region.height)
-        guard let result = Plane(width, height),
-            let resizer = czimg_lanczos3(&source, UInt32(width), UInt32(height))
-        else { return nil }
-        defer { zimg_filter_graph_free(resizer) }
-        var size = 0
-        var memory: UnsafeMutableRawPointer?
-        guard zimg_filter_graph_get_tmp_size(resizer, &size) == ZIMG_ERROR_SUCCESS,
-            posix_memalign(&memory, Self.alignment, size) == 0
-        else { return nil }
-        defer { free(memory) }
-        guard czimg_run(resizer, bytes, stride, result.bytes, result.stride, memory) == 0 else { return nil }
-        return result
+        let task = Resizer.Task(
+            width: self.width, height: self.height, region: region, newWidth: width, newHeight: height)
+        return resizers.resizer(for: task)?.apply(to: self)
     }
 
     /// The pixel at a place of the result, as the place in this plane.

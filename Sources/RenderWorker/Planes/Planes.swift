@@ -48,7 +48,9 @@ struct Planes: SizedPixels {
 
     /// The picture at the target's size, cut out of its middle, as it is stored: `upright` turns it, and then its colours
     /// are shared in the wanted way. Nil when there is no memory for it.
-    func resized(_ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn) -> Planes? {
+    func resized(
+        _ target: ResizeStage.Target, _ shared: Subsampling, before turn: Turn, _ resizers: Resizers
+    ) -> Planes? {
         let isOfSize = target.isReached(by: width, height)
         let x = isOfSize ? 1 : exactWidth / Double(target.width)
         let y = isOfSize ? 1 : exactHeight / Double(target.height)
@@ -68,7 +70,7 @@ struct Planes: SizedPixels {
         }
         func resized(_ plane: Plane, _ from: Subsampling, _ to: Subsampling) -> Plane? {
             let count = to.size(cutWidth, cutHeight)
-            return plane.resized(region(count, from, to), to: count.width, count.height)
+            return plane.resized(region(count, from, to), to: count.width, count.height, resizers)
         }
         return made(stored, resized(luma, .none, .none), colours.map { resized($0, self.shared, stored) })
     }
@@ -85,8 +87,9 @@ struct Planes: SizedPixels {
     }
 
     /// The picture with other luma, as a table has it for each value of the full range, and without colours.
-    func withLuma(_ table: [UInt8]) -> Planes? {
-        luma.mapped(range.luma(to: .full).map { table[Int($0)] })
+    /// It takes the memory of this picture, unless that is needed.
+    func withLuma(_ table: [UInt8], isNeeded: Bool) -> Planes? {
+        luma.mapped(range.luma(to: .full).map { table[Int($0)] }, inPlace: !isNeeded)
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
     }
 

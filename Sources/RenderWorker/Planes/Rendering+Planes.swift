@@ -24,7 +24,7 @@ extension Rendering {
         var planes = try sized(output, isGrey: stages.count > 1, from: &decoded, before: others)
         try cancellation.check()
         if let table = try table(of: stages) {
-            planes = try room { planes.withLuma(table.values) }
+            planes = try room { planes.withLuma(table.values, isNeeded: !others.isEmpty) }
             stages = stages.dropFirst(table.stages)
         }
         guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
@@ -43,7 +43,9 @@ extension Rendering {
         let target = target(of: output) ?? .whole(file.width, file.height)
         let start = decoded.smallest(for: target)
         let shared = outputs[output].stages.last.map(SaveStage.init)?.sharedColours ?? .none
-        let planes = try room { (isGrey ? start.withoutColours : start).resized(target, shared, before: turn) }
+        let planes = try room {
+            (isGrey ? start.withoutColours : start).resized(target, shared, before: turn, resizers)
+        }
         let hasAll = planes.colours.count == start.colours.count && planes.beginsEvenly(before: turn)
         if hasAll, serves(target, others) { decoded.keep(planes) }
         let upright = try room { planes.upright(turn) }

@@ -1,0 +1,57 @@
+import CZimg
+import Glibc
+
+/// A lanczos3 resize of a plane, which knows the weight of each pixel. Beyond the edges a plane goes on as in a mirror.
+final class Resizer {
+    struct Task: Equatable {
+        var width: Int
+        var height: Int
+        /// The part that is meant, in pixels of the plane, which may lie between them.
+        var region: Plane.Region
+        var newWidth: Int
+        var newHeight: Int
+    }
+
+    fileprivate let task: Task
+    private let graph: OpaquePointer
+
+    fileprivate init?(_ task: Task) {
+        self.task = task
+        var source = czimg_plane(
+            width: UInt32(task.width), height: UInt32(task.height), left: task.region.left, top: task.region.top,
+            active_width: task.region.width, active_height: task.region.height)
+        guard let graph = czimg_lanczos3(&source, UInt32(task.newWidth), UInt32(task.newHeight)) else { return nil }
+        self.graph = graph
+    }
+
+    deinit { zimg_filter_graph_free(graph) }
+
+    /// Nil when there is no memory for it.
+    func apply(to plane: Plane) -> Plane? {
+        var size = 0
+        var memory: UnsafeMutableRawPointer?
+        guard let result = Plane(task.newWidth, task.newHeight),
+            zimg_filter_graph_get_tmp_size(graph, &size) == ZIMG_ERROR_SUCCESS,
+            posix_memalign(&memory, Plane.alignment, size) == 0
+        else { return nil }
+        defer { free(memory) }
+        return czimg_run(graph, plane.bytes, plane.stride, result.bytes, result.stride, memory) == 0 ? result : nil
+    }
+}
+
+/// The resizers of a worker's last pictures. Making one takes a tenth of a render, and pictures of one camera have the
+/// same size.
+final class Resizers {
+    /// The latest last.
+    private var latest: [Resizer] = []
+    /// Three results of one picture have as many: of luma, and of colours.
+    private static let most = 6
+
+    /// Nil when there is no memory for it.
+    func resizer(for task: Resizer.Task) -> Resizer? {
+        let known = latest.firstIndex { $0.task == task }.map { latest.remove(at: $0) }
+        guard let resizer = known ?? Resizer(task) else { return nil }
+        latest = latest.suffix(Self.most - 1) + [resizer]
+        return resizer
+    }
+}
