@@ -1,7 +1,8 @@
-"""peer.py LIBRARY WORK TABLE: a library at the same work, in a process that lives long.
+"""peer.py LIBRARY WORK TABLE SUFFIX: a library at the same work, in a process that lives long.
 
 The first line of standard input names files, separated by tabs; each further line a folder for their results. WORK is what becomes
-of each: `half+noir`, or `1600,1024,640`: three results, of those widths. All are JPEGs of quality 85. TABLE is noir's, as a PGM.
+of each: `half+noir`, or `1600,1024,640`: three results, of those widths. All are of quality 85, and JPEGs or WebPs by
+their SUFFIX, jpg or webp. TABLE is noir's, as a PGM.
 `peer.py versions` says what is installed.
 """
 import sys
@@ -42,7 +43,10 @@ def pyvips_saver(table):
         if output.noir:
             # Truncation is cheaper than rounding, and half a level darker.
             picture = picture.recomb([LUMA]).cast("uchar").maplut(lut)
-        picture.jpegsave(path, Q=QUALITY)
+        if path.endswith(".webp"):
+            picture.webpsave(path, Q=QUALITY)
+        else:
+            picture.jpegsave(path, Q=QUALITY)
     return pyvips.Image, save
 
 
@@ -98,7 +102,7 @@ def pillow(table):
                     small = small.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
                 if output.noir:
                     small = small.convert("L").point(table)
-                small.save(result, "JPEG", quality=QUALITY)
+                small.save(result, quality=QUALITY)
     return render
 
 
@@ -128,7 +132,7 @@ def opencv(table):
                 small = cv2.resize(small, size, interpolation=cv2.INTER_AREA)
             if output.noir:
                 small = cv2.LUT(small, lut)
-            cv2.imwrite(result, small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+            cv2.imwrite(result, small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY, cv2.IMWRITE_WEBP_QUALITY, QUALITY])
     return render
 
 
@@ -146,13 +150,13 @@ def versions():
     print(f"OpenCV {cv2.__version__}")
 
 
-def serve(render, outputs):
+def serve(render, outputs, suffix):
     files = sys.stdin.readline().rstrip("\n").split("\t")
     print("ready", flush=True)
     for line in sys.stdin:
         folder = line.rstrip("\n")
         for index, file in enumerate(files):
-            render(file, outputs, [f"{folder}/{index}.{number}.jpg" for number in range(len(outputs))])
+            render(file, outputs, [f"{folder}/{index}.{number}.{suffix}" for number in range(len(outputs))])
         print("done", flush=True)
 
 
@@ -160,5 +164,5 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["versions"]:
         versions()
     else:
-        library, work, table = sys.argv[1:]
-        serve(LIBRARIES[library](read_table(table)), [Output(text) for text in work.split(",")])
+        library, work, table, suffix = sys.argv[1:]
+        serve(LIBRARIES[library](read_table(table)), [Output(text) for text in work.split(",")], suffix)

@@ -64,7 +64,7 @@ extension CommandContender {
         CommandContender("vipsthumbnail + vips") { job, source, result, setup in
             job.outputs.enumerated().flatMap { index, output -> [[String]] in
                 let (width, height) = output.pixels(of: job.pictures)
-                let (size, made) = ("\(width)x\(height)!", "\(result).\(index).jpg[Q=85]")
+                let (size, made) = ("\(width)x\(height)!", "\(result).\(index).\(job.suffix)[Q=85]")
                 guard output.isNoir else { return [["vipsthumbnail", source, "--size", size, "-o", made]] }
                 return [
                     ["vipsthumbnail", source, "--size", size, "-o", "\(result).small.v"],
@@ -102,7 +102,7 @@ extension CommandContender {
     private static func results(_ job: Job, _ result: String, _ noir: [String]) -> [String] {
         job.outputs.enumerated().flatMap { index, output -> [String] in
             let (width, height) = output.pixels(of: job.pictures)
-            let made = "\(result).\(index).jpg"
+            let made = "\(result).\(index).\(job.suffix)"
             return ["-resize", "\(width)x\(height)!"] + (output.isNoir ? noir : []) + ["-quality", "85"]
                 + (index == job.outputs.count - 1 ? [made] : ["-write", made])
         }

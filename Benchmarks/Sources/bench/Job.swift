@@ -1,4 +1,4 @@
-/// What every contender does with a picture: the same results, JPEGs of quality 85.
+/// What every contender does with a picture: the same results, of quality 85.
 struct Job {
     struct Output {
         enum Size {
@@ -21,6 +21,8 @@ struct Job {
     var title: String
     var pictures: PictureSet
     var outputs: [Output]
+    /// The results' format: jpeg or webp.
+    var format = "jpeg"
     /// How many are a round: for contenders that stay, and for those that are started for each picture.
     var count: Int
     var countOfCommands: Int
@@ -47,18 +49,23 @@ struct Job {
                 }
             return """
                 [Output\(outputs.count == 1 ? "" : " n\(index)")]
-                Chain=resize \(size) | \(output.isNoir ? "noir | " : "")save format=jpeg quality=85
+                Chain=resize \(size) | \(output.isNoir ? "noir | " : "")save format=\(format) quality=85
 
                 """
         }.joined()
     }
 
     var isHalfNoir: Bool { work == "half+noir" }
+    var suffix: String { format == "jpeg" ? "jpg" : format }
 }
 
 extension Job {
     static let halfNoir = Job(
         "noir-half", "Half size, noir: JPEG, 12 megapixels", .jpeg12, [Output(size: .half, isNoir: true)], 60, 8)
+    /// As many as a card brings at once: what counts is the time.
+    static let burst = Job(
+        "burst", "24 pictures at once, half size, noir: JPEG, 12 megapixels", .jpeg12,
+        [Output(size: .half, isNoir: true)], 24, 8)
     static let smallFiles = Job(
         "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
 
@@ -70,7 +77,13 @@ extension Job {
         + [1600, 1024, 640].map { fit([$0], isNoir: false) }
         + [1600, 1024, 640].map { fit([$0], isNoir: true) }
         + [
-            fit([1600, 1024, 640], isNoir: false),
+            fit([1600, 1024, 640], isNoir: false), burst,
+            Job(
+                "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
+                [Output(size: .width(1600), isNoir: false)], 16, 4, to: "webp"),
+            Job(
+                "fit-1600-from-webp", "Fit to 1600, colour: WebP, 12 megapixels", .webp12,
+                [Output(size: .width(1600), isNoir: false)], 16, 4),
             halfNoir("progressive", "progressive JPEG, 12 megapixels", .progressive12, 16, 4),
             halfNoir("webp", "WebP, 12 megapixels", .webp12, 16, 4),
             halfNoir("png", "PNG, 12 megapixels", .png12, 8, 4),
@@ -85,10 +98,10 @@ extension Job {
 
     private init(
         _ name: String, _ title: String, _ pictures: PictureSet, _ outputs: [Output], _ count: Int,
-        _ countOfCommands: Int
+        _ countOfCommands: Int, to format: String = "jpeg"
     ) {
         self.init(
-            name: name, title: title, pictures: pictures, outputs: outputs, count: count,
+            name: name, title: title, pictures: pictures, outputs: outputs, format: format, count: count,
             countOfCommands: countOfCommands)
     }
 

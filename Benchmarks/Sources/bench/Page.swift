@@ -8,15 +8,18 @@ struct Page {
         # Benchmarks
 
         What a picture costs through pipelined, and through the other ways to the same result. `./run bench` measures all of it in one run, and
-        writes this page; `./run bench --quick` takes two minutes, `--only NAME,…` measures a part; neither writes anything. `./run bench --compare
+        writes this page; `./run bench --quick` takes three minutes, `--only NAME,…` measures a part; neither writes anything. `./run bench --compare
         REVISION` says what has become slower since then.
 
         ![Processor time a picture](pictures/benchmarks.svg)
 
+        ## Where pipelined is first, and where it is not
+
+        \(Standing.table(report.results).markdown)
         ## How it is measured
 
         - Pictures are made from one photograph (CC0, from the Debian package `lomiri-wallpapers-16.04`), by crops and noise that are the same each
-          time: JPEGs of quality 85, 4:2:0, with about 1.35 bits a pixel. Results are JPEGs of quality 85. Noir is the same table of Rec. 601 luma for
+          time: JPEGs of quality 85, 4:2:0, with about 1.35 bits a pixel. Results are JPEGs, or WebPs, of quality 85. Noir is the same table of Rec. 601 luma for
           everyone. GraphicsMagick has no tables; its `-level` costs as little.
         - pipelined is measured as a whole, with its defaults, from the renames into the inbox until the results are published and the originals
           archived, with every fsync and the ledger. Nobody else writes durably, or has a queue, a sandbox, or a second process to hand work to.
@@ -27,7 +30,8 @@ struct Page {
         - Who enlarges or shrinks does it by its own default: Lanczos (libvips, ImageMagick, GraphicsMagick), bicubic (Pillow), area (OpenCV).
         - Nothing is deleted before all is measured: on an ext4 without a journal, whoever makes a file pays for those that were deleted in the minutes
           before. So two runs should be minutes apart.
-        - How near luma by the fast ways is to luma by libvips' plain way is the least of all pictures, as PNGs, without noir's contrast.
+        - How near the fast ways are to libvips' plain way is the least of all pictures: luma as PNGs, without noir's contrast; colours as JPEGs
+          of quality 100.
         - CPU is that of all processes of a contender. Peak memory is the sum of their peaks (`VmHWM`), what they share counted in each; of a command
           line tool, the largest process as often as it runs at once. Contenders take turns, round by round; a figure is the median of
           \(report.rounds) rounds, with the least and the most. A ratio is the median of the rounds' ratios.

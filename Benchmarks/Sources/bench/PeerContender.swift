@@ -14,7 +14,7 @@ final class PeerContender: Contender {
     /// One of peer.py.
     init(_ name: String, library: String) {
         self.name = name
-        words = { setup, job in [setup.python, "\(setup.peers)/peer.py", library, job.work, setup.table] }
+        words = { setup, job in [setup.python, "\(setup.peers)/peer.py", library, job.work, setup.table, job.suffix] }
     }
 
     static var floor: PeerContender { PeerContender("floor") { setup, _ in [setup.floor] } }

@@ -7,6 +7,7 @@ struct Race {
     static func contenders(for job: Job, _ setup: Setup) -> [any Contender] {
         let format = job.pictures.suffix
         var contenders: [any Contender] = [DaemonContender("pipelined", setup.programs)]
+        if job.name == Job.burst.name { return contenders + [PeerContender.floor] }
         if format == "jpg", job.isHalfNoir { contenders.append(PeerContender.floor) }
         contenders.append(PeerContender("pyvips, thumbnail", library: "pyvips-thumbnail"))
         if ["jpg", "webp"].contains(format) {

@@ -52,4 +52,10 @@ struct JobResult {
     var series: [Series]
 
     subscript(name: String) -> Series? { series.first { $0.name == name } }
+
+    /// Who of the named ones, or of all but pipelined and the floor, takes the least.
+    func best(of names: [String]? = nil, _ value: (Sample) -> Double) -> Series? {
+        series.filter { names?.contains($0.name) ?? !["pipelined", "floor"].contains($0.name) }
+            .min { $0.figure(value)?.median ?? .infinity < $1.figure(value)?.median ?? .infinity }
+    }
 }
