@@ -20,7 +20,7 @@ struct MemoryEstimate {
         if path.colours == .planes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
-            return streaming(path, stages, result) + turning(path, result) + holding(path, stages)
+            return streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
                 + encoding(stages, result)
         }
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
@@ -33,8 +33,8 @@ struct MemoryEstimate {
             let planes = pixels * (stages.last.map(SaveStage.init)?.sharedColours.samples ?? 3)
             return (planes: planes, file: pixels, turned: picture.orientation > 1 ? planes : 0)
         }
-        let held = results.map(\.planes).reduce(0, +) + (results.map { $0.file + $0.turned }.max() ?? 0)
-        return Int64(Self.worker + decoder(decoding.path)) + Int64(held)
+        let needed = results.map(\.planes).reduce(0, +) + (results.map { $0.file + $0.turned }.max() ?? 0)
+        return Int64(Self.worker + decoder(decoding.path)) + Int64(needed)
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
@@ -117,7 +117,7 @@ struct MemoryEstimate {
     }
 
     /// The memory of whole pictures, for the filters that ask for them.
-    private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
+    private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
             .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)

@@ -101,10 +101,10 @@ struct SourceFacts {
     fileprivate func fitsMemory(_ path: DecoderPath) -> Bool {
         // libwebp makes luma and colours at full and half size; TurboJPEG makes the wanted size.
         let made = Double(width / path.shrink * (height / path.shrink))
-        let held =
+        let decoded =
             format == .webp
             ? Double(width * height) * 1.5 : path.colours == .planes ? made * (planes?.samples ?? 1) : made
-        return Double(length) + held <= Double(Self.mostMemory)
+        return Double(length) + decoded <= Double(Self.mostMemory)
     }
 
     /// The largest shrink that leaves the decoder's picture at least as large as the target. Decoders of luma round up
