@@ -52,17 +52,19 @@ struct ConfigurationInForceTests {
 
     @Test("threads that replace it at once lose none, and readers never see half of one")
     func atOnce() {
-        let windows = Array(10..<74)
-        let all = windows.map { loaded(window: $0) }
-        let configuration = ConfigurationInForce(loaded(window: 9), Self.places)
-        let formers = Mutex<[Int]>([])
-        DispatchQueue.concurrentPerform(iterations: all.count) { index in
-            let former = configuration.replace(by: all[index])
-            formers.withLock { $0.append(former.configuration.settings.window) }
+        let windows = Array(9..<17)
+        let configuration = ConfigurationInForce(loaded(window: 8), Self.places)
+        let others = windows.map { loaded(window: $0) }
+        let left = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: others.count) { index in
+            // Each thread puts back what it has got.
+            var own = others[index]
+            for _ in 1...2000 { own = configuration.replace(by: own) }
+            left.withLock { $0.append(own.configuration.settings.window) }
             let now = configuration.now
             #expect(now.recipe("w\(now.configuration.settings.window)") != nil)
         }
-        let seen = formers.withLock { $0 } + [configuration.settings.window]
-        #expect(seen.sorted() == [9] + windows)
+        let seen = left.withLock { $0 } + [configuration.settings.window]
+        #expect(seen.sorted() == [8] + windows)
     }
 }
