@@ -53,7 +53,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
             self.length = length
         }
 
-        func holds(_ address: Address) -> Bool {
+        func contains(_ address: Address) -> Bool {
             guard prefix.bytes.count == address.bytes.count else { return false }
             return (0..<length).allSatisfy { bit in
                 let mask = UInt8(0x80) >> UInt8(bit % 8)
@@ -81,7 +81,7 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
         Block("240.0.0.0", 4),  // reserved, broadcast
     ]
 
-    private var isPublicFour: Bool { !Self.specialFour.contains { $0.holds(self) } }
+    private var isPublicFour: Bool { !Self.specialFour.contains { $0.contains(self) } }
 
     private static let mapped = Block("::ffff:0:0", 96)
     private static let translated = Block("64:ff9b::", 96)
@@ -97,8 +97,8 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
     /// Loopback, unspecified, link-local, site-local, unique local and multicast addresses are not global.
     private var isPublicSix: Bool {
         // An IPv4 address can be written in three ways; the connection goes to that address.
-        if Self.mapped.holds(self) || Self.translated.holds(self) { return Address(bytes[12...]).isPublic }
-        if Self.sixToFour.holds(self) { return Address(bytes[2..<6]).isPublic }
-        return Self.global.holds(self) && !Self.specialSix.contains { $0.holds(self) }
+        if Self.mapped.contains(self) || Self.translated.contains(self) { return Address(bytes[12...]).isPublic }
+        if Self.sixToFour.contains(self) { return Address(bytes[2..<6]).isPublic }
+        return Self.global.contains(self) && !Self.specialSix.contains { $0.contains(self) }
     }
 }

@@ -11,11 +11,11 @@ extension Inbox {
         let length = FileSystem.relative(path, to: folder).utf8.count + longestPlace
         guard length < PATH_MAX else {
             let reason = Permission.tooLong(length)
-            tell("\(path): \(reason)", of: path)
+            logOnce("\(path): \(reason)", of: path)
             return ignore(path, reason)
         }
         if report.held != nil {
-            return settling.hold(key, status, cancelled: cancelled)
+            return settling.waitForRelease(key, status, cancelled: cancelled)
         }
         do {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -52,7 +52,7 @@ extension Inbox {
                 return refuse(path, Permission.unclaimable(in: above, error), cancelled: cancelled)
             }
             // `cp -r` under umask 022 makes such folders: a readable file is worked on where it lies.
-            tell("inbox \(folder): \(Permission.closed(above))", of: above)
+            logOnce("inbox \(folder): \(Permission.closed(above))", of: above)
             keep(path, status, cancelled: cancelled)
         }
     }
@@ -82,7 +82,7 @@ extension Inbox {
                     path: claim.path, source: source, isKept: false, file: now.identity, cancelled: claim.cancelled))
         } catch {
             claiming = nil
-            tell("\(source): \(error); it is tried again", of: source, input: claim.path)
+            logOnce("\(source): \(error); it is tried again", of: source, input: claim.path)
             unsure[source] = claim
             lookAgain()
         }
@@ -107,14 +107,14 @@ extension Inbox {
     }
 
     /// Logs a line once, however often its cause comes back.
-    func tell(_ line: String, of path: String, input: String? = nil) {
-        guard told.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
+    func logOnce(_ line: String, of path: String, input: String? = nil) {
+        guard logged.updateValue(line, forKey: FileSystem.Key(path)) != line else { return }
         Log.failure(line, of: LogSubject(recipe: recipe.name, input: input))
     }
 
     /// A permission fix may raise no event: retry.
     private func refuse(_ path: String, _ reason: String, cancelled: Bool) {
-        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
+        logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         ignore(path, reason)
         afterInterval { $0.takeRefused(path, reason, cancelled: cancelled) }
     }
@@ -181,7 +181,7 @@ extension Inbox {
         if unknown > 0 { Log.notice("inbox \(folder): \(unknown) claimed, and in no job; taken in", of: subject) }
         handOver()
         for (root, count) in try claims.others() {
-            tell(
+            logOnce(
                 "inbox \(folder): \(count) files in \(ClaimFolder.name)/\(root) were claimed by another pipelined, and are "
                     + "left to it; if there is none any more, move them back into the inbox",
                 of: FileSystem.join(folder, "\(ClaimFolder.name)/\(root)"))

@@ -26,7 +26,7 @@ package actor Inbox: QueueActor {
     var claiming: ClaimFolder?
     var kept = KeptFiles()
     /// Lines already logged, by file or folder; forgotten with it.
-    var told: [FileSystem.Key: String] = [:]
+    var logged: [FileSystem.Key: String] = [:]
     /// Files that this inbox itself is renaming back, which are no arrivals.
     var givenBack: Set<FileSystem.Key> = []
     private var checkAt: DispatchTime?
@@ -285,12 +285,12 @@ package actor Inbox: QueueActor {
             case .movedIn(let path):
                 consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
-                told[FileSystem.Key(path)] = nil
+                logged[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
-                told = told.filter { !FileSystem.lies($0.key.path, within: path) }
+                logged = logged.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
                 Log.notice(
@@ -311,7 +311,7 @@ package actor Inbox: QueueActor {
         // A settling file keeps the reason for which it is looked at again.
         forgetIgnored(where: { !settling.contains($0) })
         scan(folder)
-        told = told.filter { FileSystem.mayExist($0.key.path) }
+        logged = logged.filter { FileSystem.mayExist($0.key.path) }
         handOver()
         publishReport()
     }
@@ -490,7 +490,7 @@ package actor Inbox: QueueActor {
     /// The disk or the machine refuses for the moment. The file settles until it can be read, and the report says why.
     func again(_ path: String, _ error: SystemError, _ status: FileStatus? = nil, cancelled: Bool = false) {
         let reason = "\(Permission.unreadable(path, "file", error)); it is tried again"
-        tell("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
+        logOnce("\(path): \(reason)", of: path, input: FileSystem.relative(path, to: folder))
         note(path, reason)
         checkLater(settling.postpone(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }

@@ -76,7 +76,7 @@ final class Inotify {
                 let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
                 let name = buffer[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
                 offset += header + Int(event.len)
-                if let told = interpret(event, String(validating: name, as: UTF8.self)) { events.append(told) }
+                if let heard = interpret(event, String(validating: name, as: UTF8.self)) { events.append(heard) }
             }
         }
     }

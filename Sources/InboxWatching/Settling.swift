@@ -82,11 +82,11 @@ struct Settling {
     }
 
     /// The file is quiet, and waits for `release`.
-    mutating func hold(_ path: FileSystem.Key, _ file: FileStatus, cancelled: Bool) {
+    mutating func waitForRelease(_ path: FileSystem.Key, _ file: FileStatus, cancelled: Bool) {
         wait(path, file.size, file.modified, until: .distantFuture, cancelled)
     }
 
-    /// Every held file is due now.
+    /// Every file that waits for it is due now.
     mutating func release(at now: DispatchTime) {
         for key in candidates.keys where candidates[key]?.deadline == .distantFuture { candidates[key]?.deadline = now }
     }

@@ -6,7 +6,7 @@ package struct JobChoice: Sendable {
     package var batch: Int?
     package var recipe: String?
     package var states: [JobState]?
-    /// Queued jobs that are held up in these queues, beside the jobs of the states.
+    /// Queues that begin nothing: their queued jobs are chosen beside the jobs of the states.
     package var held: [FirstQueue]
 
     package init(

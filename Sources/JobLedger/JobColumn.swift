@@ -50,7 +50,7 @@ extension JobRecord {
             story: try row.json(.story), tries: row.integer(.tries), disposed: row.flag(.disposed),
             created: row.real(.created), started: row.optionalReal(.started), finished: row.optionalReal(.finished),
             url: row.optionalText(.url), host: row.optionalText(.host), partial: try row.json(.partial),
-            priority: row.integer(.priority), hold: row.word(.hold), due: row.optionalReal(.due),
+            priority: row.integer(.priority), waitReason: row.word(.hold), due: row.optionalReal(.due),
             setbacks: row.integer(.setbacks), crashes: row.integer(.crashes), failure: row.word(.failure),
             segment: row.integer(.segment), staged: try row.json(.staged) ?? [], anyway: row.flag(.anyway),
             returns: row.optionalText(.returns))

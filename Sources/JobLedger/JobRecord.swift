@@ -69,7 +69,7 @@ package struct JobRecord: Sendable {
     package var partial: FetchResume?
     /// The higher priority is taken first; among equals, the lower position.
     package var priority = 0
-    package var hold: WaitReason?
+    package var waitReason: WaitReason?
     /// When it is tried again.
     package var due: Double?
     /// The number of passing failures that it has met.

@@ -73,7 +73,7 @@ extension JobStory {
     }
 
     /// Notes the process at work.
-    package mutating func tell(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
+    package mutating func note(_ kind: String, _ account: Account) { change(kind) { $0.account = account } }
 
     private mutating func change(_ kind: String, _ change: (inout Chapter) -> Void) {
         guard let index = chapters.lastIndex(where: { $0.kind == kind && $0.state == "executing" }) else { return }

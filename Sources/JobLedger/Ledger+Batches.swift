@@ -13,7 +13,7 @@ package struct BatchRecord: Sendable {
     /// Unfinished jobs, by barriers passed.
     package var reached: [Int: Int] = [:]
     /// The jobs that wait for something other than the batch, and have passed no barrier.
-    package var held = 0
+    package var waiting = 0
 
     package init(id: Int, name: String? = nil, isOpen: Bool) { (self.id, self.name, self.isOpen) = (id, name, isOpen) }
 
@@ -80,15 +80,15 @@ extension Ledger {
     }
 
     /// Runs before a commit, and returns the batches that arrive, or end, with it.
-    func settleBatches() throws -> [(batch: Int, news: BatchNews)] {
+    func takeBatchNews() throws -> [(batch: Int, news: BatchNews)] {
         guard try writer.isAny("SELECT 1 FROM arrivals LIMIT 1") else { return [] }
-        let settled = try news("id IN (SELECT batch FROM arrivals)", [])
+        let changes = try news("id IN (SELECT batch FROM arrivals)", [])
         try writer.run(
             """
             UPDATE batches SET finished = NULL WHERE finished IS NOT NULL AND id IN (SELECT batch FROM arrivals) AND \(Self.onWay)
             """)
         try writer.run("DELETE FROM arrivals")
-        return settled
+        return changes
     }
 
     /// The news of the batches that match `condition` and have no job on the way.
@@ -155,7 +155,7 @@ extension Ledger {
                 guard let state = JobState(rawValue: row.text(1)) else { return }
                 let (batch, segment, count) = (row.integer(0), row.integer(2), row.integer(3))
                 batches[batch]?.jobs[state, default: 0] += count
-                if segment == 0, state == .waiting { batches[batch]?.held += count }
+                if segment == 0, state == .waiting { batches[batch]?.waiting += count }
                 if segment > 0, !state.isFinal { batches[batch]?.reached[segment, default: 0] += count }
             }
             return batches

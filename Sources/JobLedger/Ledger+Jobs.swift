@@ -30,7 +30,7 @@ extension Ledger {
                 .text(job.path), .text(job.origin.rawValue), .text(job.source), .integer(job.file.device),
                 .integer(job.file.inode), .integer(job.file.size), .integer(job.file.modified),
                 .text(job.state.rawValue), .optional(job.reason), .real(job.created), .optional(job.finished),
-                .optional(job.url), .optional(job.host), .integer(job.priority), .optional(job.hold?.rawValue),
+                .optional(job.url), .optional(job.host), .integer(job.priority), .optional(job.waitReason?.rawValue),
                 .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
                 .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
@@ -65,7 +65,7 @@ extension Ledger {
                         .optional(try job.intent.map(JSONText.encode)),
                         .optional(job.outputs.isEmpty ? nil : try JSONText.encode(job.outputs)),
                         .optional(try job.story.map(JSONText.encode)), .integer(job.tries),
-                        .optional(job.started), .optional(job.finished), .optional(job.hold?.rawValue),
+                        .optional(job.started), .optional(job.finished), .optional(job.waitReason?.rawValue),
                         .optional(job.due), .integer(job.setbacks), .integer(job.segment),
                         .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
                         .integer(job.crashes), .optional(job.failure?.rawValue),
@@ -193,7 +193,7 @@ extension Ledger {
                         .integer(job.file.modified), .integer(job.priority), .integer(job.id),
                     ])
                 try ledger.add(.job(job.id, .queued, nil))
-                try ledger.holdBack(job.id)
+                try ledger.waitForNeeds(job.id)
             }, done: done)
     }
 }

@@ -23,7 +23,7 @@ extension Ledger {
         """
 
     /// A row of `jobs` has unmet needs.
-    private static let isHeld = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
+    private static let hasUnmetNeeds = "EXISTS (SELECT 1 FROM needs n WHERE n.job = jobs.id AND n.met = 0)"
 
     // MARK: - When jobs end
 
@@ -104,7 +104,7 @@ extension Ledger {
 
     /// The jobs that match `condition` go back to their place in the queue, if all their needs are met.
     private func release(_ condition: String, _ values: [Database.Value]) throws {
-        let which = "hold = 'after' AND \(condition) AND NOT \(Self.isHeld)"
+        let which = "hold = 'after' AND \(condition) AND NOT \(Self.hasUnmetNeeds)"
         try add(.queued, where: which, [.real(Timestamp.now())] + values)
         let ranks = try writer.rows(
             "UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which) RETURNING priority", values
@@ -115,16 +115,18 @@ extension Ledger {
     }
 
     /// Lets a job that is recorded as queued wait if it has unmet needs.
-    func holdBack(_ job: Int) throws {
+    func waitForNeeds(_ job: Int) throws {
         try writer.run(
-            "UPDATE jobs SET state = 'waiting', hold = 'after' WHERE id = ? AND state = 'queued' AND \(Self.isHeld)",
-            [.integer(job)])
+            """
+            UPDATE jobs SET state = 'waiting', hold = 'after'
+            WHERE id = ? AND state = 'queued' AND \(Self.hasUnmetNeeds)
+            """, [.integer(job)])
         guard writer.changes > 0 else { return }
         consequences.move(from: .queued, to: .waiting)
-        try tellNeeds(of: job)
+        try logNeeds(of: job)
     }
 
-    private func tellNeeds(of job: Int) throws {
+    private func logNeeds(of job: Int) throws {
         try writer.run(
             """
             INSERT INTO events (time, kind, job, state, text) SELECT ?, 'job', j.id, 'waiting', \(Self.needsText) FROM jobs j
@@ -177,7 +179,7 @@ extension Ledger {
                     ledger.consequences.counts[job.state, default: 0] += 1
                     guard !job.state.isFinal else { continue }
                     try ledger.need(job.id, others, anyway: job.anyway)
-                    try ledger.holdBack(job.id)
+                    try ledger.waitForNeeds(job.id)
                 }
                 ledger.consequences.released = jobs.map { Priority(rank: $0.priority) }.max()
                 return .done
@@ -197,12 +199,12 @@ extension Ledger {
         let now = try writer.first("SELECT state, hold, anyway, segment FROM jobs WHERE id = ?", [.integer(job)]) {
             (
                 state: JobState(rawValue: $0.text(0)) ?? .failed,
-                hold: $0.optionalText(1).flatMap(JobRecord.WaitReason.init), anyway: $0.integer(2) != 0,
+                waitReason: $0.optionalText(1).flatMap(JobRecord.WaitReason.init), anyway: $0.integer(2) != 0,
                 segment: $0.integer(3)
             )
         }
         guard let now else { return .unknown(job) }
-        switch (now.state, now.hold) {
+        switch (now.state, now.waitReason) {
         case (.failed, _), (.cancelled, _), (.waiting, .after): break
         case (.queued, _) where now.segment == 0: break
         case (.waiting, .place) where now.segment == 0: break
@@ -219,7 +221,7 @@ extension Ledger {
             "DELETE FROM needs WHERE job = ? AND after IN (SELECT value FROM json_each(?))",
             [.integer(job), .list(remove)])
         try need(job, others, anyway: anyway)
-        try settle(job, now.state, now.hold)
+        try applyNeeds(of: job, now.state, now.waitReason)
         // A barrier may now wait for another job.
         try writer.run("INSERT OR IGNORE INTO arrivals (batch) SELECT id FROM batches WHERE finished IS NULL")
         return .done
@@ -242,17 +244,17 @@ extension Ledger {
     }
 
     /// The job's state, after its needs have changed. A job that has ended is asked again when it is brought back.
-    private func settle(_ job: Int, _ state: JobState, _ hold: JobRecord.WaitReason?) throws {
-        switch (state, hold) {
-        case (.queued, _): try holdBack(job)
+    private func applyNeeds(of job: Int, _ state: JobState, _ waitReason: JobRecord.WaitReason?) throws {
+        switch (state, waitReason) {
+        case (.queued, _): try waitForNeeds(job)
         case (.waiting, .after):
             try release("id = ?", [.integer(job)])
-            if consequences.isEmpty { try tellNeeds(of: job) }
+            if consequences.isEmpty { try logNeeds(of: job) }
         case (.waiting, .place):
             // Its needs come first, then the place.
             try writer.run(
-                "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.isHeld)", [.integer(job)])
-            if writer.changes > 0 { try tellNeeds(of: job) }
+                "UPDATE jobs SET hold = 'after', reason = NULL WHERE id = ? AND \(Self.hasUnmetNeeds)", [.integer(job)])
+            if writer.changes > 0 { try logNeeds(of: job) }
         default: break
         }
     }

@@ -149,7 +149,7 @@ extension Ledger {
 
     /// A reason for waiting: the number of rows, and the time of the first next try.
     package struct Waiting: Sendable {
-        package var hold: JobRecord.WaitReason?
+        package var waitReason: JobRecord.WaitReason?
         /// The common obstacle of jobs that are tried again.
         package var reason: String?
         package var count: Int
@@ -186,7 +186,7 @@ extension Ledger {
                 """, values
             ) { row in
                 Waiting(
-                    hold: row.optionalText(0).flatMap(JobRecord.WaitReason.init), reason: row.optionalText(1),
+                    waitReason: row.optionalText(0).flatMap(JobRecord.WaitReason.init), reason: row.optionalText(1),
                     count: row.integer(2), due: row.optionalReal(3))
             }
             guard waiting.count == Self.mostReasons else { return waiting }

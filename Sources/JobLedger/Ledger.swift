@@ -39,7 +39,7 @@ package actor Ledger: QueueActor {
     }
 
     private enum Attempt {
-        case durable([Written], settled: [(batch: Int, news: BatchNews)])
+        case durable([Written], news: [(batch: Int, news: BatchNews)])
         case later(String)
         case refused(Int, String)
     }
@@ -76,7 +76,7 @@ package actor Ledger: QueueActor {
     /// A group could not be written. Everything else waits behind its next attempt.
     private var retrying = false
     private var afterCommit: Completion?
-    private var batchSettled: (@Sendable (Int, BatchNews) -> Void)?
+    private var batchChanged: (@Sendable (Int, BatchNews) -> Void)?
     private var problemChanged: Completion?
     private var othersChanged: (@Sendable (Consequences) -> Void)?
     private var awaitsOthers: (@Sendable () -> Bool)?
@@ -95,8 +95,8 @@ package actor Ledger: QueueActor {
     package nonisolated func afterCommit(_ call: @escaping @Sendable () -> Void) { async { $0.afterCommit = call } }
 
     /// Called when all jobs of a batch have arrived, or ended, after the completions of their changes.
-    package nonisolated func batchSettled(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
-        async { $0.batchSettled = call }
+    package nonisolated func batchChanged(_ call: @escaping @Sendable (Int, BatchNews) -> Void) {
+        async { $0.batchChanged = call }
     }
 
     /// Called when `problem` comes or goes.
@@ -222,7 +222,7 @@ package actor Ledger: QueueActor {
         var group = gathered
         while true {
             switch attempt(group) {
-            case .durable(let written, let settled): return tell(written, settled)
+            case .durable(let written, let news): return tell(written, news)
             case .later(let problem): return tryLater(group, problem)
             case .refused(let index, let problem):
                 let refused = group.remove(at: index)
@@ -244,12 +244,12 @@ package actor Ledger: QueueActor {
                 written.append(Written(consequences: consequences, done: done))
             }
             index = nil
-            let settled = try settleBatches()
+            let news = try takeBatchNews()
             let last = try Self.lastCursor(writer)
             try trimEvents(upTo: last)
             try writer.run("COMMIT")
             state.withLock { $0.cursor = last }
-            return .durable(written, settled: settled)
+            return .durable(written, news: news)
         } catch {
             try? writer.run("ROLLBACK")
             // The rollback has removed new rows of `orders`, and brought back forgotten ones.
@@ -261,7 +261,7 @@ package actor Ledger: QueueActor {
         }
     }
 
-    private func tell(_ written: [Written], _ settled: [(batch: Int, news: BatchNews)]) {
+    private func tell(_ written: [Written], _ news: [(batch: Int, news: BatchNews)]) {
         let recovered = state.withLock { state in
             defer { state.problem = nil }
             return state.problem != nil
@@ -274,7 +274,7 @@ package actor Ledger: QueueActor {
             if !write.consequences.isEmpty { othersChanged?(write.consequences) }
             write.done?()
         }
-        for (batch, news) in settled { batchSettled?(batch, news) }
+        for (batch, news) in news { batchChanged?(batch, news) }
         afterCommit?()
     }
 

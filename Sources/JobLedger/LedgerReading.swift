@@ -14,7 +14,7 @@ final class LedgerReading: Sendable {
         var idle: [Reader] = []
         var problem: String?
         /// The latest problem logged, until every read succeeds again.
-        var told: String?
+        var logged: String?
         // The closure is in a struct: behind a generic lock it would be wrapped once more at each access, for ever.
         var failed: (@Sendable () -> Void)?
     }
@@ -48,11 +48,11 @@ final class LedgerReading: Sendable {
 
     /// Logs a problem once, until every read succeeds again.
     private func met(_ problem: String) {
-        let (isNews, isUntold, failed) = state.withLock { state in
-            defer { (state.problem, state.told) = (problem, problem) }
-            return (state.problem == nil, state.told != problem, state.failed)
+        let (isNews, isUnlogged, failed) = state.withLock { state in
+            defer { (state.problem, state.logged) = (problem, problem) }
+            return (state.problem == nil, state.logged != problem, state.failed)
         }
-        if isUntold { Log.failure("can't read the ledger: \(problem); what needs it is tried again every second") }
+        if isUnlogged { Log.failure("can't read the ledger: \(problem); what needs it is tried again every second") }
         if isNews { failed?() }
     }
 
@@ -60,8 +60,8 @@ final class LedgerReading: Sendable {
         state.withLock { $0.problem = nil }
         body()
         let isWell = state.withLock { state in
-            defer { if state.problem == nil { state.told = nil } }
-            return state.problem == nil && state.told != nil
+            defer { if state.problem == nil { state.logged = nil } }
+            return state.problem == nil && state.logged != nil
         }
         if isWell { Log.notice("the ledger can be read again") }
     }

@@ -23,16 +23,16 @@ struct Gate {
         (self.configured, self.limit) = (configured, limit)
     }
 
-    mutating func hold(_ operation: AsyncOperation, isStarted: Bool) {
-        operation.ticket.standing = .held(isStarted: isStarted)
-        lanes[operation.ticket.lane, default: GateLane()].hold(operation)
+    mutating func lineUp(_ operation: AsyncOperation, isStarted: Bool) {
+        operation.ticket.standing = .waiting(isStarted: isStarted)
+        lanes[operation.ticket.lane, default: GateLane()].add(operation)
     }
 
     /// Foundation has started the operation; true if it was let in before and begins now.
     mutating func enter(_ operation: AsyncOperation) -> Bool {
         switch operation.ticket.standing {
-        case .away: hold(operation, isStarted: true)
-        case .held: operation.ticket.standing = .held(isStarted: true)
+        case .away: lineUp(operation, isStarted: true)
+        case .waiting: operation.ticket.standing = .waiting(isStarted: true)
         case .admitted:
             operation.ticket.standing = .running
             return true
@@ -51,7 +51,7 @@ struct Gate {
     mutating func next() -> AsyncOperation? {
         while holds.isEmpty, running < limit, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
-            // It was cancelled while it was held.
+            // It was cancelled while it waited.
             guard !operation.state.isFinal else {
                 operation.ticket.standing = .gone
                 continue
@@ -60,7 +60,7 @@ struct Gate {
             running += 1
             lanes[lane]?.running += 1
             lanes[lane]?.served = turns
-            let isStarted = operation.ticket.standing == .held(isStarted: true)
+            let isStarted = operation.ticket.standing == .waiting(isStarted: true)
             operation.ticket.standing = isStarted ? .running : .admitted
             if isStarted { return operation }
         }
@@ -70,7 +70,7 @@ struct Gate {
 
     /// The lane whose turn it is.
     private var nextLane: String? {
-        let ready = lanes.lazy.filter { [laneLimit] in !$0.value.held.isEmpty && $0.value.running < laneLimit }
+        let ready = lanes.lazy.filter { [laneLimit] in !$0.value.waiting.isEmpty && $0.value.running < laneLimit }
         return ready.min { $0.value.precedes($1.value) }?.key
     }
 
@@ -87,8 +87,8 @@ struct Gate {
         let former = operation.ticket.standing
         operation.ticket.standing = .gone
         switch former {
-        case .held:
-            lanes[operation.ticket.lane]?.release(operation)
+        case .waiting:
+            lanes[operation.ticket.lane]?.remove(operation)
             sweep(operation.ticket.lane)
         case .admitted, .running:
             free(operation)

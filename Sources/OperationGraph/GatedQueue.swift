@@ -49,8 +49,8 @@ package final class GatedQueue: Sendable {
     ) {
         gate.withLock { gate in
             operation.ticket = Ticket(place: place, lane: lane)
-            // It is held before Foundation starts it on any thread: the order counts, not the arrival.
-            if !isSerial, operation.dependencies.isEmpty { gate.hold(operation, isStarted: false) }
+            // It lines up before Foundation starts it on any thread: the order counts, not the arrival.
+            if !isSerial, operation.dependencies.isEmpty { gate.lineUp(operation, isStarted: false) }
         }
         operation.join(self, subject)
         pump()

@@ -4,7 +4,7 @@ struct Ticket {
         /// It waits for other operations.
         case away
         /// It waits for its turn, also before Foundation has started it.
-        case held(isStarted: Bool)
+        case waiting(isStarted: Bool)
         /// It was let in, and begins as soon as Foundation starts it.
         case admitted
         /// It was let in, and has begun.

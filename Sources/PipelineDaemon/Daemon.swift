@@ -82,7 +82,7 @@ final class Daemon: Sendable {
         Coordination.sync { [owners] in owners.tellChange = { status.changed() } }
         ledger.afterCommit { [server, owners] in
             server.tellFollowers()
-            owners.hooks.tell()
+            owners.hooks.eventsAppended()
             status.changed()
         }
         watchdog = Watchdog(try Self.stations(owners.queues, server)) { ServiceManager.tell("WATCHDOG=1") }

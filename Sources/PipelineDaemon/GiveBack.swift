@@ -76,7 +76,7 @@ struct GiveBack {
             if let job, job.state.isFinal {
                 let disposal = Disposal(places: places, claims: .success(folder))
                 let place = try disposal.dispose(job) ?? job.source
-                if let error = disposal.settle([(job, place)]).values.first { throw error }
+                if let error = disposal.finish([(job, place)]).values.first { throw error }
                 ledger.recordDisposal(of: [(job.id, place)]) {}
             } else {
                 try folder.giveBack(source, as: path)

@@ -90,8 +90,8 @@ final class Owners: ReadsDelegate {
     private func connect() {
         reads.delegate = self
         limits.changed = { [weak self] in self?.applySettings() }
-        waiters.holdUp = { [weak disposals] ids in
-            let reasons = disposals?.holdUp(among: ids) ?? []
+        waiters.delay = { [weak disposals] ids in
+            let reasons = disposals?.delays(among: ids) ?? []
             return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         }
         disposals.begins = { [weak supervisor] in supervisor?.watchForHangs() }
@@ -107,7 +107,7 @@ final class Owners: ReadsDelegate {
     nonisolated func begin() throws {
         ledger.problemChanged { [self] in Coordination.async { self.ledgerChanged() } }
         ledger.readFailed { [self] in Coordination.async { self.reads.later() } }
-        ledger.batchSettled { [announcements] batch, news in
+        ledger.batchChanged { [announcements] batch, news in
             Coordination.async { announcements.announce(news, of: batch) }
         }
         try Coordination.sync {
@@ -208,7 +208,7 @@ final class Owners: ReadsDelegate {
         let ledger = [
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
-        return ledger.compactMap(\.self) + shortages.problems + disposals.holdUp()
+        return ledger.compactMap(\.self) + shortages.problems + disposals.delays()
             + [reloads.problem].compactMap(\.self) + hooks.problems
     }
 }

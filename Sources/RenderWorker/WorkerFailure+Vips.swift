@@ -81,5 +81,5 @@ extension VipsError {
     fileprivate func says(_ code: Int32) -> Bool { lines.contains { $0.contains(String(cString: strerror(code))) } }
 
     /// libvips hands on the system's words, not its codes.
-    fileprivate var code: Int32? { FailureClass.telling.first(where: says) }
+    fileprivate var code: Int32? { FailureClass.distinctive.first(where: says) }
 }

@@ -8,7 +8,7 @@ public enum MountTable {
     /// How many mounts a folder lies under. When the number falls a mount is gone, and the files are those that it had
     /// covered.
     public static func depth(of folder: String) throws(SystemError) -> Int {
-        depth(of: folder, in: try read(Descriptor.open(path, O_RDONLY)))
+        depth(of: folder, in: try text(of: Descriptor.open(path, O_RDONLY)))
     }
 
     /// Counts in the kernel's text: the fifth word of a line is the mount point.
@@ -29,7 +29,20 @@ public enum MountTable {
         }
     }
 
-    private static func read(_ file: Descriptor) throws(SystemError) -> String {
+    /// The kernel's text, as it was at one moment: a disk that is mounted anew between two reads is in both of them. In a
+    /// storm of mounts the last text has to do.
+    static func text(of file: Descriptor) throws(SystemError) -> String {
+        var text = ""
+        for _ in 1...20 {
+            text = try rest(of: file)
+            var change = pollfd(fd: file.number, events: Int16(POLLPRI), revents: 0)
+            if poll(&change, 1, 0) == 0 { break }
+            lseek(file.number, 0, SEEK_SET)
+        }
+        return text
+    }
+
+    private static func rest(of file: Descriptor) throws(SystemError) -> String {
         var bytes: [UInt8] = []
         var room = [UInt8](repeating: 0, count: 64 * 1024)
         while true {

@@ -10,7 +10,7 @@ package struct MemoryRoom {
     init(budget: Int64) { self.budget = budget }
 
     /// Whether a picture that needs so much can never be let in.
-    func canNeverHold(_ need: Int64) -> Bool { need > budget }
+    func isTooSmall(for need: Int64) -> Bool { need > budget }
 
     mutating func enter(_ task: RenderTask, needing need: Int64) -> Bool {
         guard used.isEmpty || used.values.reduce(need, +) <= budget else { return false }
@@ -28,7 +28,7 @@ package struct MemoryRoom {
     private static let usual: Int64 = 128 << 20
 
     /// Keeps of a grant what the header says that the picture needs.
-    mutating func settle(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
+    mutating func adjust(_ task: RenderTask, needing need: Int64) { used[ObjectIdentifier(task)] = need }
 
     mutating func leave(_ task: RenderTask) { used[ObjectIdentifier(task)] = nil }
 

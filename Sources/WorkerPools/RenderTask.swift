@@ -48,7 +48,7 @@ package final class RenderTask {
     /// It is under suspicion: nothing else is in work beside it.
     let alone: Bool
     /// Called with the reason when it waits in the middle, and with nil when it goes on.
-    let held: @Sendable (String?) -> Void
+    let waits: @Sendable (String?) -> Void
     /// Called with the process that works on it.
     let begun: @Sendable (Int32) -> Void
     let opened: @Sendable (PictureHeader) -> Void
@@ -63,7 +63,7 @@ package final class RenderTask {
     /// It ends once the header is read.
     let looksOnly: Bool
     var cancelled = false
-    var isHeld = false
+    var isWaiting = false
     /// The number of lines that its filters have logged.
     var lines = 0
     /// The time when it has taken too long. Nil while it waits for memory, which does not count.
@@ -71,7 +71,7 @@ package final class RenderTask {
 
     package nonisolated init(
         name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
-        targets: [Descriptor], held: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
+        targets: [Descriptor], waits: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
@@ -81,7 +81,7 @@ package final class RenderTask {
         self.outputs = outputs
         self.limits = limits
         self.alone = alone
-        self.held = held
+        self.waits = waits
         self.begun = begun
         self.sources = sources
         self.targets = targets
@@ -102,7 +102,7 @@ package final class RenderTask {
         self.limits = limits
         subject = LogSubject()
         alone = false
-        held = { _ in }
+        waits = { _ in }
         begun = { _ in }
         sources = [source]
         targets = []

@@ -10,7 +10,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
         case idle
         case busy(RenderTask)
         /// Its picture needs this much memory by its header, and there is no room yet.
-        case held(RenderTask, Int64)
+        case waitsForMemory(RenderTask, Int64)
         /// It was told to go; its exit is awaited.
         case leaving
     }
@@ -39,7 +39,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     var isLeaving: Bool { if case .leaving = state { true } else { false } }
     var task: RenderTask? {
         switch state {
-        case .busy(let task), .held(let task, _): task
+        case .busy(let task), .waitsForMemory(let task, _): task
         default: nil
         }
     }

@@ -35,7 +35,7 @@ package final class WorkerPool {
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
     /// Workers whose picture waits for room, first come first.
-    private var held: [RenderWorkerProcess] = []
+    private var waitingForMemory: [RenderWorkerProcess] = []
     /// The time of the next look for tasks that have taken too long.
     private var nextLook: DispatchTime?
 
@@ -124,7 +124,7 @@ package final class WorkerPool {
                 return task.done(.failure(.cancelled))
             }
             guard let worker = workers.first(where: { $0.task === task }) else { return }
-            if case .held = worker.state {
+            if case .waitsForMemory = worker.state {
                 finish(worker, .failure(.cancelled))
                 return release(worker, replace: false)
             }
@@ -159,9 +159,9 @@ package final class WorkerPool {
         {
             begin(waiting.removeFirst(), on: worker)
         }
-        for task in waiting where !task.isHeld && !mayBegin(task) {
-            task.isHeld = true
-            task.held(
+        for task in waiting where !task.isWaiting && !mayBegin(task) {
+            task.isWaiting = true
+            task.waits(
                 task.alone
                     ? "the others in work: it runs alone, because its worker, or the daemon, was lost with it"
                     : "a job that runs alone, because its worker, or the daemon, was lost with it")
@@ -217,7 +217,7 @@ package final class WorkerPool {
 
     /// Jobs that wait for room go first. Suspects get no early grant.
     private func grant(_ task: RenderTask) -> Int64? {
-        guard held.isEmpty, !task.alone, !task.looksOnly,
+        guard waitingForMemory.isEmpty, !task.alone, !task.looksOnly,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
         else { return nil }
         return room.grant(task)
@@ -254,9 +254,9 @@ package final class WorkerPool {
     // MARK: - Memory
 
     /// The picture needs no more than its grant, and is being rendered.
-    private func settle(_ header: PictureHeader, _ task: RenderTask) {
+    private func adjust(_ task: RenderTask, to header: PictureHeader) {
         task.opened(header)
-        room.settle(task, needing: header.memory)
+        room.adjust(task, needing: header.memory)
         restartTimer(task)
         admit()
     }
@@ -269,7 +269,7 @@ package final class WorkerPool {
             finish(worker, task.cancelled ? .failure(.cancelled) : .success([]))
             return release(worker, replace: false)
         }
-        guard !room.canNeverHold(header.memory) else {
+        guard !room.isTooSmall(for: header.memory) else {
             finish(
                 worker,
                 .failure(
@@ -279,27 +279,27 @@ package final class WorkerPool {
             return release(worker, replace: false)
         }
         task.deadline = nil
-        worker.state = .held(task, header.memory)
-        held.append(worker)
+        worker.state = .waitsForMemory(task, header.memory)
+        waitingForMemory.append(worker)
         admit()
-        guard case .held = worker.state else { return }
-        task.isHeld = true
-        task.held(
+        guard case .waitsForMemory = worker.state else { return }
+        task.isWaiting = true
+        task.waits(
             "memory: it needs about \(header.memory.memoryText), which others use (MemoryBudget allows "
                 + "\(room.budget.memoryText))")
     }
 
     private func goOn(_ task: RenderTask) {
-        guard task.isHeld else { return }
-        task.isHeld = false
-        task.held(nil)
+        guard task.isWaiting else { return }
+        task.isWaiting = false
+        task.waits(nil)
     }
 
     private func admit() {
-        while let worker = held.first, case .held(let task, let need) = worker.state,
+        while let worker = waitingForMemory.first, case .waitsForMemory(let task, let need) = worker.state,
             room.enter(task, needing: need)
         {
-            held.removeFirst()
+            waitingForMemory.removeFirst()
             worker.state = .busy(task)
             goOn(task)
             worker.allow(memory: need)
@@ -325,7 +325,7 @@ package final class WorkerPool {
         case (.opened(let header), .busy(let task)):
             weigh(header, task, on: worker)
         case (.rendering(let header), .busy(let task)):
-            settle(header, task)
+            adjust(task, to: header)
         case (.made(let header, let outputs), .busy(let task)):
             task.opened(header)
             received(.rendered(outputs), from: worker)
@@ -365,7 +365,7 @@ package final class WorkerPool {
         guard let task = worker.task else { return }
         starter.succeeded()
         worker.state = .leaving
-        held.removeAll { $0 === worker }
+        waitingForMemory.removeAll { $0 === worker }
         room.leave(task)
         task.sources = []
         task.targets = []
@@ -392,7 +392,7 @@ package final class WorkerPool {
                 break
             }
             starter.failed("\(end) before it said hello")
-        case .busy(let task), .held(let task, _):
+        case .busy(let task), .waitsForMemory(let task, _):
             if !worker.killed { Log.failure("the render worker of \(task.name) \(end)", of: task.subject) }
             let failure: RenderTask.Failure =
                 end.isByConfinement ? .confined(worker.suspicion) : .workerLost(end, worker.suspicion)

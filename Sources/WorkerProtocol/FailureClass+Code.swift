@@ -18,7 +18,7 @@ extension FailureClass {
     }
 
     /// The codes of every class but `input`, for callers that have only their texts.
-    public static let telling: [Int32] = [
+    public static let distinctive: [Int32] = [
         ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, EIO, ESTALE, ETIMEDOUT,
     ]
 }

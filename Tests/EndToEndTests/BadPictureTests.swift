@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 @Suite("Bad pictures")

@@ -90,12 +90,12 @@ struct InboxTests {
         try await withInbox { inbox, folder in
             let file = URL(fileURLWithPath: folder).appendingPathComponent(".part")
             try Data().write(to: file)
-            await inbox.tell("\(file.path): it can't be read", of: file.path)
+            await inbox.logOnce("\(file.path): it can't be read", of: file.path)
             await catchUp(inbox)
-            #expect(await inbox.told.count == 1)
+            #expect(await inbox.logged.count == 1)
             try FileManager.default.removeItem(at: file)
             await catchUp(inbox)
-            #expect(await inbox.told.isEmpty)
+            #expect(await inbox.logged.isEmpty)
         }
     }
 }

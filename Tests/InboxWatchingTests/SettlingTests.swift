@@ -99,10 +99,10 @@ struct SettlingTests {
         #expect(!settling.isUnchanged(key("a"), file()))
     }
 
-    @Test("files are held while nothing may be taken, and then all due")
+    @Test("files wait while nothing may be taken, and are then all due")
     func held() {
         var settling = settling()
-        settling.hold(key("a"), file(), cancelled: false)
+        settling.waitForRelease(key("a"), file(), cancelled: false)
         #expect(due(settling, after: 1000) == [])
         #expect(settling.next(after: after(0)) == nil)
         settling.release(at: after(1000))

@@ -12,7 +12,7 @@ struct BatchNewsTests {
         var job = JobRecord(
             id: id, position: id, batch: 1, order: order, path: "\(id).png", origin: .claimed, source: "/in/\(id)",
             file: FileStatus.Identity(device: 1, inode: id, size: 10, modified: 20), state: state, created: 1000)
-        if let segment { (job.hold, job.segment) = (.barrier, segment) }
+        if let segment { (job.waitReason, job.segment) = (.barrier, segment) }
         return job
     }
 
@@ -20,14 +20,14 @@ struct BatchNewsTests {
     private func with(_ body: (Ledger, _ news: () -> [BatchNews]) throws -> Void) throws {
         try withTemporaryFolder { folder in
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
-            let settled = Mutex<[BatchNews]>([])
-            ledger.batchSettled { _, news in settled.withLock { $0.append(news) } }
+            let heard = Mutex<[BatchNews]>([])
+            ledger.batchChanged { _, news in heard.withLock { $0.append(news) } }
             ledger.insert([job(1), job(2)], batch: BatchRecord(id: 1, isOpen: false))
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
                 // News come after the entries of their group: they are there with the next one.
                 #expect(ledger.flush(seconds: 30))
-                return settled.withLock { news in
+                return heard.withLock { news in
                     defer { news = [] }
                     return news
                 }

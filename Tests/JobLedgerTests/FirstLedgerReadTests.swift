@@ -30,14 +30,14 @@ struct FirstLedgerReadTests {
             #expect(jobs[0].story?.chapters.map(\.kind) == ["RenderOperation", "PublishOperation"])
             #expect(jobs[0].story?.chapters.first?.attempt == nil && jobs[0].story?.after.count == 2)
             #expect(jobs[3].error?.hasPrefix("this is no picture") == true && jobs[3].failure == nil)
-            #expect(jobs[4].state == .waiting && jobs[4].hold == .place)
+            #expect(jobs[4].state == .waiting && jobs[4].waitReason == .place)
             #expect(jobs[4].reason == "no space in /tmp/pipelined-ledger-1/outbox/full")
             #expect(jobs[5].state == .running && jobs[5].intent?.steps.count == 1)
             #expect(jobs.filter { $0.batch == 1 }.map(\.path) == ["one.png", "two.png"])
             #expect(jobs[10].order.adHoc && jobs[10].origin == .spooled)
             for job in jobs {
                 #expect(job.setbacks == 0 && job.crashes == 0 && job.due == nil && job.segment == 0 && !job.anyway)
-                #expect(job.hold == (job.state == .waiting ? .place : nil))
+                #expect(job.waitReason == (job.state == .waiting ? .place : nil))
             }
             #expect(try ledger.queued(limit: 100).map(\.id) == [9, 10, 11, 12, 13])
             #expect(try ledger.events(after: 0, limit: 1000).count == ledger.cursor)

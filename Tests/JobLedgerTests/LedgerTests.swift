@@ -35,7 +35,7 @@ struct LedgerTests {
             (job.reason, job.error, job.advice, job.failure) = ("reason", "error", "advice", .transient)
             job.intent = PublishIntent(steps: [.init(staging: "/staging", target: "/target", conflict: .number)])
             (job.outputs, job.tries, job.setbacks, job.crashes) = (["/a", "/b"], 4, 5, 6)
-            (job.created, job.started, job.finished, job.due, job.hold) = (1000.5, 1001.5, 1002.5, 1003.5, .retry)
+            (job.created, job.started, job.finished, job.due, job.waitReason) = (1000.5, 1001.5, 1002.5, 1003.5, .retry)
             (job.url, job.host, job.partial) = ("https://a/", "a", FetchResume(offset: 7, validator: "\"v\""))
             let result = RenderedOutput(format: "png", width: 1, height: 2, bands: 3, bytes: 4)
             (job.segment, job.staged) = (8, [.init(index: 9, path: "/staged", result: result)])
@@ -138,11 +138,11 @@ struct LedgerTests {
             var (first, second) = (jobs[0], jobs[1])
             first.state = .done
             first.finished = 1
-            (second.state, second.hold, second.segment) = (.waiting, .barrier, 1)
+            (second.state, second.waitReason, second.segment) = (.waiting, .barrier, 1)
             ledger.record(first)
             ledger.record(second)
             #expect(try counted().jobs == [.queued: 3, .done: 1, .waiting: 1])
-            #expect(try counted().reached == [1: 1] && counted().held == 0)
+            #expect(try counted().reached == [1: 1] && counted().waiting == 0)
             ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { _, _ in }
             let record = try counted()
             #expect(record.jobs[.cancelled] == 2 && record.jobs[.queued] == 2 && record.ended == 3)
@@ -272,7 +272,7 @@ struct LedgerTests {
             ledger.insert((1...3).map { job($0) })
             for (id, due) in [(1, 5000.0), (2, 5100.0), (3, 9e9)] {
                 var waiting = job(id, .waiting)
-                (waiting.hold, waiting.due) = (.retry, due)
+                (waiting.waitReason, waiting.due) = (.retry, due)
                 ledger.record(waiting)
             }
             // The clock said 5000 when the first was due, and then 1400.
@@ -291,11 +291,11 @@ struct LedgerTests {
             ledger.insert((1...5).map { job($0) })
             for (id, due) in [(1, 1000.0), (2, 9e9), (3, 8e9)] {
                 var waiting = job(id, .waiting)
-                (waiting.hold, waiting.due, waiting.error) = (.retry, due, "reset")
+                (waiting.waitReason, waiting.due, waiting.error) = (.retry, due, "reset")
                 ledger.record(waiting)
             }
             var elsewhere = job(4, .waiting)
-            (elsewhere.hold, elsewhere.reason) = (.after, "after 9")
+            (elsewhere.waitReason, elsewhere.reason) = (.after, "after 9")
             ledger.record(elsewhere)
             ledger.bringBackDue(at: 6, most: 1e10) { #expect($0 == 1 && $1 == 8e9) }
             #expect(ledger.flush(seconds: 30))
@@ -321,7 +321,7 @@ struct LedgerTests {
             let ledger = try Ledger(path: path)
             for id in 1...30 {
                 var waiting = job(id, .waiting)
-                (waiting.hold, waiting.due, waiting.batch) = (.retry, Double(1000 - id), id % 2)
+                (waiting.waitReason, waiting.due, waiting.batch) = (.retry, Double(1000 - id), id % 2)
                 waiting.reason = "retry at \(id)"
                 waiting.error = id <= 5 ? "503" : id <= 9 ? "no such host" : "error \(id)"
                 ledger.insert([waiting])

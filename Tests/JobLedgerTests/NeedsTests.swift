@@ -44,7 +44,7 @@ struct NeedsTests {
         try with(4) { (ledger) throws in
             #expect(depend(ledger, 1, after: [2, 3, 4]) == .done)
             let waiting = try #require(try ledger.job(1))
-            #expect(waiting.state == .waiting && waiting.hold == .after)
+            #expect(waiting.state == .waiting && waiting.waitReason == .after)
             #expect(waiting.reason == "after job 2 and 2 more")
             #expect(try ledger.queued(limit: 10).map(\.id) == [2, 3, 4])
             let told = Mutex<[Consequences]>([])
@@ -55,7 +55,7 @@ struct NeedsTests {
             #expect(told.withLock { $0.isEmpty })
             end(ledger, 3, .done)
             let released = try #require(try ledger.job(1))
-            #expect(released.state == .queued && released.hold == nil && released.reason == nil)
+            #expect(released.state == .queued && released.waitReason == nil && released.reason == nil)
             #expect(released.position == 1)
             #expect(told.withLock { $0.map(\.counts) } == [[.waiting: -1, .queued: 1]])
             #expect(told.withLock { $0.map(\.released) } == [.normal])
@@ -215,12 +215,12 @@ struct NeedsTests {
         try with(3) { (ledger) throws in
             ledger.setAside(.place("/out"), reason: "no space", except: [3]) { _ in }
             #expect(depend(ledger, 1, after: [3]) == .done)
-            #expect(try ledger.job(1)?.hold == .after)
+            #expect(try ledger.job(1)?.waitReason == .after)
             ledger.bringBack(.place("/out"), except: [], at: 10) { #expect($0 == 1) }
             #expect(ledger.flush(seconds: 30))
             #expect(try states(ledger) == ["waiting", "queued", "queued"])
             var retrying = job(2, .waiting)
-            retrying.hold = .retry
+            retrying.waitReason = .retry
             ledger.record(retrying)
             #expect(depend(ledger, 2, after: [3]) == .begun(.waiting))
             end(ledger, 3, .failed)

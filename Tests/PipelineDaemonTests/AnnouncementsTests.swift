@@ -13,7 +13,7 @@ struct AnnouncementsTests {
     private func arrived(_ fixture: OwnersFixture) -> Announcements {
         let jobs = (1...2).map { id in
             var job = fixture.job(id, .waiting)
-            (job.batch, job.hold, job.segment) = (1, .barrier, 1)
+            (job.batch, job.waitReason, job.segment) = (1, .barrier, 1)
             return job
         }
         fixture.ledger.insert(jobs, batch: BatchRecord(id: 1, isOpen: false))
@@ -71,7 +71,7 @@ struct AnnouncementsTests {
     func behind() async throws {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let announcements = arrived(fixture)
-            fixture.ledger.batchSettled { batch, news in
+            fixture.ledger.batchChanged { batch, news in
                 Coordination.async { announcements.announce(news, of: batch) }
             }
             for id in 1...2 {

@@ -18,7 +18,7 @@ struct HostTurnsTests {
         #expect(room.lowest(beside: size) == .high)
         #expect(room.lowest(beside: size + max(4, size / 8)) == nil)
         #expect((1...max(1, size / 16)).contains(room.portion))
-        #expect(!room.isHeldUp(by: 256) && room.isHeldUp(by: max(256, size) + 1))
+        #expect(!room.isBlocked(by: 256) && room.isBlocked(by: max(256, size) + 1))
     }
 
     @Test("each host has its share of the window, and the turn goes on behind the host that was served last")

@@ -70,7 +70,7 @@ struct JobChangesTests {
                 }
             }
             #expect(await depend(2, after: 3) == .done)
-            #expect(try fixture.ledger.job(2)?.hold == .after)
+            #expect(try fixture.ledger.job(2)?.waitReason == .after)
             await fixture.until { Set(fixture.owners.window.ids) == [1, 3] }
             Coordination.sync {
                 if let job = fixture.owners.window[1] { fixture.owners.states.move(job, to: .running) }

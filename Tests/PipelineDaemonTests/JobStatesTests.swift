@@ -35,12 +35,12 @@ struct JobStatesTests {
                     Issue.record("it is not there")
                     return
                 }
-                owners.states.hold(1, "not in work yet")
+                owners.states.showWait(1, "not in work yet")
                 #expect(job.record.state == .queued)
                 owners.states.move(job, to: .running)
-                owners.states.hold(1, "paused")
+                owners.states.showWait(1, "paused")
                 #expect(job.record.state == .waiting && owners.counts[.waiting] == 1)
-                owners.states.hold(1, nil)
+                owners.states.showWait(1, nil)
                 #expect(job.record.state == .running && job.record.reason == nil)
                 job.phase = .publishing
                 owners.states.cancel(job)
@@ -63,7 +63,7 @@ struct JobStatesTests {
             Coordination.sync { if let job = owners.window[1] { remedies.fail(job, failure) } }
             await fixture.settle()
             let row = try #require(try fixture.ledger.job(1))
-            #expect(row.state == .waiting && row.hold == .retry && row.setbacks == 1 && row.due != nil)
+            #expect(row.state == .waiting && row.waitReason == .retry && row.setbacks == 1 && row.due != nil)
             _ = await withCheckedContinuation { continuation in
                 Coordination.async { owners.retries.queueEarly([1]) { continuation.resume(returning: $0) } }
             }
@@ -99,7 +99,7 @@ struct JobStatesTests {
             Coordination.sync {
                 if let job = owners.window[1] { remedies.fail(job, JobFailure("no space", class: .room)) }
             }
-            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isSettled }
+            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(
                 try fixture.ledger.jobs([1, 2, 3]).map(\.reason) == Array(repeating: "no space in \(outbox)", count: 3))
             Coordination.sync { remedies.bringBack(.place(outbox)) }
@@ -110,7 +110,7 @@ struct JobStatesTests {
                 owners.shortages.goOn(.place(outbox))
                 if let job = owners.window.all.first { remedies.fail(job, failure) }
             }
-            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isSettled }
+            await fixture.until { owners.counts[.waiting] == 3 && owners.window.isRecorded }
             #expect(try fixture.ledger.jobs([1, 2, 3]).allSatisfy { $0.reason == "the filter 'save' is not loaded" })
             // A row that comes now is set aside as well.
             #expect(fixture.insert([fixture.job(4)]))

@@ -1,3 +1,5 @@
+import Glibc
+import TestTools
 import Testing
 
 @testable import SystemCalls
@@ -42,5 +44,23 @@ struct MountTableTests {
     func real() throws {
         #expect(try MountTable.depth(of: "/") >= 1)
         #expect(try MountTable.depth(of: "/proc/self") > MountTable.depth(of: "/"))
+    }
+
+    @Test(
+        "a table that changes while it is read is read again",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func changing() throws {
+        try withTemporaryFolder { (folder: String) in
+            let disk = try Mount.made(on: folder, size: "64k")
+            let table = try Descriptor.open(MountTable.path, O_RDONLY)
+            var first = [UInt8](repeating: 0, count: 64 * 1024)
+            #expect(read(table.number, &first, first.count) > 0)
+            try disk.unmount()
+            let again = try Mount.made(on: folder, size: "64k")
+            defer { try? again.unmount() }
+            // The rest is the new mount alone, although the first had the former one.
+            let lines = try MountTable.text(of: table).split(separator: "\n")
+            #expect(lines.count { $0.contains(FileSystem.name(of: folder)) } == 1 && lines.count > 1)
+        }
     }
 }

@@ -118,13 +118,14 @@ struct OwnerTests {
             @Sendable func tell(_ text: String) { told.withLock { $0.append(text) } }
             Coordination.sync {
                 let waiters = fixture.owners.waiters
-                waiters.holdUp = { _ in "the disk" }
+                waiters.delay = { _ in "the disk" }
                 waiters.wait(
                     for: [1, 2],
                     Waiter(
-                        each: { tell("\($0.id)") }, done: { tell("done") }, heldUp: { tell("held up: \($0 ?? "no")") }))
+                        each: { tell("\($0.id)") }, done: { tell("done") }, delayed: { tell("held up: \($0 ?? "no")") })
+                )
                 waiters.waitUntilStopped([1]) { tell("stopped") }
-                waiters.holdUp = { _ in nil }
+                waiters.delay = { _ in nil }
                 var second = fixture.job(2, .failed)
                 second.disposed = true
                 waiters.ended([second])
@@ -139,7 +140,7 @@ struct OwnerTests {
         try await OwnersFixture.with { (fixture: OwnersFixture) async throws -> Void in
             let waiting = (1...2).map { id in
                 var job = fixture.job(id, .waiting)
-                (job.hold, job.due) = (.retry, id == 1 ? 1 : Timestamp.now() + 60)
+                (job.waitReason, job.due) = (.retry, id == 1 ? 1 : Timestamp.now() + 60)
                 return job
             }
             #expect(fixture.insert(waiting + [fixture.job(3)]))
@@ -244,7 +245,7 @@ struct OwnerTests {
             await withCheckedContinuation { continuation in
                 Coordination.async { owners.pauses.pause([queues.render], reason: "lunch") { continuation.resume() } }
             }
-            #expect(queues.heldReason(.render, fixture.ledger) == "paused: lunch")
+            #expect(queues.waitReason(.render, fixture.ledger) == "paused: lunch")
             #expect(try fixture.ledger.pausedQueues() == ["render": "lunch"])
             Coordination.sync {
                 owners.window.fill()
@@ -253,7 +254,7 @@ struct OwnerTests {
             await withCheckedContinuation { continuation in
                 Coordination.async { owners.pauses.resume([queues.render]) { continuation.resume() } }
             }
-            #expect(queues.heldReason(.render, fixture.ledger) == nil)
+            #expect(queues.waitReason(.render, fixture.ledger) == nil)
             #expect(try fixture.ledger.pausedQueues().isEmpty)
             Coordination.sync { #expect(owners.window.ids == [1]) }
         }

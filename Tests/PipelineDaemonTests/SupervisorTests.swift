@@ -42,9 +42,9 @@ struct SupervisorTests {
                 fixture.owners.window.fill()
                 #expect(fixture.owners.window[3] == nil && fixture.owners.counts[.waiting] == 1)
             }
-            await fixture.until { fixture.owners.window.isSettled }
+            await fixture.until { fixture.owners.window.isRecorded }
             let row = try #require(try fixture.ledger.job(3))
-            #expect(row.state == .waiting && row.hold == .barrier && row.segment == 1)
+            #expect(row.state == .waiting && row.waitReason == .barrier && row.segment == 1)
             #expect(row.reason == "barrier: waits for the others of batch 1")
         }
     }

@@ -48,7 +48,7 @@ extension ControlService {
             states.append(state)
         }
         // While none begins, what is recorded as queued is shown as waiting.
-        let held = states.contains(.waiting) ? heldReasons().map(\.entry) : []
+        let held = states.contains(.waiting) ? waitReasons().map(\.entry) : []
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
 

@@ -112,7 +112,7 @@ extension ControlService {
             filter.states.append(state)
         }
         // While none begins, what is recorded as queued is shown as waiting.
-        let held = heldReasons().count
+        let held = waitReasons().count
         let (some, all) = (held > 0, held == FirstQueue.allCases.count)
         if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
         if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
@@ -189,7 +189,7 @@ extension ControlService {
 @Coordination
 extension ControlService {
     func record(of id: Int) throws(ControlError) -> JobRecord {
-        if let job = owners.window[id] { return job.told }
+        if let job = owners.window[id] { return job.recordNow }
         guard let record = try ledger.answer({ try $0.job(id) }) else { throw .noSuchJob(id) }
         return record
     }
@@ -230,7 +230,7 @@ extension ControlService {
         let last = chapters.last?.attempt ?? 1
         let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
         let attempt = isBetween ? last + 1 : last
-        let untold = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
+        let unrecorded = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
         func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
             Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)
         }
@@ -249,15 +249,15 @@ extension ControlService {
             defer { if next == .announceBatch { planned += 1 } }
             if next == .announceBatch {
                 // A job that waits at a barrier, or was cancelled there, counts as beyond it.
-                let isPast = planned < record.segment && record.hold != .barrier && !record.state.isFinal
-                if planned >= segment { shown.append(operation(next, isPast ? "finished" : untold)) }
+                let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
+                if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
             } else if next == .download, !record.needsDownload {
                 // A download stays, however often the rest is tried.
                 if !chapters.contains(where: { $0.kind == next.kind }) {
                     shown.insert(operation(next, "finished"), at: 0)
                 }
             } else if planned >= record.segment, !begun.contains("\(next.kind) \(planned)") {
-                shown.append(operation(next, untold))
+                shown.append(operation(next, unrecorded))
             }
         }
         return shown

@@ -69,12 +69,12 @@ extension ControlService {
     }
 
     private func shown(_ working: JobProgress) -> Control.JobProgress {
-        let isHeld = working.job.record.state == .waiting
+        let isWaiting = working.job.record.state == .waiting
         return Control.JobProgress(
             job: shown(working.job.record), fraction: working.whole.fractionCompleted.share,
             operation: working.current?.operation.queue?.name,
             progress: working.current.flatMap { operation, progress in
-                (operation as? any Measured).map { progress.shown($0.figures.unit, isHeld: isHeld) }
+                (operation as? any Measured).map { progress.shown($0.figures.unit, isWaiting: isWaiting) }
             })
     }
 
@@ -82,7 +82,7 @@ extension ControlService {
         let fraction = record.tree(over: working).fractionCompleted
         let all = record.ended + record.unended
         // Jobs that wait for something else than the others of their batch don't get done by going on.
-        let left = Double(all) * (1 - fraction) - Double(record.held)
+        let left = Double(all) * (1 - fraction) - Double(record.waiting)
         let (rate, remaining) = outlook(of: owners.progress[record.id], left, working, at: now)
         return Control.Progress(
             unit: Figures.Unit.jobs.rawValue, done: record.ended, total: all, fraction: fraction.share,
@@ -151,12 +151,12 @@ extension Job {
 extension Progress {
     fileprivate var remaining: Double? { userInfo[.estimatedTimeRemainingKey] as? Double }
 
-    fileprivate func shown(_ unit: Figures.Unit, isHeld: Bool) -> Control.Progress {
+    fileprivate func shown(_ unit: Figures.Unit, isWaiting: Bool) -> Control.Progress {
         let rate = userInfo[.throughputKey] as? Double
         return Control.Progress(
             unit: unit.rawValue, done: Int(completedUnitCount), total: isIndeterminate ? nil : Int(totalUnitCount),
-            fraction: isIndeterminate ? nil : fractionCompleted.share, rate: isHeld ? nil : rate?.figure,
-            remaining: isHeld ? nil : remaining?.figure)
+            fraction: isIndeterminate ? nil : fractionCompleted.share, rate: isWaiting ? nil : rate?.figure,
+            remaining: isWaiting ? nil : remaining?.figure)
     }
 }
 

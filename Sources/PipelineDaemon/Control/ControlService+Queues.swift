@@ -39,11 +39,11 @@ extension ControlService {
 extension ControlService {
     private func queues(named name: String?) throws(ControlError) -> [GatedQueue] {
         let queues = owners.queues
-        guard let name else { return queues.held }
+        guard let name else { return queues.pausable }
         guard name != queues.announce.name else {
             throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
         }
-        guard let queue = queues.held.first(where: { $0.name == name }) else {
+        guard let queue = queues.pausable.first(where: { $0.name == name }) else {
             throw .noSuchQueue(name, queues: queues.all.map(\.name))
         }
         return [queue]

@@ -13,7 +13,7 @@ extension ControlService {
             throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
         }
         let named = try records(of: Set(call.ids).sorted())
-        let early = named.filter { $0.state == .waiting && $0.hold == .retry }.map(\.id)
+        let early = named.filter { $0.state == .waiting && $0.waitReason == .retry }.map(\.id)
         let records = named.filter { !early.contains($0.id) }
         for record in records {
             guard record.state == .failed || record.state == .cancelled, record.returns == nil else {

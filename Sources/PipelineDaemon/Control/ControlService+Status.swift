@@ -31,10 +31,10 @@ extension ControlService {
         }
         onOwners(Call.WhyWaiting.self) { [self] call, request in
             let who = try waiters(call)
-            let held = heldReasons()
+            let queues = waitReasons()
             FileQueue.async { [self] in
                 do {
-                    let reasons = try reasons(of: who, held: held)
+                    let reasons = try reasons(of: who, queues)
                     request.reply(Call.WhyWaiting.Reply(waiting: reasons))
                 } catch {
                     request.fail(ControlError.unread(error))
@@ -51,11 +51,11 @@ extension ControlService {
         let reports = owners.inboxes.all.map { ($0, $0.report) }
         let settling = reports.reduce(0) { $0 + $1.1.settling }
         let queued = queuedCounts()
-        let held = heldReasons().map { Control.Waiting(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
+        let waiting = waitReasons().map { Control.Waiting(reason: $0.reason, jobs: queued[$0.entry] ?? 0) }
             .filter { $0.jobs > 0 }
-        let heldCount = held.reduce(0) { $0 + $1.jobs }
-        jobs.waiting = settling + max(0, owners.counts[.waiting]) + heldCount
-        jobs.queued = queued.values.reduce(0, +) - heldCount
+        let behindQueues = waiting.reduce(0) { $0 + $1.jobs }
+        jobs.waiting = settling + max(0, owners.counts[.waiting]) + behindQueues
+        jobs.queued = queued.values.reduce(0, +) - behindQueues
         jobs.running = owners.counts[.running]
         jobs.cancelling = owners.counts[.cancelling]
         jobs.done = owners.counts[.done]
@@ -64,7 +64,7 @@ extension ControlService {
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
             version: version, started: Timestamp.text(owners.started), root: places.root,
-            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: held, queues: queueReports(),
+            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: waiting, queues: queueReports(),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
                     path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
@@ -75,8 +75,8 @@ extension ControlService {
     }
 
     /// The queues in which no queued job begins, and why.
-    nonisolated func heldReasons() -> [(entry: FirstQueue, reason: String)] {
-        FirstQueue.allCases.compactMap { entry in owners.queues.heldReason(entry, ledger).map { (entry, $0) } }
+    nonisolated func waitReasons() -> [(entry: FirstQueue, reason: String)] {
+        FirstQueue.allCases.compactMap { entry in owners.queues.waitReason(entry, ledger).map { (entry, $0) } }
     }
 
     /// Queued jobs, by the queue that they begin in. An unreadable ledger is told among the problems.
@@ -114,9 +114,9 @@ extension ControlService {
 
     /// Why these jobs wait. A queued job waits for its queue when that begins nothing.
     nonisolated func reasons(
-        of who: Ledger.Waiters, held: [(entry: FirstQueue, reason: String)]
+        of who: Ledger.Waiters, _ queues: [(entry: FirstQueue, reason: String)]
     ) throws -> [Control.Waiting] {
-        let queued = try held.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
+        let queued = try queues.map { Control.Waiting(reason: $0.reason, jobs: try ledger.queued(who, $0.entry)) }
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }
 
@@ -147,16 +147,16 @@ extension ControlService {
     /// A job as clients see it. A queued job waits while none begins, and says so; so does a job whose original can't
     /// be moved.
     nonisolated func shown(_ record: JobRecord) -> Control.Job {
-        let held = record.state == .queued ? owners.queues.heldReason(record.entry, ledger) : nil
+        let waits = record.state == .queued ? owners.queues.waitReason(record.entry, ledger) : nil
         let stays = record.disposed ? nil : owners.disposals.reason(for: record.id)
-        return record.shown(state: held == nil ? record.state : .waiting, reason: held ?? stays ?? record.reason)
+        return record.shown(state: waits == nil ? record.state : .waiting, reason: waits ?? stays ?? record.reason)
     }
 }
 
 extension JobRecord {
     func shown(state: JobState, reason: String?) -> Control.Job {
         let isOver = state.isFinal
-        let reason = state == .waiting && hold == .retry ? reason.map(sayingWhen) : reason
+        let reason = state == .waiting && waitReason == .retry ? reason.map(sayingWhen) : reason
         var milliseconds: Double?
         if isOver, let started, let finished { milliseconds = ((finished - started) * 10_000).rounded() / 10 }
         return Control.Job(
@@ -188,8 +188,8 @@ extension JobRecord {
 
 extension Ledger.Waiting {
     var shown: Control.Waiting {
-        let words = reason ?? (hold == .after ? "the end of other jobs" : "no reason is recorded")
-        guard hold == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
+        let words = reason ?? (waitReason == .after ? "the end of other jobs" : "no reason is recorded")
+        guard waitReason == .retry, let due else { return Control.Waiting(reason: words, jobs: count) }
         let first = count > 1 ? ", the first" : ""
         return Control.Waiting(reason: "retry\(first) at \(Timestamp.local(due)): \(words)", jobs: count)
     }

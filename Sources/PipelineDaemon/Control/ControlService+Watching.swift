@@ -34,7 +34,7 @@ extension ControlService {
                 endings.end()
                 connection.pump()
             },
-            heldUp: { reason in
+            delayed: { reason in
                 endings.tell(reason)
                 connection.pump()
             },
@@ -100,8 +100,8 @@ private final class Endings: Sendable {
         var ended: [(id: Int, state: JobState)] = []
         var isOver = false
         var isWanted = true
-        var heldUp: String?
-        var isHeldUpTold = true
+        var delay: String?
+        var isDelayTold = true
     }
 
     /// Jobs in one reply.
@@ -113,7 +113,7 @@ private final class Endings: Sendable {
     func append(_ record: JobRecord) { state.withLock { $0.ended.append((record.id, record.state)) } }
 
     /// Tells the client what holds up the remaining jobs.
-    func tell(_ heldUp: String?) { state.withLock { ($0.heldUp, $0.isHeldUpTold) = (heldUp, false) } }
+    func tell(_ delay: String?) { state.withLock { ($0.delay, $0.isDelayTold) = (delay, false) } }
 
     func end() { state.withLock { $0.isOver = true } }
 
@@ -125,17 +125,17 @@ private final class Endings: Sendable {
     }
 
     func next(_ ledger: Ledger) -> ControlConnection.Step {
-        let (page, isOver, heldUp, isNews) = state.withLock { state in
+        let (page, isOver, delay, isNews) = state.withLock { state in
             defer {
                 state.ended.removeFirst(min(Self.page, state.ended.count))
-                state.isHeldUpTold = true
+                state.isDelayTold = true
             }
-            return (Array(state.ended.prefix(Self.page)), state.isOver, state.heldUp, !state.isHeldUpTold)
+            return (Array(state.ended.prefix(Self.page)), state.isOver, state.delay, !state.isDelayTold)
         }
         guard !page.isEmpty else {
             if isOver { return .last(ControlRequest.frame(Call.Wait.Reply(jobs: []), continues: false)) }
             return isNews
-                ? .frame(ControlRequest.frame(Call.Wait.Reply(jobs: [], waitsFor: heldUp), continues: true)) : .nothing
+                ? .frame(ControlRequest.frame(Call.Wait.Reply(jobs: [], waitsFor: delay), continues: true)) : .nothing
         }
         let records: [Int: JobRecord]
         do throws(ControlError) {
@@ -148,7 +148,7 @@ private final class Endings: Sendable {
         let jobs = page.compactMap { ending in
             records[ending.id].map { $0.shown(state: ending.state, reason: $0.state == ending.state ? $0.reason : nil) }
         }
-        return .frame(ControlRequest.frame(Call.Wait.Reply(jobs: jobs, waitsFor: heldUp), continues: true))
+        return .frame(ControlRequest.frame(Call.Wait.Reply(jobs: jobs, waitsFor: delay), continues: true))
     }
 }
 

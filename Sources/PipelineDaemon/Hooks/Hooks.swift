@@ -91,7 +91,7 @@ actor Hooks: QueueActor {
     }
 
     /// Something was appended to the event log, perhaps.
-    nonisolated func tell() {
+    nonisolated func eventsAppended() {
         if isNeeded.withLock({ $0 }) { async { $0.look() } }
     }
 
@@ -164,7 +164,7 @@ actor Hooks: QueueActor {
         hooks[recipe]?.isLookedAt = true
         after(timeout.dispatch) { hooks in
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
-            hooks.tell(recipe, program, "waits for its disk, which does not answer")
+            hooks.report(recipe, program, "waits for its disk, which does not answer")
         }
         // On a thread of its own: its disk may not answer.
         DispatchQueue(label: "pipelined.hook").async { [self] in
@@ -202,12 +202,12 @@ actor Hooks: QueueActor {
             ledger.record(hook: recipe, hook.record)
         }
         hooks[recipe] = hook
-        tell(recipe, hook.program, problem)
+        report(recipe, hook.program, problem)
         finishIfIdle()
         next(recipe)
     }
 
-    private func tell(_ recipe: String, _ program: String, _ problem: String?) {
+    private func report(_ recipe: String, _ program: String, _ problem: String?) {
         reports.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
             $0[recipe] = Report(failures: failures, problem: problem)
         }

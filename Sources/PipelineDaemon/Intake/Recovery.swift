@@ -44,7 +44,7 @@ struct Recovery: Sendable {
             job.crashes += 1
         }
         job.story?.interrupt()
-        (job.reason, job.hold) = (nil, nil)
+        (job.reason, job.waitReason) = (nil, nil)
         queueAgain(&job)
         guard job.crashes >= configuration.settings.crashTries else { return }
         fail(
@@ -122,7 +122,7 @@ struct Recovery: Sendable {
     }
 
     /// Whether the row has the original where it lies until its job is over.
-    private func isAtWork(_ job: JobRecord) -> Bool { places.holdsWork(on: job, at: job.source, job.order) }
+    private func isAtWork(_ job: JobRecord) -> Bool { places.isWorkplace(of: job, job.source, job.order) }
 
     /// False when the job has its original, or somebody has returned it.
     private func putRight(_ id: Int, source: String) throws -> Bool {

@@ -20,11 +20,11 @@ final class Announcements {
     /// Something has become of a batch as a whole. Jobs at the barrier go on.
     func announce(_ news: BatchNews, of batch: Int) {
         guard announcing.insert(batch).inserted else { return }
-        guard news != .joined else { return settle(batch) {} }
-        queue.add(AnnounceOperation { [self] in settle(batch, done: $0) }, of: OperationSubject.batch(batch, news))
+        guard news != .joined else { return record(batch) {} }
+        queue.add(AnnounceOperation { [self] in record(batch, done: $0) }, of: OperationSubject.batch(batch, news))
     }
 
-    nonisolated private func settle(_ batch: Int, done: @escaping @Sendable () -> Void) {
+    nonisolated private func record(_ batch: Int, done: @escaping @Sendable () -> Void) {
         ledger.announce(batch) { [self] released in
             done()
             Coordination.async { [self] in
@@ -37,7 +37,7 @@ final class Announcements {
 
     /// Calls `done` when everything that has ended by now is announced.
     func whenAnnounced(_ done: @escaping @Coordination @Sendable () -> Void) {
-        // A batch is told of behind the entry that has settled it: behind one more, its announcement is in the queue.
+        // A batch is told of behind the entry that has changed it: behind one more, its announcement is in the queue.
         ledger.whenDurable { [queue] in
             Coordination.async {
                 let last = AnnounceOperation { over in

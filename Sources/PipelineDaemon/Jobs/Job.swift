@@ -108,16 +108,16 @@ final class Job {
     var tries: Int { max(render.tries, download.map { min(1, $0.tries) } ?? 0) }
 
     /// The record as it is at this moment, with who works on it.
-    var told: JobRecord {
-        var told = record
-        if let download { told.story?.tell("DownloadOperation", download.account) }
-        told.story?.tell("RenderOperation", render.account)
-        told.tries += tries
-        return told
+    var recordNow: JobRecord {
+        var now = record
+        if let download { now.story?.note("DownloadOperation", download.account) }
+        now.story?.note("RenderOperation", render.account)
+        now.tries += tries
+        return now
     }
 
     /// Notes what the picture's header said.
-    func tell(_ header: PictureHeader?) {
+    func note(_ header: PictureHeader?) {
         guard let header else { return }
         var story = story
         story.header = header.words

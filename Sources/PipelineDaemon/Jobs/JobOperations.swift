@@ -14,7 +14,7 @@ protocol JobOperationsDelegate: AnyObject {
     func rendering(_ job: Job, _ state: OperationState)
     func publishing(_ job: Job, _ state: OperationState)
     /// A job in work waits for this reason, or goes on when there is none any more.
-    func hold(_ id: Int, _ reason: String?)
+    func showWait(_ id: Int, _ reason: String?)
     /// The job's worker was lost, and the picture is tried once more in another.
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account)
     /// Records the publish intent; false when the job has been cancelled before, or the ledger refuses it.
@@ -99,7 +99,7 @@ final class JobOperations {
                 limits: RenderTask.Limits(configuration.settings, onTruncated: record.order.onTruncated),
                 suspect: record.crashes > 0),
             pool: pool, files: FileQueue.make(), claims: claims,
-            held: { [self] reason in Coordination.async { self.delegate?.hold(id, reason) } },
+            waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 

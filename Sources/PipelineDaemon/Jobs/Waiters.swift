@@ -18,8 +18,8 @@ struct Waiter {
     var each: @Sendable (JobRecord) -> Void
     var done: @Sendable () -> Void
     /// Called with what holds up the remaining jobs, and with nil when nothing does.
-    var heldUp: @Sendable (String?) -> Void = { _ in }
-    var toldHeldUp: String?
+    var delayed: @Sendable (String?) -> Void = { _ in }
+    var toldDelay: String?
     /// False once nobody is there any more to be told.
     var isWanted: @Sendable () -> Bool = { true }
 }
@@ -33,7 +33,7 @@ final class Waiters {
     private let inboxes: Inboxes
     private let reads: RepeatedReads
     /// Says what holds up the originals of these jobs, or of all.
-    var holdUp: @Coordination (Set<Int>?) -> String? = { _ in nil }
+    var delay: @Coordination (Set<Int>?) -> String? = { _ in nil }
     private var waiters: [Waiter] = []
 
     init(_ ledger: Ledger, _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ reads: RepeatedReads) {
@@ -75,7 +75,7 @@ final class Waiters {
 
     /// Jobs are over: they have ended, and their originals lie where they belong.
     func ended(_ records: [JobRecord]) {
-        tellHoldUps()
+        tellDelays()
         for index in waiters.indices {
             for record in records {
                 switch waiters[index].kind {
@@ -121,7 +121,7 @@ final class Waiters {
     func check() {
         waiters.removeAll { !$0.isWanted() }
         guard !waiters.isEmpty else { return }
-        let isIdle = window.isSettled && !counts.isBusy && inboxes.areIdle
+        let isIdle = window.isRecorded && !counts.isBusy && inboxes.areIdle
         var over: [Waiter] = []
         waiters.removeAll { waiter in
             let isOver =
@@ -133,7 +133,7 @@ final class Waiters {
             return isOver
         }
         for waiter in over { waiter.done() }
-        tellHoldUps()
+        tellDelays()
     }
 
     private var originalsRest: Bool {
@@ -145,16 +145,16 @@ final class Waiters {
         }
     }
 
-    private func tellHoldUps() {
+    private func tellDelays() {
         for (index, waiter) in waiters.enumerated() {
             let reason =
                 switch waiter.kind {
-                case .these(let left): holdUp(left)
-                case .everything, .stopping: holdUp(nil)
+                case .these(let left): delay(left)
+                case .everything, .stopping: delay(nil)
                 }
-            guard reason != waiter.toldHeldUp else { continue }
-            waiters[index].toldHeldUp = reason
-            waiter.heldUp(reason)
+            guard reason != waiter.toldDelay else { continue }
+            waiters[index].toldDelay = reason
+            waiter.delayed(reason)
         }
     }
 }

@@ -49,7 +49,7 @@ final class Window {
     var count: Int { jobs.count }
     var isEmpty: Bool { jobs.isEmpty }
     /// The end of each job that has left is recorded.
-    var isSettled: Bool { ending.isEmpty }
+    var isRecorded: Bool { ending.isEmpty }
 
     func enter(_ job: Job) {
         jobs[job.record.id] = job
@@ -117,7 +117,7 @@ final class Window {
         let room = WindowRoom(size: configuration.settings.window)
         let priority = Priority(rank: row.priority)
         guard row.entry == .render, mayTake(.render), outside[.render].map({ $0 < priority }) ?? true,
-            count(.render) < room.limit(of: priority), !room.isHeldUp(by: ending.count)
+            count(.render) < room.limit(of: priority), !room.isBlocked(by: ending.count)
         else { return false }
         followProcessors()
         return take(row)
@@ -155,7 +155,7 @@ final class Window {
     private func count(_ entry: FirstQueue) -> Int { begun[entry] ?? 0 }
 
     private func fillFromOutside(_ entry: FirstQueue, _ room: WindowRoom) throws {
-        while let highest = outside[entry], count(entry) < room.limit(of: highest), !room.isHeldUp(by: ending.count) {
+        while let highest = outside[entry], count(entry) < room.limit(of: highest), !room.isBlocked(by: ending.count) {
             let here = count(entry)
             let least = room.lowest(beside: here) ?? highest
             let limit = min(256, room.limit(of: highest) - here)
@@ -183,7 +183,7 @@ final class Window {
 
     /// Refills full lanes in which downloads have ended.
     private func fillLanes(_ room: WindowRoom) throws {
-        while !room.isHeldUp(by: ending.count), let lane = turns.due.first {
+        while !room.isBlocked(by: ending.count), let lane = turns.due.first {
             // The window is full: the lane's rows are found with all others later.
             guard count(.download) < room.limit(of: lane.priority) else {
                 turns.open(lane)

@@ -23,5 +23,5 @@ struct WindowRoom {
     var portion: Int { max(1, size / 16) }
 
     /// Jobs that reach a barrier without any work leave at once: no more are taken while many are unrecorded.
-    func isHeldUp(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
+    func isBlocked(by unrecorded: Int) -> Bool { unrecorded > max(256, size) }
 }

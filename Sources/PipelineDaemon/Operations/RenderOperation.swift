@@ -59,7 +59,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private let files: DispatchQueue
     private let claims: ClaimFolders
     /// Called with the reason while it waits, and with nil when it resumes.
-    private let held: @Sendable (String?) -> Void
+    private let waits: @Sendable (String?) -> Void
     /// Told why it is begun once more, and who had worked on it, before it is.
     private let lost: @Sendable (JobFailure, JobStory.Account) -> Void
     private let box = Mutex(Box())
@@ -67,10 +67,10 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// `files` runs what may wait for a disk.
     init(
         _ work: Work, pool: WorkerPool, files: DispatchQueue, claims: ClaimFolders,
-        held: @escaping @Sendable (String?) -> Void,
+        waits: @escaping @Sendable (String?) -> Void,
         lost: @escaping @Sendable (JobFailure, JobStory.Account) -> Void
     ) {
-        (self.held, self.lost, self.work) = (held, lost, work)
+        (self.waits, self.lost, self.work) = (waits, lost, work)
         var parts: [Part] = []
         for (picture, path) in zip(work.pictures, work.staging) {
             let known = parts.firstIndex { $0.source == picture.source }
@@ -180,7 +180,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         RenderTask(
             name: work.name, subject: work.subject,
             outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
-            limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, held: held,
+            limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, waits: waits,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
             opened: { [self] header in opened(header) },
             progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) },

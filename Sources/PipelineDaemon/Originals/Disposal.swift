@@ -14,7 +14,7 @@ struct Disposal: Sendable {
 
     /// Makes the moves durable, and removes the empty folders that they leave. Returns the folders that could not be
     /// synced.
-    func settle(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
+    func finish(_ moved: [(job: JobRecord, source: String)]) -> [String: SystemError] {
         var failures: [String: SystemError] = [:]
         let there = moved.filter { $0.source != $0.job.source }.map { FileSystem.folder(of: $0.source) }
         for folder in Set(there) {

@@ -156,13 +156,13 @@ final class Disposals {
         return Set(lost.map(\.job.id))
     }
 
-    // MARK: - What is held up
+    // MARK: - Delays
 
     /// Why the original of this job stays where it is.
     nonisolated func reason(for job: Int) -> String? { stuck.reason(for: job) }
 
-    /// Says what holds up originals, among these jobs or all.
-    func holdUp(among ids: Set<Int>? = nil) -> [String] {
+    /// What holds up originals, among these jobs or all.
+    func delays(among ids: Set<Int>? = nil) -> [String] {
         [stuck.text(among: ids), moves.hangText(among: ids)].compactMap(\.self)
     }
 }

@@ -70,7 +70,7 @@ final class OriginalMoves {
                 stay(record, error)
             }
         }
-        let failures = disposal.settle(gone)
+        let failures = disposal.finish(gone)
         gone.removeAll { record, source in
             guard let error = failures[FileSystem.folder(of: source)] else { return false }
             stay(record, error)

@@ -26,7 +26,7 @@ struct OriginalPlaces: Sendable {
     /// A free place to begin from. An original that was never moved stays where it is.
     func start(of job: JobRecord, for order: WorkOrder, except taken: Set<String>) throws -> String {
         if job.needsDownload { return Spool.download(in: places.spool) }
-        if job.origin == .kept || places.holdsWork(on: job, at: job.source, order) { return job.source }
+        if job.origin == .kept || places.isWorkplace(of: job, job.source, order) { return job.source }
         let claims = job.origin == .claimed ? try claims.open(order.inbox) : nil
         for number in 0... {
             let spooled = Spool.place(bringingBack: job.id, as: FileSystem.name(of: job.path), in: places.spool)
@@ -44,7 +44,7 @@ struct OriginalPlaces: Sendable {
 
 extension Places {
     /// Whether originals in work lie here, in the spool or among the claimed files of an inbox.
-    func holdsWork(on job: JobRecord, at path: String, _ order: WorkOrder) -> Bool {
+    func isWorkplace(of job: JobRecord, _ path: String, _ order: WorkOrder) -> Bool {
         FileSystem.lies(path, within: job.origin == .spooled ? spool : FileSystem.join(order.inbox, ClaimFolder.name))
     }
 }

@@ -35,7 +35,7 @@ final class Returns: Sendable {
     private let originals: OriginalPlaces
     private let publisher: Publisher
     /// Jobs whose return has failed or was broken off, by their inbox, until it is known where their originals lie.
-    private let unsettled = Mutex<[String: Set<Int>]>([:])
+    private let unfinished = Mutex<[String: Set<Int>]>([:])
 
     init(_ originals: OriginalPlaces, _ publisher: Publisher) {
         (ledger, self.originals, self.publisher) = (originals.ledger, originals, publisher)
@@ -43,11 +43,11 @@ final class Returns: Sendable {
 
     /// Finds the returns that a crash broke off.
     func begin() throws {
-        for job in try ledger.returning() { unsettle(job) }
+        for job in try ledger.returning() { leaveUnfinished(job) }
     }
 
     /// Inboxes of which it is not known where all originals lie.
-    var inboxes: Set<String> { unsettled.withLock { Set($0.keys) } }
+    var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
     func takeBack(_ wanted: [Wanted]) -> Outcome {
         var outcome = Outcome()
@@ -81,14 +81,14 @@ final class Returns: Sendable {
             }
             take(record, order, from: record.source, to: place, &outcome)
         }
-        settle(&outcome)
+        makeDurable(&outcome)
         return outcome
     }
 
     /// Undoes the returns of an inbox that have failed or were broken off. Returns which they were, and the jobs whose
     /// original can't be found now.
     func end(in inbox: String) throws -> (ended: Set<Int>, lost: [(job: JobRecord, why: any Error)]) {
-        let wanted = unsettled.withLock { $0[inbox] ?? [] }
+        let wanted = unfinished.withLock { $0[inbox] ?? [] }
         var ended: Set<Int> = []
         var lost: [(job: JobRecord, why: any Error)] = []
         for job in try ledger.jobs(wanted.sorted()) where job.returns != nil {
@@ -99,7 +99,7 @@ final class Returns: Sendable {
                 lost.append((job, error))
             }
         }
-        unsettled.withLock { $0[inbox] = lost.isEmpty ? nil : Set(lost.map(\.job.id)) }
+        unfinished.withLock { $0[inbox] = lost.isEmpty ? nil : Set(lost.map(\.job.id)) }
         return (ended, lost)
     }
 
@@ -112,8 +112,8 @@ final class Returns: Sendable {
     }
 
     /// The return has failed: `end` finds out where the original lies.
-    private func unsettle(_ job: JobRecord) {
-        unsettled.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
+    private func leaveUnfinished(_ job: JobRecord) {
+        unfinished.withLock { _ = $0[job.order.inbox, default: []].insert(job.id) }
     }
 
     private func take(
@@ -157,7 +157,7 @@ final class Returns: Sendable {
     }
 
     /// Makes the moves durable before they are recorded.
-    private func settle(_ outcome: inout Outcome) {
+    private func makeDurable(_ outcome: inout Outcome) {
         var failed: [String: any Error] = [:]
         let moved = outcome.brought.filter { $0.origin != .kept && !$0.needsDownload }
         for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
@@ -180,6 +180,6 @@ final class Returns: Sendable {
 
     private func lose(_ record: JobRecord, _ why: any Error, _ outcome: inout Outcome) {
         outcome.lost.append((record.id, why))
-        unsettle(record)
+        leaveUnfinished(record)
     }
 }

@@ -78,7 +78,7 @@ final class Publisher: Sendable {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
                 // A result left out by `skip` stays in staging until the job's end is recorded: that tells it from a
                 // published one.
-                if isPublished { published.append(Published(step: intent.steps[index], picture: result.told)) }
+                if isPublished { published.append(Published(step: intent.steps[index], picture: result.inStory)) }
             }
         } catch {
             try? takeBack(intent)
@@ -196,7 +196,7 @@ final class Publisher: Sendable {
 }
 
 extension ImageHandle.Staged {
-    var told: JobStory.Picture? {
+    var inStory: JobStory.Picture? {
         result.map { JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes)) }
     }
 }

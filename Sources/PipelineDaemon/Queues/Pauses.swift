@@ -32,14 +32,14 @@ final class Pauses {
     /// When `done` is called nothing new starts, and that is recorded.
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
-        states.showHeld()
+        states.showPauses()
         record(changed, paused: true, done: done)
     }
 
     func resume(_ some: [GatedQueue], done: @escaping @Coordination @Sendable () -> Void) {
         for queue in some { queue.resume() }
         progress.resumed()
-        states.showHeld()
+        states.showPauses()
         window.fill()
         record(some.map { ($0, nil) }, paused: false, done: done)
     }

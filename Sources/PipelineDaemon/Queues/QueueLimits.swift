@@ -31,7 +31,7 @@ final class QueueLimits {
     /// A reload has brought other settings.
     func adopt(_ settings: Settings) {
         let limits = [settings.download, settings.render, settings.publish]
-        for (queue, limit) in zip(queues.held, limits) { queue.set(live[queue.name] ?? limit) }
+        for (queue, limit) in zip(queues.pausable, limits) { queue.set(live[queue.name] ?? limit) }
     }
 
     /// The limit set since the start, and whether it is kept for the next one.

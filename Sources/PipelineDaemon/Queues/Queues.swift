@@ -8,7 +8,7 @@ struct Queues: Sendable {
     let download: GatedQueue
     let render: GatedQueue
     let publish: GatedQueue
-    /// It tells what has happened, in order, and is never held back.
+    /// It tells what has happened, in order, and is never held.
     let announce: GatedQueue
 
     init(_ settings: Settings) {
@@ -18,9 +18,9 @@ struct Queues: Sendable {
         announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 
-    var all: [GatedQueue] { held + [announce] }
+    var all: [GatedQueue] { pausable + [announce] }
     /// The queues that can be paused and limited.
-    var held: [GatedQueue] { [download, render, publish] }
+    var pausable: [GatedQueue] { [download, render, publish] }
 
     subscript(entry: FirstQueue) -> GatedQueue {
         switch entry {
@@ -39,7 +39,7 @@ struct Queues: Sendable {
     }
 
     /// Why no queued job begins in this queue, if so.
-    func heldReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
+    func waitReason(_ entry: FirstQueue, _ ledger: Ledger) -> String? {
         let report = self[entry].report
         return report.paused ? report.pauseText : ledger.unwritableReason
     }

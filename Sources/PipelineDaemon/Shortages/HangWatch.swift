@@ -20,18 +20,20 @@ final class HangWatch {
         (self.shortages, self.moves) = (shortages, moves)
     }
 
-    /// Watches until nothing is in work. `hold` is told of jobs that wait for an answer.
-    func watch(hold: @escaping @Coordination @Sendable (Job, String) -> Void) {
+    /// Watches until nothing is in work. `showWait` is called with jobs that wait for an answer.
+    func watch(showWait: @escaping @Coordination @Sendable (Job, String) -> Void) {
         guard !isWatching else { return }
         isWatching = true
         Coordination.after(configuration.settings.hangTimeout) { [self] in
             isWatching = false
-            look(hold)
-            if moves.areUnderWay || window.all.contains(where: { $0.record.state != .queued }) { watch(hold: hold) }
+            look(showWait)
+            if moves.areUnderWay || window.all.contains(where: { $0.record.state != .queued }) {
+                watch(showWait: showWait)
+            }
         }
     }
 
-    private func look(_ hold: (Job, String) -> Void) {
+    private func look(_ showWait: (Job, String) -> Void) {
         let latest = DispatchTime.now() - configuration.settings.hangTimeout.dispatch
         for job in window.all {
             for operation in job.operations {
@@ -39,7 +41,7 @@ final class HangWatch {
                 operation.setAside()
                 let order = job.record.order
                 let place = FileSystem.lies(touch.path, within: order.inbox) ? order.inbox : order.outbox
-                if let reason = shortages.begin(noAnswerFrom: place, for: job.record.id) { hold(job, reason) }
+                if let reason = shortages.begin(noAnswerFrom: place, for: job.record.id) { showWait(job, reason) }
             }
         }
         moves.lookForHangs(since: latest)

@@ -35,7 +35,7 @@ final class JobStates {
         job.wish = .cancel
         if [.running, .waiting].contains(job.record.state) { move(job, to: .cancelling) }
         job.cancelOperations()
-        settle(job)
+        stopIfStill(job)
     }
 
     /// The daemon stops: the job goes back to the queue.
@@ -43,19 +43,19 @@ final class JobStates {
         guard job.wish != .cancel, [.working, .discarding].contains(job.phase) else { return }
         job.wish = .giveBack
         job.cancelOperations()
-        settle(job)
+        stopIfStill(job)
     }
 
     /// A job that has not begun is a row again; false when it has begun.
     func takeBack(_ job: Job) -> Bool {
         guard job.record.state == .queued, !job.isToLeave, job.withdraw() else { return false }
         job.wish = .giveBack
-        settle(job)
+        stopIfStill(job)
         return true
     }
 
     /// A job that is to stop has stopped once none of its operations works any more.
-    func settle(_ job: Job) {
+    func stopIfStill(_ job: Job) {
         guard job.wish != nil, job.phase == .working, job.isStill else { return }
         // An intent speaks of what is staged: the next try publishes it, or the disposal takes it back.
         guard let image = job.render.image, job.record.intent == nil else { return stopped(job) }
@@ -81,14 +81,14 @@ final class JobStates {
     // MARK: - States
 
     /// The job leaves the window, and waits as a row.
-    func wait(_ job: Job, _ hold: JobRecord.WaitReason, _ reason: String) {
+    func wait(_ job: Job, _ waitReason: JobRecord.WaitReason, _ reason: String) {
         job.record.started = nil
         job.record.reason = reason
-        job.record.hold = hold
+        job.record.waitReason = waitReason
         finish(job, .waiting)
     }
 
-    func hold(_ id: Int, _ reason: String?) {
+    func showWait(_ id: Int, _ reason: String?) {
         guard let job = window[id] else { return }
         switch (job.record.state, reason) {
         case (.running, .some), (.waiting, .some): move(job, to: .waiting, reason: reason)
@@ -98,19 +98,19 @@ final class JobStates {
     }
 
     /// Queues were paused, or go on.
-    func showHeld() {
-        for job in window.all { showHeld(job) }
+    func showPauses() {
+        for job in window.all { showPause(job) }
     }
 
     /// A rendered job that is not yet being published waits behind a pause of that queue; so does a downloaded job that
     /// is not yet rendered.
-    func showHeld(_ job: Job) {
+    func showPause(_ job: Job) {
         let isRendered = job.render.state == .finished
         guard isRendered || job.download?.state == .finished,
             (isRendered ? job.publish?.hasBegun : job.render.hasBegun) == false
         else { return }
         let report = isRendered ? queues.publish.report : queues.render.report
-        hold(job.record.id, report.paused ? report.pauseText : nil)
+        showWait(job.record.id, report.paused ? report.pauseText : nil)
     }
 
     func move(_ job: Job, to state: JobState, reason: String? = nil) {
@@ -130,7 +130,7 @@ final class JobStates {
             return left()
         }
         // Beyond a barrier it is still the same try.
-        let goesOn = state == .waiting && job.record.hold == .barrier
+        let goesOn = state == .waiting && job.record.waitReason == .barrier
         job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
         counts.move(from: job.record.state, to: state)
         job.record.state = state
@@ -177,7 +177,7 @@ extension JobRecord {
     /// It has arrived at a barrier.
     mutating func arrive() {
         segment += 1
-        hold = .barrier
+        waitReason = .barrier
         reason = "barrier: waits for the others of batch \(batch ?? 0)"
     }
 }

@@ -29,7 +29,7 @@ final class Remedies: ShortagesDelegate {
 
     func fail(_ job: Job, _ failure: JobFailure) {
         guard job.phase != .ended else { return }
-        if job.isToLeave { return states.settle(job) }
+        if job.isToLeave { return states.stopIfStill(job) }
         job.record.error = failure.message
         job.record.advice = failure.advice
         job.record.failure = failure.class
@@ -105,7 +105,7 @@ final class Remedies: ShortagesDelegate {
     private func goesOn(_ job: Job) -> Bool {
         if job.phase == .ended { return false }
         if job.isToLeave {
-            states.settle(job)
+            states.stopIfStill(job)
             return false
         }
         return true
@@ -164,7 +164,7 @@ final class Remedies: ShortagesDelegate {
             guard job.record.needs(resource), !job.isToLeave else { continue }
             job.wish = .wait(reason)
             job.cancelOperations()
-            states.settle(job)
+            states.stopIfStill(job)
         }
     }
 

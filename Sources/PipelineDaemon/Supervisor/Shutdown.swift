@@ -82,7 +82,7 @@ final class Shutdown {
 
     /// A job has left the window, or its end is recorded.
     func check() {
-        guard isStopping, window.isEmpty, window.isSettled, !isDrained else { return }
+        guard isStopping, window.isEmpty, window.isRecorded, !isDrained else { return }
         isDrained = true
         announcements.whenAnnounced { [self] in
             pool.stop { [self] in

@@ -62,17 +62,17 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             watchForHangs()
         case .finished:
             if let response = job.download?.response { came(job, response) }
-            states.showHeld(job)
-            states.settle(job)
+            states.showPause(job)
+            states.stopIfStill(job)
         case .failed:
             job.end("DownloadOperation", job.download?.failure, job.download?.account)
             job.record.partial = job.download?.partial
             job.cancelOperations()
-            if job.isToLeave { return states.settle(job) }
+            if job.isToLeave { return states.stopIfStill(job) }
             remedies.fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
             job.end("DownloadOperation", state, nil, job.download?.account)
-            states.settle(job)
+            states.stopIfStill(job)
         case .pending, .ready: break
         }
     }
@@ -94,32 +94,32 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         switch state {
         case .executing:
             job.begin("RenderOperation", "render")
-            guard job.record.state == .queued else { return states.hold(job.record.id, nil) }
+            guard job.record.state == .queued else { return states.showWait(job.record.id, nil) }
             // Beyond a barrier it goes on.
             if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
             states.move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
         case .finished:
-            if job.record.segment == 0 { job.tell(job.render.header) }
+            if job.record.segment == 0 { job.note(job.render.header) }
             job.end("RenderOperation", state, job.render.detail, job.render.account)
-            states.showHeld(job)
-            states.settle(job)
+            states.showPause(job)
+            states.stopIfStill(job)
             if job.publish == nil { cross(job) }
         case .failed:
-            job.tell(job.render.header)
+            job.note(job.render.header)
             job.end("RenderOperation", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
-            if job.isToLeave { return states.settle(job) }
+            if job.isToLeave { return states.stopIfStill(job) }
             remedies.fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
             job.end("RenderOperation", state, nil, job.render.account)
-            states.settle(job)
+            states.stopIfStill(job)
         case .pending, .ready: break
         }
     }
 
-    func hold(_ id: Int, _ reason: String?) { states.hold(id, reason) }
+    func showWait(_ id: Int, _ reason: String?) { states.showWait(id, reason) }
 
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
         guard let job = window[id] else { return }
@@ -152,7 +152,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         case .executing:
             job.begin("PublishOperation", "publish")
             if job.record.intent != nil, job.phase == .working { job.phase = .publishing }
-            states.hold(job.record.id, nil)
+            states.showWait(job.record.id, nil)
         case .failed:
             if job.phase == .publishing { job.phase = .working }
             job.end("PublishOperation", job.publish?.failure)
@@ -160,7 +160,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             remedies.fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
             job.end("PublishOperation", state)
-            if let failure = job.refusal { remedies.fail(job, failure) } else { states.settle(job) }
+            if let failure = job.refusal { remedies.fail(job, failure) } else { states.stopIfStill(job) }
         case .pending, .ready, .finished: break
         }
     }
@@ -202,6 +202,6 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
 
     /// Something is in work: its disks are asked now and then whether they answer.
     func watchForHangs() {
-        hangs.watch { [self] job, reason in states.hold(job.record.id, reason) }
+        hangs.watch { [self] job, reason in states.showWait(job.record.id, reason) }
     }
 }

@@ -20,7 +20,7 @@ struct MemoryEstimate {
         if path.isOfPlanes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
-            return streaming(path, stages, result) + turning(path, result) + holding(path, stages)
+            return streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
                 + encoding(stages, result)
         }
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
@@ -41,12 +41,13 @@ struct MemoryEstimate {
             }
             let isDecoded = target.map { path.reaches($0, of: picture.width, picture.height) } ?? true
             let turned = picture.orientation > 1 ? planes : 0
-            let filtered = hasFilters ? result.pixels + streaming(path, stages, result) + holding(path, stages) : 0
+            let filtered =
+                hasFilters ? result.pixels + streaming(path, stages, result) + wholePictures(path, stages) : 0
             let last = save?.storesPlanes == true ? encodingPlanes(save, result) : encoding(stages, result)
             return (planes: isDecoded ? 0 : planes, own: turned + filtered + last)
         }
-        let held = results.map(\.planes).reduce(0, +) + (results.map(\.own).max() ?? 0)
-        return Int64(Self.worker + decoder(path) + held)
+        let needed = results.map(\.planes).reduce(0, +) + (results.map(\.own).max() ?? 0)
+        return Int64(Self.worker + decoder(path) + needed)
     }
 
     /// libwebp copies planes that have another range, and holds what it has to write as numbers of two bytes.
@@ -134,7 +135,7 @@ struct MemoryEstimate {
     }
 
     /// The memory of whole pictures, for the filters that ask for them.
-    private func holding(_ path: DecoderPath, _ stages: [Stage]) -> Int {
+    private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
             .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)

@@ -12,7 +12,7 @@ extension Control.Job {
     /// The job's outcome, with a line for each result.
     var outcomes: [Text] { reasonText.map { [$0] } ?? outputs.map { .name($0) } }
 
-    private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .held) } }
+    private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .halted) } }
 
     /// The whole job on a line.
     var line: Text {

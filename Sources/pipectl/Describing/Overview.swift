@@ -18,7 +18,7 @@ struct Overview {
         parts.append(Amount.counted(status.workers, "worker"))
         if let root = status.root { parts.append(root) }
         let line: Text = "\("pipelined \(status.version)", .strong) · \(parts.joined(separator: " · "))"
-        return status.stopping ? line + " · \("stopping: takes nothing new", .held)" : line
+        return status.stopping ? line + " · \("stopping: takes nothing new", .halted)" : line
     }
 
     private var problems: [Text] {
@@ -43,7 +43,7 @@ struct Overview {
 
     private var waiting: [Text] {
         var table = Table([.init(title: "", right: true), .init(title: "", fit: .words)])
-        for waiting in status.waiting { table.add("  \(waiting.jobs)", Text(waiting.reason, .held)) }
+        for waiting in status.waiting { table.add("  \(waiting.jobs)", Text(waiting.reason, .halted)) }
         return table.isEmpty ? [] : table.lines(width: width)
     }
 

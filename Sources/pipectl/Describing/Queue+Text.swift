@@ -32,6 +32,6 @@ extension Control.Queue {
 
     fileprivate var pauseText: Text {
         guard paused else { return Text() }
-        return Text(reason.map { "paused: \($0)" } ?? "paused", .held)
+        return Text(reason.map { "paused: \($0)" } ?? "paused", .halted)
     }
 }

@@ -18,7 +18,7 @@ struct StoryPage {
         fact("error", job.error.map { Text($0, .bad) })
         fact("class", job.failure.map { Text(Self.words(of: $0)) })
         fact("what to do", story.advice.map { Text($0) })
-        fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .held) })
+        fact(job.state == "waiting" ? "waiting for" : "reason", job.reason.map { Text($0, .halted) })
         if job.setbacks > 0 { fact("setbacks", "\(job.setbacks)") }
         fact("after", neighbours(story.after))
         fact("followed by", neighbours(story.followers))

@@ -1,6 +1,6 @@
 /// The look of a piece of text, where there is colour.
 enum Style: Sendable {
-    case plain, strong, faint, good, bad, busy, held
+    case plain, strong, faint, good, bad, busy, halted
 
     var code: String? {
         switch self {
@@ -10,7 +10,7 @@ enum Style: Sendable {
         case .good: "32"
         case .bad: "31"
         case .busy: "36"
-        case .held: "33"
+        case .halted: "33"
         }
     }
 
@@ -20,7 +20,7 @@ enum Style: Sendable {
         case "done", "finished": .good
         case "failed": .bad
         case "running", "executing": .busy
-        case "cancelling", "cancelled": .held
+        case "cancelling", "cancelled": .halted
         default: .plain
         }
     }

@@ -37,8 +37,8 @@ struct JobColumns {
 
     private func rest(of entry: Control.JobProgress) -> Text? {
         let job = entry.job
-        if job.state == "waiting", let reason = job.reason { return Text(reason, .held) }
-        if job.state == "cancelling" { return Text("cancelling", .held) }
+        if job.state == "waiting", let reason = job.reason { return Text(reason, .halted) }
+        if job.state == "cancelling" { return Text("cancelling", .halted) }
         return entry.progress.map { share($0) + figures($0) }
     }
 

@@ -104,8 +104,8 @@ extension ProgressPage.Group {
         var text = Text()
         guard let batch else { return text }
         if batch.failed > 0 { text = text + " · \("\(batch.failed) failed", .bad)" }
-        if batch.cancelled > 0 { text = text + " · \("\(batch.cancelled) cancelled", .held)" }
-        if batch.waiting > 0 { text = text + " · \("\(batch.waiting) waiting", .held)" }
+        if batch.cancelled > 0 { text = text + " · \("\(batch.cancelled) cancelled", .halted)" }
+        if batch.waiting > 0 { text = text + " · \("\(batch.waiting) waiting", .halted)" }
         return text
     }
 }

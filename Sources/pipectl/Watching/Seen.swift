@@ -55,7 +55,7 @@ struct Seen {
     func summary(now: Double) -> Text {
         var text: Text = "\("\(ended.count - failed - cancelled) done", .good)"
         if failed > 0 { text = text + " · \("\(failed) failed", .bad)" }
-        if cancelled > 0 { text = text + " · \("\(cancelled) cancelled", .held)" }
+        if cancelled > 0 { text = text + " · \("\(cancelled) cancelled", .halted)" }
         return text + " in \(Amount.milliseconds((now - began) * 1000))"
     }
 }

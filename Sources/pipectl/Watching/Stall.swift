@@ -10,7 +10,7 @@ struct Stall {
     private var asksAt: Double?
     private var isAsking = false
     private var asksForAll = false
-    private var told: [Control.Waiting] = []
+    private var reported: [Control.Waiting] = []
 
     init(client: ControlClient, asksAt: Double) {
         (self.client, self.asksAt) = (client, asksAt)
@@ -64,8 +64,8 @@ struct Stall {
     /// is known.
     mutating func news(left: Int?) -> [Control.Waiting]? {
         let isStalled = left.map { $0 <= reasons.map(\.jobs).sum } ?? isIdle
-        guard isStalled, !reasons.isEmpty, reasons != told else { return nil }
-        told = reasons
+        guard isStalled, !reasons.isEmpty, reasons != reported else { return nil }
+        reported = reasons
         return reasons
     }
 }

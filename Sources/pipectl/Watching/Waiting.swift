@@ -18,7 +18,7 @@ struct Waiting {
     private var screen: LiveScreen?
     private let progress: ControlClient?
     private var passing: [Text] = []
-    private var heldUp: String?
+    private var delay: String?
     private var latest: Call.Progress.Reply?
     private var stall: Stall
     private let interrupts: Interrupts
@@ -57,10 +57,10 @@ struct Waiting {
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
                     try take(replies.flatMap(\.jobs))
-                    for reply in replies { try tell(reply) }
+                    for reply in replies { try report(reply) }
                     if isOver { return }
                 }
-                if which.contains(1), try stall.receive(again: Moment.now() + Self.pause) { try tell(some) }
+                if which.contains(1), try stall.receive(again: Moment.now() + Self.pause) { try report(stallOf: some) }
                 if which.contains(2), let progress {
                     latest = try progress.receive(Call.Progress.self).replies.last ?? latest
                 }
@@ -86,14 +86,14 @@ struct Waiting {
 
     // MARK: - Why it takes so long
 
-    private mutating func tell(_ reply: Call.Wait.Reply) throws {
-        defer { heldUp = reply.waitsFor }
-        guard screen == nil, let reason = reply.waitsFor, reason != heldUp else { return }
+    private mutating func report(_ reply: Call.Wait.Reply) throws {
+        defer { delay = reply.waitsFor }
+        guard screen == nil, let reason = reply.waitsFor, reason != delay else { return }
         Program.say(reply, "waits: \(reason)", json: context.json)
     }
 
     /// Without a terminal the reasons are printed once, on standard error, and only when all remaining jobs wait.
-    private mutating func tell(_ some: [Int]) throws {
+    private mutating func report(stallOf some: [Int]) throws {
         guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
         else { return }
         Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
@@ -128,7 +128,8 @@ struct Waiting {
             let jobs = latest.jobs.filter { wanted.contains($0.job.id) }
             page = ProgressPage(groups: [ProgressPage.Group(progress: progress(of: jobs, latest), jobs: jobs)])
         }
-        page.notes = stall.reasons.lines.map { Text($0, .held) } + (heldUp.map { [Text("waits: \($0)", .held)] } ?? [])
+        page.notes =
+            stall.reasons.lines.map { Text($0, .halted) } + (delay.map { [Text("waits: \($0)", .halted)] } ?? [])
         try screen.draw(above: passing, page.lines(width: screen.width, height: screen.height))
         self.screen = screen
         passing = []

@@ -186,11 +186,11 @@ extension Control.Overview {
     /// The reasons for an unexpected pause.
     fileprivate var notes: [Text] {
         let paused = queues.filter(\.value.paused).sorted { $0.key < $1.key }.map { name, queue in
-            Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .held)
+            Text("paused: \(name)" + (queue.reason.map { " (\($0))" } ?? ""), .halted)
         }
         // The reasons don't matter while work runs, or is about to.
         let isStalled = [jobs.running, jobs.queued, jobs.cancelling].sum == 0
-        let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .held) } : []
+        let others = isStalled ? waiting.filter { !$0.reason.hasPrefix("paused") }.lines.map { Text($0, .halted) } : []
         return problems.map { Text("problem: \($0)", .bad) } + paused + others
     }
 }

@@ -75,7 +75,7 @@ struct OwnersFixture: Sendable {
 
     func insert(_ jobs: [JobRecord]) -> Bool {
         ledger.insert(jobs)
-        for job in jobs where job.hold != nil { ledger.record(job) }
+        for job in jobs where job.waitReason != nil { ledger.record(job) }
         Coordination.sync { for job in jobs { owners.counts.add(to: job.state) } }
         return ledger.flush(seconds: 30)
     }

@@ -1,0 +1,71 @@
+import Foundation
+import SystemCalls
+
+/// A small file system of its own. Only root may mount one, and not in every container: tests that need one say so.
+public struct Mount: Sendable {
+    public let folder: String
+
+    public static let isPermitted: Bool = {
+        let folder = NSTemporaryDirectory() + "pipelined-mount-\(UUID().uuidString)"
+        mkdir(folder, 0o755)
+        defer { rmdir(folder) }
+        guard mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0 else { return false }
+        return umount(folder) == 0
+    }()
+
+    public static func with<Result>(
+        _ folder: String, size: String, _ body: (Mount) async throws -> Result
+    ) async throws -> Result {
+        let disk = try made(on: folder, size: size)
+        defer { umount2(folder, Int32(MNT_DETACH)) }
+        return try await body(disk)
+    }
+
+    /// A file system that is mounted already.
+    public init(folder: String) { self.folder = folder }
+
+    /// Mounts one, until `unmount`.
+    public static func made(on folder: String, size: String) throws -> Mount {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        guard mount("tmpfs", folder, "tmpfs", 0, "size=\(size)") == 0 else { throw SystemError("mount", folder) }
+        return Mount(folder: folder)
+    }
+
+    public func unmount() throws {
+        guard umount2(folder, Int32(MNT_DETACH)) == 0 else { throw SystemError("umount", folder) }
+    }
+
+    private var filler: String { "\(folder)/filler" }
+
+    /// Takes all the room that is left.
+    public func fill() throws {
+        let file = open(filler, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        guard file >= 0 else { throw SystemError("open", filler) }
+        defer { close(file) }
+        for size in [65536, 4096, 1] {
+            while [UInt8](repeating: 0, count: size).withUnsafeBytes({ write(file, $0.baseAddress, size) }) == size {}
+        }
+    }
+
+    private func inode(_ number: Int) -> String { "\(folder)/.inode-\(number)" }
+
+    /// Makes files until there can be no more.
+    public func takeInodes() throws {
+        for number in 0... {
+            let file = open(inode(number), O_WRONLY | O_CREAT, 0o644)
+            guard file >= 0 else {
+                if errno == ENOSPC { return }
+                throw SystemError("open", inode(number))
+            }
+            close(file)
+        }
+    }
+
+    public func freeInodes() throws { for number in 0..<10 { try remove(inode(number)) } }
+
+    public func free() throws { try remove(filler) }
+
+    private func remove(_ path: String) throws {
+        guard unlink(path) == 0 else { throw SystemError("unlink", path) }
+    }
+}
