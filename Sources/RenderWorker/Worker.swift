@@ -161,7 +161,6 @@ final class Worker: Sendable {
         }
         cancellation.progress.begin(
             pixels: picture.pixelsToRead, evaluations: picture.evaluations, encoding: picture.encoding)
-        Heap.makeReady(for: Int(picture.header.memory) - MemoryEstimate.worker)
         let results = Result { try picture.render(into: targets) }
         try cancellation.check()
         try picture.refuseChange()
