@@ -38,6 +38,9 @@ struct SaveStage {
     /// Planes are encoded as they are.
     var storesPlanes: Bool { format == "jpeg" || format == "webp" }
 
+    /// Files of this quality are several times as long as usual ones.
+    var isFine: Bool { quality > 90 }
+
     /// The way in which the encoder shares colours: the same as libvips'.
     var sharedColours: Planes.Subsampling { format == "webp" || quality < 90 ? .quarter : .none }
 
