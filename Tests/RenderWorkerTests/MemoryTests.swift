@@ -120,6 +120,20 @@ struct MemoryTests {
         #expect(estimate > peak * 0.9, "\(estimate / peak) of \(Int(peak) >> 20) MB")
     }
 
+    @Test("An encoder of planes that gets no memory says so, as a failure of save, and the worker goes on")
+    func exhausted() throws {
+        let worker = try WorkerProcess()
+        let source = try VipsTool.run("jpegsave", Self.largeNoise.get())
+        _ = try worker.render(source, "resize width=20")
+        // libwebp takes more than 100 MB for this picture; its planes take a quarter of that.
+        try worker.limitMemory(UInt64(worker.data) + (60 << 20))
+        let failure = try worker.failure(source, "save format=webp")
+        #expect(
+            failure.stage == "save" && failure.message.contains("its encoder has no memory for 3200 × 2400 pixels"),
+            "\(failure)")
+        _ = try worker.render(source, "resize width=20")
+    }
+
     @Test("A progressive JPEG of 200 million pixels says by its header what it would need")
     func progressive() throws {
         var bytes = try VipsTool.run("jpegsave", Pixels.colourful(160, 120).file(.png), ["--interlace"]).bytes

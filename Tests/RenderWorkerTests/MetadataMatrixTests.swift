@@ -119,6 +119,8 @@ struct MetadataMatrixTests {
                     let chains = ways.map {
                         "resize scale=0.5\($0) | \(filter)save format=\(format) metadata=\(policy)"
                     }
+                    let path = try worker.open(source, chains[0]).decoderPaths[0]
+                    #expect(path.contains(filter.isEmpty ? "planes, 1/2" : "greyscale, 1/2"), "\(path)")
                     let files = try chains.map { try worker.render(source, $0) }
                     let name = "\(kind), profile \(hasProfile), orientation \(orientation): \(chains[0])"
                     pairs.append((name, files))
