@@ -16,8 +16,17 @@ struct MemoryEstimate {
 
     /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
+        guard decoding.path.isOfPlanes else { return inPixels(decoding, stages) }
+        let planes = inPlanes(decoding, stages)
+        guard source.acceptsDamage else { return planes }
+        // A cut file leaves its planes for libvips, which reads it as a whole for each output.
+        let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: decoding.path.reason)
+        return decoding.outputs.map { inPixels(DecodePlan.Decoding(path: whole, outputs: [$0]), stages) }
+            .reduce(planes, max)
+    }
+
+    private func inPixels(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
-        if path.isOfPlanes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
             return streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
