@@ -48,6 +48,24 @@ Inbox=small
 [Output]
 Chain=resize width=48 | save format=avif quality=30
 """, 1),
+    # Planes of a JPEG or WebP stay planes here, up to the encoder.
+    "planes": ("""[Recipe]
+Inbox=planes
+OnTruncated=accept
+[Output]
+Chain=resize width=100 | save format=webp
+[Output whole]
+Chain=save format=jpeg metadata=copyright
+[Output fine]
+Chain=resize width=70 height=41 fit=cover | save format=jpeg quality=95 metadata=strip
+[Output grey]
+Chain=noir | resize scale=0.3 | save format=webp
+""", 4),
+    "half": ("""[Recipe]
+Inbox=half
+[Output]
+Chain=resize scale=0.5 | save format=jpeg
+""", 1),
     "plain": ("""[Recipe]
 Inbox=plain
 Original=delete

@@ -1,5 +1,6 @@
 import CVips
 import Foundation
+import PipelineModel
 import Testing
 import WorkerProtocol
 
@@ -11,8 +12,11 @@ struct MemoryTests {
         var chain = "resize scale=0.5 | noir"
         var has16Bit = false
         var hasAlpha = false
+        var isNoise = false
 
-        var testDescription: String { ([make] + options + [chain]).joined(separator: " ") }
+        var testDescription: String {
+            ([make] + options + [chain] + (isNoise ? ["of noise"] : [])).joined(separator: " ")
+        }
     }
 
     private static let cases = [
@@ -39,6 +43,11 @@ struct MemoryTests {
         Case(make: "gifsave", options: ["--bitdepth", "3", "--effort", "1"]),
         Case(make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"]),
         Case(make: "jpegsave", chain: "save format=webp"),
+        Case(make: "jpegsave", chain: "resize scale=0.9 | save quality=100", isNoise: true),
+        Case(make: "jpegsave", chain: "save format=webp quality=100", isNoise: true),
+        Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
+        Case(make: "webpsave", chain: "save quality=100", isNoise: true),
+        Case(make: "webpsave", chain: "save format=webp", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
         Case(make: "jpegsave", chain: "autolevels"),
         Case(make: "jpegsave", chain: "crop ratio=1:1 position=attention"),
@@ -54,6 +63,11 @@ struct MemoryTests {
     private static let large16 = Result { try made(is16Bit: true) }
     private static let largeAlpha = Result { try made(alpha: true) }
 
+    private static let largeNoise = Result {
+        try VipsTool.run(
+            "replicate", Pixels.noise(320, 240).file(.png), ["10", "10"], suffix: ".png")
+    }
+
     private static func made(is16Bit: Bool = false, alpha: Bool = false) throws -> TemporaryFile {
         try Pixels.colourful(320, 240, alpha: alpha).file(.png, is16Bit: is16Bit) { picture in
             try picture.then { cvips_resize($0, $1, 10, 10, VIPS_KERNEL_NEAREST) }
@@ -64,7 +78,9 @@ struct MemoryTests {
         "The estimate of memory is no less than what rendering takes, and no more than half as much again",
         arguments: cases)
     func estimate(of example: Case) throws {
-        let picture = try (example.hasAlpha ? Self.largeAlpha : example.has16Bit ? Self.large16 : Self.large).get()
+        let picture = try
+            (example.isNoise
+            ? Self.largeNoise : example.hasAlpha ? Self.largeAlpha : example.has16Bit ? Self.large16 : Self.large).get()
         let source = try VipsTool.run(example.make, picture, example.options)
         let worker = try WorkerProcess()
         let estimate = Double(try worker.open(source, example.chain).memory)
@@ -82,6 +98,33 @@ struct MemoryTests {
         _ = try worker.render(into: TemporaryFile(), TemporaryFile(), TemporaryFile())
         let (estimate, peak) = (Double(header.memory), Double(try worker.peak))
         #expect(estimate > peak * 0.97 && estimate < peak * 1.5, "\(estimate / peak) of \(Int(peak) >> 20) MB")
+    }
+
+    @Test(
+        "The estimate holds for a cut JPEG, which leaves its planes for libvips",
+        arguments: ["resize scale=0.5 | save format=webp", "save"])
+    func cut(chain: String) throws {
+        let bytes = try VipsTool.run("jpegsave", Self.large.get()).bytes
+        let worker = try WorkerProcess()
+        let header = try worker.open(
+            TemporaryFile(Array(bytes.prefix(bytes.count * 9 / 10))), chain, onTruncated: .accept)
+        _ = try worker.render(into: TemporaryFile())
+        let (estimate, peak) = (Double(header.memory), Double(try worker.peak))
+        #expect(estimate > peak * 0.97, "\(estimate / peak) of \(Int(peak) >> 20) MB")
+    }
+
+    @Test("An encoder of planes that gets no memory says so, as a failure of save, and the worker goes on")
+    func exhausted() throws {
+        let worker = try WorkerProcess()
+        let source = try VipsTool.run("jpegsave", Self.largeNoise.get())
+        _ = try worker.render(source, "resize width=20")
+        // libwebp takes more than 100 MB for this picture; its planes take a quarter of that.
+        try worker.limitMemory(UInt64(worker.data) + (60 << 20))
+        let failure = try worker.failure(source, "save format=webp")
+        #expect(
+            failure.stage == "save" && failure.message.contains("its encoder has no memory for 3200 × 2400 pixels"),
+            "\(failure)")
+        _ = try worker.render(source, "resize width=20")
     }
 
     @Test("A progressive JPEG of 200 million pixels says by its header what it would need")

@@ -98,6 +98,49 @@ struct MetadataMatrixTests {
         for result in results { try check(result, #require(read[result.file.path])) }
     }
 
+    @Test("Planes get the same metadata as libvips gives to pixels, of JPEG and WebP, in each, by every policy")
+    func planes() throws {
+        let worker = try WorkerProcess()
+        let ways = ["", " kernel=lanczos3"]
+        var pairs: [(name: String, files: [TemporaryFile])] = []
+        for (kind, hasProfile, orientation) in [
+            (Pixels.Format.jpeg, true, 1), (.jpeg, false, 6), (.webp, true, 3), (.webp, false, 1),
+        ] {
+            let source = try Pixels.colourful(97, 63).file(kind) { picture in
+                let made =
+                    try hasProfile
+                    ? picture.then { cvips_icc_transform($0, $1, "srgb", "srgb", VIPS_INTENT_RELATIVE, 8) } : picture
+                made.set("orientation", orientation)
+                return made
+            }
+            try ExifTool.write(Self.tags + ["-XMP-tiff:Orientation#=\(orientation)"], into: [source.path])
+            for (format, policy) in ["jpeg", "webp"].flatMap({ format in Self.policies.map { (format, $0) } }) {
+                for filter in ["", "noir | "] {
+                    let chains = ways.map {
+                        "resize scale=0.5\($0) | \(filter)save format=\(format) metadata=\(policy)"
+                    }
+                    let path = try worker.open(source, chains[0]).decoderPaths[0]
+                    #expect(path.contains(filter.isEmpty ? "planes, 1/2" : "greyscale, 1/2"), "\(path)")
+                    let files = try chains.map { try worker.render(source, $0) }
+                    let name = "\(kind), profile \(hasProfile), orientation \(orientation): \(chains[0])"
+                    pairs.append((name, files))
+                }
+            }
+        }
+        let read = try ExifTool.read(pairs.flatMap(\.files).map(\.path))
+        for (name, files) in pairs {
+            let tags = try files.map { file in
+                try #require(read[file.path]).filter { tag, _ in
+                    // What the encoder makes of the pixels is another matter.
+                    !["SourceFile", "System:", "File:FileSize", "RIFF:"].contains { tag.hasPrefix($0) }
+                }
+            }
+            let differing = Set(tags[0].keys).union(tags[1].keys).filter { tags[0][$0] != tags[1][$0] }
+                .map { "\($0): \(tags[0][$0] ?? "none"), by libvips \(tags[1][$0] ?? "none")" }
+            #expect(differing.isEmpty, "\(name): \(differing)")
+        }
+    }
+
     @Test("A picture from behind a barrier has as much")
     func handedOver() throws {
         var results: [Result] = []

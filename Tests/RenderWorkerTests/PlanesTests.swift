@@ -149,19 +149,3 @@ struct PlanesTests {
         }
     }
 }
-
-extension Pixels {
-    fileprivate var luma: Pixels { map { [($0[0] * 299 + $0[1] * 587 + $0[2] * 114 + 500) / 1000] } }
-    fileprivate var turned: Pixels { Pixels(height, width) { self[$1, $0] } }
-
-    /// The distance from a row's edge of luma to its edge of colours.
-    fileprivate func shift(inRow y: Int) -> Double {
-        let row = (0..<width).map { self[$0, y] }
-        func edge(_ value: ([Int]) -> Int) -> Double {
-            let values = row.map { Double(value($0)) }
-            let (first, last) = (values[4], values[width - 5])
-            return values.map { ($0 - last) / (first - last) }.reduce(0, +)
-        }
-        return edge { $0[0] - $0[2] } - edge { $0[0] * 299 + $0[1] * 587 + $0[2] * 114 }
-    }
-}

@@ -148,10 +148,13 @@ struct RefusalTests {
             let cut = try TemporaryFile(Array(whole.prefix(Int(Double(whole.count) * part))))
             for chain in [
                 "resize scale=0.5 | noir", "resize scale=0.5", "resize scale=0.5 kernel=lanczos3 | noir",
-                "save format=png",
+                "save format=png", "save format=webp", "save", "noir | save format=webp",
             ] {
                 let failure = try worker.failure(cut, chain)
                 #expect(failure.stage == "open", "\(format) \(chain): \(failure)")
+                if format != .avif, format != .tiff {
+                    #expect(failure.message.contains("its end is missing"), "\(format) \(chain): \(failure)")
+                }
             }
         }
     }
@@ -163,7 +166,7 @@ struct RefusalTests {
         let middle = bytes.count / 2
         for index in stride(from: middle, to: middle + 32, by: 2) { (bytes[index], bytes[index + 1]) = (0xff, 0xd3) }
         let source = try TemporaryFile(bytes)
-        for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "noir", "save format=png"] {
+        for chain in ["resize scale=0.5 | noir", "resize scale=0.5", "noir", "save format=png", "save format=webp"] {
             let failure = try worker.failure(source, chain)
             #expect(failure.stage == "open" && failure.message.contains("damaged"), "\(chain): \(failure)")
         }
@@ -194,9 +197,10 @@ struct RefusalTests {
         arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10)])
     func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess()
-        let source = try Pixels.colourful(400, 300).file(.png)
-        for _ in 1...times {
-            _ = try worker.open(source, "save format=\(format)")
+        // Those of a JPEG and of a WebP are encoded from planes.
+        let sources = try [Pixels.Format.png, .jpeg, .webp].map { try Pixels.colourful(400, 300).file($0) }
+        for time in 1...times {
+            _ = try worker.open(sources[time % sources.count], "save format=\(format)")
             let answer = try worker.ask(.render, [Descriptor.open("/dev/full", O_RDWR)])
             guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
             #expect(

@@ -1,3 +1,4 @@
+import CVips
 import Glibc
 import Testing
 import WorkerProtocol
@@ -74,6 +75,44 @@ struct RenderProgressTests {
         let last = try #require(figures.last)
         #expect(last.total == 1000 * 750)
         #expect(last.done > 0 && last.done < last.total / 5)
+    }
+
+    @Test("libwebp tells how far it is with planes, for each of several results")
+    func planes() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.noise(300, 200).file(.jpeg) {
+            $0.set("orientation", 6)
+            return try $0.then { cvips_resize($0, $1, 10, 10, VIPS_KERNEL_NEAREST) }
+        }
+        let chains = ["save format=webp", "resize scale=0.9 | save format=webp"]
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
+        let paths = try worker.open([source], outputs).decoderPaths
+        #expect(paths.allSatisfy { $0.hasPrefix("jpeg, planes, whole, once for 2 outputs") }, "\(paths)")
+        let (figures, answer) = try told(worker, into: [TemporaryFile(), TemporaryFile()])
+        guard case .rendered = answer else { throw Unexpected("\(answer)") }
+        let total: Int64 = 2 * 3000 * 2000
+        #expect(figures.allSatisfy { $0.total == total && $0.done <= total }, "\(figures)")
+        #expect(zip(figures, figures.dropFirst()).allSatisfy { $0.done < $1.done }, "\(figures)")
+        // The encoders take most of the time, and are followed.
+        #expect(figures.contains { $0.done > total / 10 && $0.done < total * 4 / 10 }, "\(figures)")
+        #expect(figures.contains { $0.done > total * 6 / 10 }, "\(figures)")
+    }
+
+    @Test("A cancel while libwebp encodes planes is a cancel, and the worker goes on")
+    func cancelledEncoder() throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.noise(300, 200).file(.webp) {
+            try $0.then { cvips_resize($0, $1, 10, 10, VIPS_KERNEL_NEAREST) }
+        }
+        #expect(try worker.open(source, "save format=webp").decoderPaths[0].hasPrefix("webp, planes, "))
+        try worker.channel.send(SupervisorMessage.render, descriptors: [TemporaryFile().reopened(O_RDWR)])
+        // The pixels are a seventh of the work.
+        while true {
+            guard case .progress(let done, let total) = try worker.message() else { throw Unexpected("no figure") }
+            if done > total / 5 { break }
+        }
+        guard case .cancelled = try worker.ask(.cancel) else { throw Unexpected("not cancelled") }
+        _ = try worker.render(source, "resize width=100")
     }
 
     @Test("A smaller copy that is read for errors first is no part of the figures, and a whole picture in memory is")

@@ -11,11 +11,14 @@ struct VerifyTests {
     @Test("A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif"])
     func swallowed(format: String) throws {
         let worker = try WorkerProcess()
-        _ = try worker.open(Pixels.colourful(40, 30).file(.png), "save format=\(format)")
-        let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
-        guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
-        #expect(failure.stage == "save" && failure.message.contains("not the picture that was made"), "\(failure)")
-        #expect(failure.advice?.contains("pipectl retry") == true)
+        for source in [Pixels.Format.png, .jpeg, .webp] {
+            _ = try worker.open(Pixels.colourful(40, 30).file(source), "save format=\(format)")
+            let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
+            guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
+            #expect(
+                failure.stage == "save" && failure.message.contains("not the picture that was made"), "\(failure)")
+            #expect(failure.advice?.contains("pipectl retry") == true)
+        }
     }
 
     @Test("The report of a result agrees with its file", arguments: ["jpeg", "png", "webp", "tiff", "avif"])
@@ -66,6 +69,30 @@ struct VerifyTests {
         }
     }
 
+    @Test(
+        "A JPEG that leaves its planes because its end is missing is rendered to every result as far as it goes",
+        arguments: ["resize scale=0.5", "resize width=120", "save"], 1...3)
+    func acceptedPlanes(chain: String, several: Int) throws {
+        let worker = try WorkerProcess()
+        let whole = try Pixels.colourful(400, 300).file(.jpeg)
+        let cut = try TemporaryFile(Array(whole.bytes.prefix(whole.bytes.count * 9 / 10)))
+        let chains = Array([chain, "resize width=90 | noir", "resize width=100 | save format=webp"].prefix(several))
+        let outputs = try chains.map { RenderOutput(name: nil, stages: try worker.chain($0)) }
+        let paths = try worker.open([cut], outputs, onTruncated: .accept).decoderPaths
+        #expect(paths.allSatisfy { $0.contains("planes") }, "\(paths)")
+        let files = try chains.map { _ in try TemporaryFile() }
+        let answer = try worker.ask(.render, files.map { try $0.reopened(O_RDWR) })
+        guard case .rendered = answer else { throw Unexpected("\(answer)") }
+        for (file, expected) in try zip(files, worker.render(whole, chains)) {
+            let (result, expected) = try (Pixels(file), Pixels(expected))
+            #expect((result.width, result.height) == (expected.width, expected.height))
+            for (x, y) in [(5, 5), (result.width / 2, result.height / 2)] {
+                let difference = zip(result[x, y], expected[x, y]).map { abs($0 - $1) }.max()
+                #expect(try #require(difference) < 16)
+            }
+        }
+    }
+
     @Test("Damaged metadata do not keep good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
     func damagedMetadata(policy: String) throws {
         let worker = try WorkerProcess()
@@ -85,7 +112,10 @@ struct VerifyTests {
         ]
         for segment in damaged {
             let source = try TemporaryFile(plain.prefix(2) + segment + plain.dropFirst(2))
-            for chain in ["resize scale=0.5 | noir", "noir", "resize scale=0.5 | save format=png"] {
+            for chain in [
+                "resize scale=0.5 | noir", "noir", "resize scale=0.5 | save format=png",
+                "resize scale=0.5 | save format=webp", "save",
+            ] {
                 let end = chain.contains("save") ? " metadata=\(policy)" : " | save metadata=\(policy)"
                 #expect(try Pixels(worker.render(source, chain + end)).width > 0)
             }

@@ -16,8 +16,17 @@ struct MemoryEstimate {
 
     /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
+        guard decoding.path.isOfPlanes else { return inPixels(decoding, stages) }
+        let planes = inPlanes(decoding, stages)
+        guard source.acceptsDamage else { return planes }
+        // A cut file leaves its planes for libvips, which reads it as a whole for each output.
+        let whole = DecoderPath(colours: .all, shrink: 1, plainShrink: 1, reason: decoding.path.reason)
+        return decoding.outputs.map { inPixels(DecodePlan.Decoding(path: whole, outputs: [$0]), stages) }
+            .reduce(planes, max)
+    }
+
+    private func inPixels(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
         let path = decoding.path
-        if path.isOfPlanes { return inPlanes(decoding, stages) }
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
             return streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
@@ -35,26 +44,44 @@ struct MemoryEstimate {
             let save = stages.last.map(SaveStage.init)
             let hasFilters = stages.contains { $0.name != ResizeStage.name && $0.name != SaveStage.name }
             let isGrey = hasFilters || planes == nil
-            let planes = Int(Double(result.pixels) * (isGrey ? 1 : save?.sharedColours.samples ?? 3))
+            let planes = isGrey ? result.pixels : samples(save, result)
             let target = stages.first.flatMap(ResizeStage.init).map {
                 $0.target(stored: picture.width, picture.height, isTurned: picture.orientation >= 5)
             }
             let isDecoded = target.map { path.reaches($0, of: picture.width, picture.height) } ?? true
+            // The result may share its colours in another way than the file.
+            let keepsColours = isGrey || self.planes == save?.sharedColours
+            let made = isDecoded ? (keepsColours ? 0 : planes - result.pixels) : planes
             let turned = picture.orientation > 1 ? planes : 0
             let filtered =
                 hasFilters ? result.pixels + streaming(path, stages, result) + wholePictures(path, stages) : 0
-            let last = save?.storesPlanes == true ? encodingPlanes(save, result) : encoding(stages, result)
-            return (planes: isDecoded ? 0 : planes, own: turned + filtered + last)
+            let last =
+                if let save, save.storesPlanes {
+                    encodingPlanes(save, result, isGrey: isGrey, isMapped: hasFilters)
+                } else { encoding(stages, result) }
+            return (planes: made, own: turned + filtered + last)
         }
         let needed = results.map(\.planes).reduce(0, +) + (results.map(\.own).max() ?? 0)
         return Int64(Self.worker + decoder(path) + needed)
     }
 
-    /// libwebp copies planes that have another range, and holds what it has to write as numbers of two bytes.
-    private func encodingPlanes(_ save: SaveStage?, _ result: ResultSize) -> Int {
-        let isWebP = save?.format == "webp"
-        let copied = isWebP == (source.format == .webp) ? 0 : result.pixels * 3 / 2
-        return copied + (isWebP ? min(result.pixels * 12, source.size * 6) : min(result.pixels, source.size))
+    private func samples(_ save: SaveStage?, _ result: ResultSize) -> Int {
+        Int(Double(result.pixels) * (save?.sharedColours.samples ?? 3))
+    }
+
+    /// Planes are copied when they have another range. libwebp holds what it has to write as numbers of two bytes, ten of
+    /// them for a byte of the result; a JPEG is held twice. The length of the source tells noise from soft colours.
+    private func encodingPlanes(_ save: SaveStage, _ result: ResultSize, isGrey: Bool, isMapped: Bool) -> Int {
+        let isWebP = save.format == "webp"
+        let isOfFullRange = isMapped || source.format != .webp
+        // A WebP's colours are never left out.
+        let missing = isGrey && isWebP ? result.pixels / 2 : 0
+        let copied = isWebP == isOfFullRange ? isGrey ? result.pixels : samples(save, result) : 0
+        let extended = !isWebP && (result.width % 2 == 1 || result.height % 2 == 1) ? result.pixels : 0
+        let growth = save.isFine ? (isWebP ? 2.0 : 5) : (isWebP ? 1.2 : 1.5)
+        let length = Double(source.size) * Double(result.pixels) / Double(pixels) * growth
+        let held = isWebP ? min(result.pixels * 24, Int(length * 22)) : min(result.pixels * 6, Int(length * 2))
+        return missing + copied + extended + held
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.

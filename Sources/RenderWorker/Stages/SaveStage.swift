@@ -38,6 +38,9 @@ struct SaveStage {
     /// Planes are encoded as they are.
     var storesPlanes: Bool { format == "jpeg" || format == "webp" }
 
+    /// Files of this quality are several times as long as usual ones.
+    var isFine: Bool { quality > 90 }
+
     /// The way in which the encoder shares colours: the same as libvips'.
     var sharedColours: Planes.Subsampling { format == "webp" || quality < 90 ? .quarter : .none }
 
@@ -73,10 +76,19 @@ struct SaveStage {
             } : JPEGPlanes.encode(planes, quality: quality)
         try cancellation.check()
         guard let encoded else {
-            throw WorkerFailure(
-                encoding: VipsError(lines: ["\(planes.width) × \(planes.height) planes can't be encoded"]))
+            let reason =
+                "its encoder has no memory for \(planes.width) × \(planes.height) pixels, or does not take them"
+            throw WorkerFailure(encoding: VipsError(lines: [reason]))
         }
         progress.passed(encoding)
+        // No pixel is read here: any failure is the encoder's.
+        do { return try described(encoded, as: picture) } catch let error as VipsError {
+            throw WorkerFailure(encoding: error)
+        }
+    }
+
+    /// The encoded file, with the metadata of `picture`.
+    private func described(_ encoded: [UInt8], as picture: Picture) throws -> [UInt8] {
         let described = PlanesMetadata(of: picture)
         guard format == "webp" else { return try described.added(toJPEG: encoded, strip: metadata == .strip) }
         return metadata == .strip ? encoded : try described.added(toWebP: encoded)

@@ -45,6 +45,17 @@ struct Pixels: Equatable {
         return pixels
     }
 
+    /// Nothing that an encoder could leave out.
+    static func noise(_ width: Int, _ height: Int) -> Pixels {
+        var state: UInt32 = 1
+        return Pixels(width, height) { _, _ in
+            (0..<3).map { _ in
+                state = state &* 1_664_525 &+ 1_013_904_223
+                return Int(state >> 24)
+            }
+        }
+    }
+
     func map(_ change: ([Int]) -> [Int]) -> Pixels { Pixels(width, height) { change(self[$0, $1]) } }
 
     /// The likeness to another picture in dB, where higher is nearer; 0 for another size or other bands.

@@ -165,13 +165,15 @@ final class WorkerProcess: Sendable {
     }
 
     /// The most memory it ever had, in bytes.
-    var peak: Int64 {
-        get throws {
-            let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-            return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int64($0) })
-                * 1024
-        }
+    var peak: Int64 { get throws { try status("VmHWM") } }
+
+    /// The memory that counts for its limit, in bytes.
+    var data: Int64 { get throws { try status("VmData") } }
+
+    private func status(_ name: String) throws -> Int64 {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        return try #require(line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int64($0) }) * 1024
     }
 
     var descriptorCount: Int {
