@@ -54,7 +54,7 @@ final class Database {
     func isAny(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) { _ in true } ?? false }
 
     /// A statement is prepared once, and kept for the connection's life.
-    private func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
+    func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer { statement.reset() }
         statement.bind(values)

@@ -235,5 +235,11 @@ enum Schema {
         CREATE INDEX jobs_by_host ON jobs(priority, host, position)
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
         """,
+
+        // A start asks for the files that jobs have made, and not for all jobs.
+        """
+        CREATE INDEX jobs_staged ON jobs(id) WHERE staged IS NOT NULL;
+        CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
+        """,
     ]
 }
