@@ -400,9 +400,86 @@ struct LedgerTests {
             #expect(try ledger.failedCount(since: 2000) == 2)
             #expect(try ledger.failedCount(since: 3000) == 1)
             #expect(try ledger.failedCount(since: 3000.1) == 0)
-            ledger.requeue(jobs[1]) {}
+            ledger.requeue([jobs[1]]) {}
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.failedCount(since: 2000) == 1)
+        }
+    }
+
+    @Test("jobs of several states, and of a recipe, are listed in the order of their IDs, page by page")
+    func pages() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let states: [JobState] = [.queued, .waiting, .done, .failed]
+            ledger.insert((1...40).map { job($0, states[$0 % 4]) })
+            #expect(ledger.flush(seconds: 30))
+            let wanted = (1...40).filter { [0, 1, 3].contains($0 % 4) }
+            for recipe in [nil, "r"] {
+                let filter = JobFilter(states: [.failed, .queued, .waiting], recipe: recipe)
+                var (found, last): ([Int], Int) = ([], 0)
+                while case let page = try ledger.list(filter, after: last, limit: 7).map(\.id), let end = page.last {
+                    found += page
+                    last = end
+                }
+                #expect(found == wanted)
+                #expect(try ledger.start(ofNewest: 3, filter) == wanted[wanted.count - 3] - 1)
+                #expect(try ledger.start(ofNewest: 100, filter) == 0)
+            }
+        }
+    }
+
+    @Test("more jobs than a statement changes at a time are cancelled as one, and what they come to is counted")
+    func cancelledInPortions() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let last = 20_050
+            ledger.insert((1...last).map { job($0, $0 == 7 ? .waiting : .queued) })
+            #expect(try ledger.queuedDownloads(among: 0) == 0)
+            ledger.cancelQueued(upTo: last, JobChoice(), except: [20_049], at: 5000) { queued, waiting in
+                #expect(queued == last - 2)
+                #expect(waiting == 1)
+            }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.counts() == [.queued: 1, .cancelled: last - 1])
+            let events = try ledger.events(after: last, limit: last).map(\.event)
+            #expect(events.count == last - 1)
+            #expect(events.allSatisfy { $0.state == .cancelled && $0.time == 5000 })
+        }
+    }
+
+    @Test("queued downloads are told from queued pictures, whichever are more")
+    func downloads() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            func insert(_ ids: ClosedRange<Int>, downloads: Bool) {
+                ledger.insert(
+                    ids.map { id in
+                        var job = job(id)
+                        if downloads { (job.url, job.file) = ("https://example.org/\(id)", .none) }
+                        return job
+                    })
+                #expect(ledger.flush(seconds: 30))
+            }
+            insert(1...3, downloads: true)
+            insert(4...1503, downloads: false)
+            #expect(try ledger.queuedDownloads(among: 1503) == 3)
+            insert(1504...3203, downloads: true)
+            #expect(try ledger.queuedDownloads(among: 3203) == 1703)
+        }
+    }
+
+    @Test("a start learns which originals of a folder are known, those on their way back among them")
+    func knownInFolder() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var (disposed, elsewhere, returning) = (job(2, .done), job(3), job(4, .failed))
+            (disposed.disposed, returning.disposed) = (true, true)
+            (elsewhere.source, returning.source) = ("/in/.pipelined/01/3.png", "/failed/4.png")
+            ledger.insert([job(1), disposed, elsewhere, returning])
+            #expect(ledger.begin([Ledger.Return(job: 4, place: "/in/.pipelined/0/b/4.png")]) == [4])
+            var known: [String] = []
+            try ledger.forEachKnown(in: "/in/.pipelined/0") { known.append($0) }
+            #expect(known == ["1.png", "b/4.png"])
         }
     }
 }

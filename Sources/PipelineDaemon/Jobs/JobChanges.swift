@@ -131,16 +131,16 @@ final class JobChanges {
 
     /// Queues jobs whose originals were brought back; `done` when that is durable.
     func queueAgain(_ records: [JobRecord], done: @escaping @Coordination @Sendable () -> Void) {
-        let group = DispatchGroup()
-        for var record in records {
-            record.position = numbers.takePositions()
-            counts.move(from: record.state, to: .queued)
-            group.enter()
-            ledger.requeue(record) { group.leave() }
+        var records = records
+        for index in records.indices {
+            records[index].position = numbers.takePositions()
+            counts.move(from: records[index].state, to: .queued)
         }
-        Coordination.notify(group) { [window] in
-            window.fill()
-            done()
+        ledger.requeue(records) { [window] in
+            Coordination.async {
+                window.fill()
+                done()
+            }
         }
     }
 }
