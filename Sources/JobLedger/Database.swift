@@ -5,7 +5,7 @@ import SystemCalls
 /// One connection to the ledger's file. It is not shared: the actor or the lock that has it keeps others out.
 final class Database {
     private let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private var statements: [SQL: Statement] = [:]
 
     init(path: String) throws {
         // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
@@ -68,14 +68,24 @@ final class Database {
     }
 
     private func prepared(_ sql: String) throws -> Statement {
-        if let statement = statements[sql] { return statement }
+        if let statement = statements[SQL(text: sql)] { return statement }
         var made: OpaquePointer?
         guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
             let made
         else { throw error(sql) }
         let statement = Statement(made)
-        statements[sql] = statement
+        statements[SQL(text: sql)] = statement
         return statement
+    }
+
+    /// The text of a statement. Hashing all of a long text costs more than comparing it with the one that is found.
+    private struct SQL: Hashable {
+        let text: String
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(text.utf8.count)
+            for byte in text.utf8.suffix(8) { hasher.combine(byte) }
+        }
     }
 
     private func error(_ sql: String) -> LedgerError {
