@@ -53,6 +53,7 @@ extension Ledger {
         write(
             wanted: .soon,
             { ledger in
+                guard ![.running, .cancelling].contains(job.state) else { return try ledger.recordWork(job) }
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
@@ -74,6 +75,17 @@ extension Ledger {
                 try ledger.add(.job(job.id, job.state, job.reason))
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
+    }
+
+    /// The changes of a job in work. The rest is recorded when it leaves the window, and its indexes are left alone.
+    private func recordWork(_ job: JobRecord) throws {
+        try writer.run(
+            "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
+            [
+                .text(job.state.rawValue), .optional(job.reason), .optional(try job.story.map(JSONText.encode)),
+                .optional(job.started), .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
+            ])
+        try add(.job(job.id, job.state, job.reason))
     }
 
     /// The intent to publish: from here on the job ends `done`.
