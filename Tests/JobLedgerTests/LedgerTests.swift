@@ -482,4 +482,33 @@ struct LedgerTests {
             #expect(known == ["1.png", "b/4.png"])
         }
     }
+
+    @Test("a job in work changes what work changes, and its row keeps the rest")
+    func inWork() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var failed = job(1, .waiting)
+            (failed.waitReason, failed.due, failed.error, failed.setbacks, failed.tries) = (
+                .retry, 9000, "the disk", 2, 1
+            )
+            ledger.insert([job(1)])
+            ledger.record(failed)
+            var queued = failed
+            (queued.state, queued.waitReason, queued.due) = (.queued, nil, nil)
+            ledger.record(queued)
+            var running = queued
+            (running.state, running.started, running.reason) = (.running, 5000, "memory")
+            running.story = JobStory()
+            running.story?.begin("RenderOperation", "render", segment: 0, attempt: 2)
+            ledger.record(running)
+            #expect(ledger.flush(seconds: 30))
+            let row = try #require(try ledger.job(1))
+            #expect((row.state, row.started, row.reason) == (.running, 5000, "memory"))
+            #expect(row.story == running.story)
+            #expect((row.error, row.setbacks, row.tries) == ("the disk", 2, 1))
+            #expect(row.waitReason == nil && row.due == nil)
+            #expect(
+                try ledger.events(after: 0, limit: 10).map(\.event.state) == [.queued, .waiting, .queued, .running])
+        }
+    }
 }
