@@ -7,7 +7,11 @@ final class Database {
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
 
+    /// SQLite would count its memory behind a lock, at each allocation, and nobody asks for the figures.
+    private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
+
     init(path: String) throws {
+        _ = Self.isUncounted
         // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
         if try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
