@@ -46,7 +46,7 @@ final class Revivals {
         retries.queueEarly(early) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
                 reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
-                    // Jobs that come after one that is not brought back have to fail again.
+                    // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
             }
@@ -104,14 +104,14 @@ final class Revivals {
             }
         }
         disposals.bringBack(wanted) { [changes, outcome] returned in
-            changes.queueAgain(returned.brought) {
-                var outcome = outcome
-                outcome.ids += returned.brought.map(\.id)
-                for (job, why) in returned.lost { outcome.lose(job, why) }
-                // A wish for everything passes over jobs that somebody else brings back.
-                if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
-                done(outcome)
-            }
+            // The ledger applies its writes in order: what comes next need not wait until this is durable.
+            changes.queueAgain(returned.brought)
+            var outcome = outcome
+            outcome.ids += returned.brought.map(\.id)
+            for (job, why) in returned.lost { outcome.lose(job, why) }
+            // A wish for everything passes over jobs that somebody else brings back.
+            if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
+            done(outcome)
         }
     }
 }

@@ -51,8 +51,6 @@ final class Returns: Sendable {
 
     func takeBack(_ wanted: [Wanted]) -> Outcome {
         var outcome = Outcome()
-        // The reads below have to see the moves just made.
-        _ = ledger.flush(seconds: 10)
         let records = Result {
             let found = try ledger.jobs(wanted.map(\.job.id)).map { ($0.id, $0) }
             return Dictionary(found, uniquingKeysWith: { first, _ in first })
