@@ -132,7 +132,8 @@ typedef enum PipelineTrait {
     /* A pointwise filter in which each colour band of the result depends on the same band of the input alone (or on luma, together with
      * PIPELINE_LUMA_ONLY), and alpha is left as it is: a table. The host takes alpha off, runs the filter over a picture of 256 × 1 or 65536 × 1
      * pixels that holds every value once, uses the result as that table, and puts alpha back; several filters in a row become one table.
-     * For the filter that is a picture like any other. This needs PIPELINE_POINTWISE. */
+     * For the filter that is a picture like any other. A worker may use a table for later pictures of the same chain, too. This needs
+     * PIPELINE_POINTWISE. */
     PIPELINE_CURVE = 1 << 3,
     /* The filter draws text: the host lets it read the system's fonts. */
     PIPELINE_DRAWS_TEXT = 1 << 4,

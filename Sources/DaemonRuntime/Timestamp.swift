@@ -35,15 +35,16 @@ package enum Timestamp {
     }
 
     /// The local time of day: `09:30:00`.
-    package static func clock(_ seconds: Double) -> String {
-        let parts = calendar(seconds)
-        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    package static func clock(_ seconds: Double) -> String { clock(calendar(seconds)) }
+
+    private static func clock(_ parts: tm) -> String {
+        "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
     }
 
     /// The local time with its date, for people: `2026-03-01 09:30:00`.
     package static func dated(_ seconds: Double) -> String {
         let parts = calendar(seconds)
-        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(clock(seconds))"
+        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(clock(parts))"
     }
 
     private static func calendar(_ seconds: Double) -> tm {

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 package import SystemCalls
 
 /// An inbox and its `.pipelined`, held open for a while. Others may write in the inbox, so every step begins at one of
@@ -14,6 +15,7 @@ package struct ClaimFolder: Sendable {
     private let root: String
     private let top: Descriptor
     private let claims: Descriptor
+    private let latest = LatestFolder()
 
     init(of inbox: String, root: String, top: Descriptor, claims: Descriptor) {
         (self.inbox, self.root, self.top, self.claims) = (inbox, root, top, claims)
@@ -56,12 +58,15 @@ package struct ClaimFolder: Sendable {
     private func move(_ file: Spot, to target: String) throws -> Bool {
         for attempt in 0... {
             do {
-                let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
+                let folder = try latest.folder(FileSystem.folder(of: target)) { path throws(SystemError) in
+                    try claims.makeFolder(path, mode: 0o755)
+                }
                 try FileSystem.renameWithoutReplacing(
                     file.name, in: file.folder, FileSystem.name(of: target), in: folder, inOwn: true)
                 return true
             } catch {
                 if error.isTaken { return false }
+                latest.forget()
                 // The folder was removed as empty in between, or the file is gone.
                 guard error.isMissing, attempt < 3, try file.status() != nil else {
                     throw SystemError(error.call, "\(path)/\(target)", code: error.code)
@@ -97,7 +102,8 @@ package struct ClaimFolder: Sendable {
         let isClaimed = FileSystem.lies(source, within: path)
         let inside = FileSystem.relative(source, to: isClaimed ? path : inbox)
         do {
-            let folder = try (isClaimed ? claims : top).openFolder(FileSystem.subfolder(of: inside))
+            let below = FileSystem.subfolder(of: inside)
+            let folder = isClaimed ? try latest.folder(below, claims.openFolder) : try top.openFolder(below)
             return Spot(folder, FileSystem.name(of: inside))
         } catch {
             throw SystemError(error.call, source, code: error.code)
@@ -127,6 +133,7 @@ package struct ClaimFolder: Sendable {
 
     private func removeEmptyFolders(from inside: String) {
         var inside = inside
+        latest.forget()
         while !inside.isEmpty, inside != root,
             let above = try? claims.openFolder(FileSystem.subfolder(of: inside)),
             unlinkat(above.number, FileSystem.name(of: inside), AT_REMOVEDIR) == 0
@@ -135,15 +142,18 @@ package struct ClaimFolder: Sendable {
         }
     }
 
-    /// All files claimed by this root that a crash has left, with their paths in the inbox. Removes empty folders.
-    package func left() throws -> [(source: String, path: String)] {
+    /// All files claimed by this root that a crash has left, with their paths in the inbox, but for those that `known`
+    /// names of a folder. Removes empty folders.
+    package func left(
+        except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
+    ) throws -> [(source: String, path: String)] {
         var found: [(String, String)] = []
         let names = try FileSystem.names(in: claims, called: path).compactMap(\.self).sorted()
         let others = names.filter { $0 != root && !Self.isNumber($0) }
         // Older versions had no folder for each root; with several roots the owner of these files is unknown.
         let old = others.isEmpty ? names.filter(Self.isNumber) : []
         for top in old + (try numbers(of: root)) {
-            for path in try files(below: top) { found.append(("\(self.path)/\(top)/\(path)", path)) }
+            for path in try files(below: top, except: known) { found.append(("\(self.path)/\(top)/\(path)", path)) }
         }
         return found
     }
@@ -175,15 +185,21 @@ package struct ClaimFolder: Sendable {
         return try FileSystem.names(in: folder, called: root).compactMap(\.self).sorted().map { "\(root)/\($0)" }
     }
 
-    /// The paths of the files below a folder, relative to it.
-    private func files(below top: String, removing: Bool = true) throws -> [String] {
+    /// The paths of the files below a folder, relative to it. There may be a million, of which hardly any is unknown.
+    private func files(
+        below top: String, removing: Bool = true,
+        except known: (_ folder: String, _ each: (String) -> Void) throws -> Void = { _, _ in }
+    ) throws -> [String] {
         var found: [String] = []
         var folders = [""]
         while let inside = folders.popLast() {
             let here = FileSystem.join(top, inside)
             guard let folder = try Self.opened(here, below: claims) else { continue }
-            let names = try FileSystem.names(in: folder, called: here).compactMap(\.self).sorted()
-            for name in names {
+            var names = Set(
+                try FileSystem.names(in: folder, called: here).lazy.compactMap(\.self).map(FileSystem.Key.init))
+            let isEmpty = names.isEmpty
+            try known("\(path)/\(here)") { names.remove(FileSystem.Key($0)) }
+            for name in names.map(\.path).sorted() {
                 let path = inside.isEmpty ? name : "\(inside)/\(name)"
                 switch try FileSystem.status(name, in: folder)?.kind {
                 case .folder: folders.append(path)
@@ -191,8 +207,25 @@ package struct ClaimFolder: Sendable {
                 default: break
                 }
             }
-            if names.isEmpty, removing { removeEmptyFolders(from: here) }
+            if isEmpty, removing { removeEmptyFolders(from: here) }
         }
         return found
     }
+}
+
+/// The folder in `.pipelined` that was used last: files that follow each other mostly lie in the same.
+private final class LatestFolder: Sendable {
+    private let latest = Mutex<(path: String, folder: Descriptor)?>(nil)
+
+    func folder(
+        _ path: String, _ open: (String) throws(SystemError) -> Descriptor
+    ) throws(SystemError) -> Descriptor {
+        if let known = latest.withLock({ $0 }), known.path.utf8.elementsEqual(path.utf8) { return known.folder }
+        let folder = try open(path)
+        latest.withLock { $0 = (path, folder) }
+        return folder
+    }
+
+    /// It may have been removed.
+    func forget() { latest.withLock { $0 = nil } }
 }

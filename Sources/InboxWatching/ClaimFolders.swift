@@ -1,7 +1,8 @@
 import DaemonRuntime
+import Dispatch
 import Glibc
 import Synchronization
-import SystemCalls
+package import SystemCalls
 
 /// Opens the claim folder of each inbox, and recognises it by its identity: somebody may have put another in its place.
 /// Each is open for a moment only, because an open folder keeps its file system from being unmounted.
@@ -27,6 +28,11 @@ package final class ClaimFolders: Sendable {
     /// The name of this daemon's root, among others that share an inbox.
     private let root: String
     private let known = Mutex<[String: Known]>([:])
+    /// Folders that were opened a moment ago. In a burst one serves many originals.
+    private let fresh = Mutex<[String: ClaimFolder]>([:])
+    private let queue = DispatchQueue(label: "pipelined.claims")
+
+    private static let moment = DispatchTimeInterval.milliseconds(20)
 
     package init(root: String) { self.root = root }
 
@@ -49,6 +55,29 @@ package final class ClaimFolders: Sendable {
             self.known.withLock { $0[inbox]?.claims = now }
         }
         return ClaimFolder(of: inbox, root: root, top: top, claims: claims)
+    }
+
+    /// Opens an original where it lies, in its inbox or claimed.
+    package func openOriginal(_ source: String, of inbox: String, _ flags: Int32) throws -> Descriptor {
+        if let folder = fresh.withLock({ $0[inbox] }), let file = try Self.opened(source, in: folder, flags) {
+            return file
+        }
+        let folder = try open(inbox)
+        fresh.withLock { $0[inbox] = folder }
+        queue.asyncAfter(deadline: .now() + Self.moment) { self.fresh.withLock { $0[inbox] = nil } }
+        return try folder.spot(source).open(flags)
+    }
+
+    /// Nil when nothing is there: a folder on the way may have been removed as empty, and made anew.
+    private static func opened(
+        _ source: String, in folder: ClaimFolder, _ flags: Int32
+    ) throws(SystemError) -> Descriptor? {
+        do {
+            return try folder.spot(source).open(flags)
+        } catch {
+            guard error.isMissing else { throw error }
+            return nil
+        }
     }
 
     /// Opens the folder for an inbox that opens, and makes it if it is missing. Throws when another lies in the place

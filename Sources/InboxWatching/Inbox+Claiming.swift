@@ -170,8 +170,7 @@ extension Inbox {
     func adopt(_ claims: ClaimFolder) throws {
         defer { handOver() }
         var unknown = 0
-        for (source, path) in try claims.left() {
-            if try sink.knows(source: source) { continue }
+        for (source, path) in try claims.left(except: sink.forEachKnown) {
             try claims.finish(source, as: path)
             guard let status = try claims.status(source) else { continue }
             if try sink.isOriginal(source, as: path, status.identity) { continue }

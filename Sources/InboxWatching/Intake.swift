@@ -19,6 +19,8 @@ package protocol IntakeSink: AnyObject, Sendable {
         done: @escaping @Sendable () -> Void)
     /// Whether a claimed file belongs to a job that is still to be done.
     func knows(source: String) throws -> Bool
+    /// Calls `each` with the names of the files in a folder that belong to such jobs.
+    func forEachKnown(in folder: String, _ each: (String) -> Void) throws
     /// Whether a job still needs a file that was claimed in this inbox.
     func needsClaims(in folder: String) throws -> Bool
     /// Whether a claimed file without a row is the original that a job has lost. If so, the job has it again.

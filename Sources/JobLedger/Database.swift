@@ -5,9 +5,13 @@ import SystemCalls
 /// One connection to the ledger's file. It is not shared: the actor or the lock that has it keeps others out.
 final class Database {
     private let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private var statements: [SQL: Statement] = [:]
+
+    /// SQLite would count its memory behind a lock, at each allocation, and nobody asks for the figures.
+    private static let isUncounted = csqlite_count_memory(0) == SQLITE_OK
 
     init(path: String) throws {
+        _ = Self.isUncounted
         // SQLite would give the file the umask's mode; it makes the files beside it with the mode of this one.
         if try !FileSystem.exists(path) { _ = try Descriptor.open(path, O_RDWR | O_CREAT, mode: 0o600) }
         var opened: OpaquePointer?
@@ -54,7 +58,7 @@ final class Database {
     func isAny(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) { _ in true } ?? false }
 
     /// A statement is prepared once, and kept for the connection's life.
-    private func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
+    func forEach(_ sql: String, _ values: [Value], _ body: (Row) throws -> Void) throws {
         let statement = try prepared(sql)
         defer { statement.reset() }
         statement.bind(values)
@@ -68,14 +72,24 @@ final class Database {
     }
 
     private func prepared(_ sql: String) throws -> Statement {
-        if let statement = statements[sql] { return statement }
+        if let statement = statements[SQL(text: sql)] { return statement }
         var made: OpaquePointer?
         guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
             let made
         else { throw error(sql) }
         let statement = Statement(made)
-        statements[sql] = statement
+        statements[SQL(text: sql)] = statement
         return statement
+    }
+
+    /// The text of a statement. Hashing all of a long text costs more than comparing it with the one that is found.
+    private struct SQL: Hashable {
+        let text: String
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(text.utf8.count)
+            for byte in text.utf8.suffix(8) { hasher.combine(byte) }
+        }
     }
 
     private func error(_ sql: String) -> LedgerError {

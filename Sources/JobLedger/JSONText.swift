@@ -2,12 +2,13 @@ import Foundation
 
 /// JSON in a column: one fixed form, so that equal values are equal texts.
 enum JSONText {
+    static func encode(_ value: some Encodable & JSONWritten) throws -> String {
+        var line = JSONLine()
+        value.write(to: &line)
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+
     static func encode(_ value: some Encodable) throws -> String {
-        if let value = value as? any JSONWritten {
-            var line = JSONLine()
-            value.write(to: &line)
-            return String(decoding: line.bytes, as: UTF8.self)
-        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)

@@ -77,8 +77,30 @@ extension Ledger {
 
     /// How many queued jobs begin in this queue.
     package nonisolated func queuedCount(_ entry: FirstQueue) throws -> Int {
-        try first(
-            "SELECT COUNT(*) FROM jobs INDEXED BY \(entry.index) WHERE state = 'queued' AND \(entry.condition)"
+        try read { try Self.queuedCount(entry, upTo: .max, $0) }
+    }
+
+    /// How many of so many queued jobs begin with a download. Of downloads and pictures it counts the fewer: a million
+    /// rows take too long.
+    package nonisolated func queuedDownloads(among all: Int) throws -> Int {
+        try read { database in
+            var most = 1000
+            while true {
+                let downloads = try Self.queuedCount(.download, upTo: most, database)
+                if downloads < most { return min(all, downloads) }
+                let pictures = try Self.queuedCount(.render, upTo: most, database)
+                if pictures < most { return max(0, all - pictures) }
+                most *= 8
+            }
+        }
+    }
+
+    private static func queuedCount(_ entry: FirstQueue, upTo most: Int, _ database: Database) throws -> Int {
+        try database.first(
+            """
+            SELECT COUNT(*) FROM (SELECT 1 FROM jobs INDEXED BY \(entry.index)
+                WHERE state = 'queued' AND \(entry.condition) LIMIT ?)
+            """, [.integer(most)]
         ) { $0.integer(0) } ?? 0
     }
 }

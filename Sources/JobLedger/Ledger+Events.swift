@@ -37,13 +37,15 @@ extension Ledger {
             ])
     }
 
-    /// Adds the event of each row of `jobs` that matches `condition`. The first of the values is the time.
+    /// Adds the event of each row of `jobs` that matches `condition`. The first of the values is the time, unless `time`
+    /// is another.
     func add(
-        _ state: JobState, text: String = "NULL", where condition: String, _ values: [Database.Value]
+        _ state: JobState, text: String = "NULL", time: String = "?1", where condition: String,
+        _ values: [Database.Value]
     ) throws {
         try writer.run(
             """
-            INSERT INTO events (time, kind, job, state, text) SELECT ?1, 'job', id, '\(state.rawValue)', \(text) FROM jobs
+            INSERT INTO events (time, kind, job, state, text) SELECT \(time), 'job', id, '\(state.rawValue)', \(text) FROM jobs
             WHERE \(condition) ORDER BY position
             """, values)
     }

@@ -5,17 +5,16 @@ extension Ledger {
     /// The jobs that `list` shows: oldest first, after `id`.
     package nonisolated func list(_ filter: JobFilter, after id: Int, limit: Int) throws -> [JobRecord] {
         try jobs(
-            "WHERE j.id > ? \(filter.condition) ORDER BY j.id LIMIT ?",
-            [.integer(id)] + filter.values + [.integer(limit)])
+            "WHERE j.id IN (\(filter.ids("id > ?1 ORDER BY id LIMIT ?2"))) ORDER BY j.id LIMIT ?2",
+            [.integer(id), .integer(limit)] + filter.values)
     }
 
     /// The ID after which the newest `count` jobs of the filter begin.
     package nonisolated func start(ofNewest count: Int, _ filter: JobFilter) throws -> Int {
         try first(
             """
-            SELECT j.id - 1 FROM jobs j JOIN orders o ON o.id = j.work WHERE 1 \(filter.condition)
-            ORDER BY j.id DESC LIMIT 1 OFFSET ?
-            """, filter.values + [.integer(max(0, count - 1))]
+            SELECT id - 1 FROM (\(filter.ids("id > ?1 ORDER BY id DESC LIMIT ?2"))) ORDER BY id DESC LIMIT 1 OFFSET ?2 - 1
+            """, [.integer(0), .integer(max(1, count))] + filter.values
         ) { $0.integer(0) } ?? 0
     }
 
@@ -90,17 +89,25 @@ package struct JobFilter: Sendable {
         (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
     }
 
-    private var parts: [(sql: String, value: Database.Value?)] {
-        let states = states.map { "'\($0.rawValue)'" }.joined(separator: ",")
-        return [
-            states.isEmpty ? nil : ("j.state IN (\(states))", nil),
-            recipe.map { ("j.work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
-            batch.map { ("j.batch = ?", .integer($0)) },
-            since.map { ("COALESCE(j.finished, j.created) >= ?", .real($0)) },
-            until.map { ("COALESCE(j.finished, j.created) < ?", .real($0)) },
+    /// The conditions, with parameters from the third on.
+    private var parts: [(sql: String, value: Database.Value)] {
+        [
+            recipe.map { ("+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
+            batch.map { ("batch = ?", .integer($0)) },
+            since.map { ("COALESCE(finished, created) >= ?", .real($0)) },
+            until.map { ("COALESCE(finished, created) < ?", .real($0)) },
         ].compactMap(\.self)
     }
 
-    var condition: String { parts.map { "AND \($0.sql)" }.joined(separator: " ") }
-    var values: [Database.Value] { parts.compactMap(\.value) }
+    /// Selects the IDs of the jobs that `wanted`, with its order and its limit, picks of those of each state. SQLite has
+    /// the jobs of one state in their order, and would gather and sort all jobs of several states, or of a recipe (`+`
+    /// keeps it from that).
+    func ids(_ wanted: String) -> String {
+        let conditions = zip(3..., parts).map { "\($1.sql.replacing("?", with: "?\($0)")) AND " }.joined()
+        let states = states.isEmpty ? [""] : states.map { "state = '\($0.rawValue)' AND " }
+        return states.map { "SELECT id FROM (SELECT id FROM jobs WHERE \($0)\(conditions)\(wanted))" }
+            .joined(separator: " UNION ALL ")
+    }
+
+    var values: [Database.Value] { parts.map(\.value) }
 }

@@ -53,6 +53,7 @@ extension Ledger {
         write(
             wanted: .soon,
             { ledger in
+                guard ![.running, .cancelling].contains(job.state) else { return try ledger.recordWork(job) }
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
@@ -74,6 +75,17 @@ extension Ledger {
                 try ledger.add(.job(job.id, job.state, job.reason))
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
+    }
+
+    /// The changes of a job in work. The rest is recorded when it leaves the window, and its indexes are left alone.
+    private func recordWork(_ job: JobRecord) throws {
+        try writer.run(
+            "UPDATE jobs SET state = ?, reason = ?, story = ?, started = ?, partial = ? WHERE id = ?",
+            [
+                .text(job.state.rawValue), .optional(job.reason), .optional(try job.story.map(JSONText.encode)),
+                .optional(job.started), .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
+            ])
+        try add(.job(job.id, job.state, job.reason))
     }
 
     /// The intent to publish: from here on the job ends `done`.
@@ -132,15 +144,19 @@ extension Ledger {
                 try ledger.writer.first(
                     "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
                 ) { $0.integer(0) } ?? 0
-            try ledger.add(.cancelled, where: "id IN (SELECT id FROM ended)", [.real(time)])
-            // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
-            try ledger.writer.run(
-                """
-                UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
-                    finished = ?, disposed = disposed OR (\(FirstQueue.download.condition) AND partial IS NULL)
-                WHERE id IN (SELECT id FROM ended)
-                """, [.real(time)])
-            let count = ledger.writer.changes
+            var count = 0
+            try ledger.forEachEnded { which, values in
+                let values = values + [.real(time)]
+                try ledger.add(.cancelled, time: "?3", where: which, values)
+                // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET state = 'cancelled', hold = NULL, due = NULL, reason = NULL, error = NULL, failure = NULL,
+                        finished = ?3, disposed = disposed OR (\(FirstQueue.download.condition) AND partial IS NULL)
+                    WHERE \(which)
+                    """, values)
+                count += ledger.writer.changes
+            }
             try ledger.followEnded()
             return (count - waiting, waiting)
         } done: {
@@ -172,28 +188,34 @@ extension Ledger {
             }, done: done)
     }
 
-    /// Queues an ended job whose original is at `source` again at the end of the queue, or lets it wait for its unmet
-    /// dependencies.
-    package nonisolated func requeue(_ job: JobRecord, done: @escaping @Sendable () -> Void) {
+    /// Queues ended jobs whose originals are at their `source` again, at their positions, or lets them wait for their
+    /// unmet dependencies.
+    package nonisolated func requeue(_ jobs: [JobRecord], done: @escaping @Sendable () -> Void) {
         write(
             wanted: .now,
             { ledger in
-                try ledger.writer.run(
-                    """
-                    UPDATE jobs SET state = 'queued', position = ?, work = ?, source = ?, device = ?,
-                        inode = ?, size = ?, modified = ?, priority = ?, reason = NULL, error = NULL,
-                        advice = NULL, intent = NULL, outputs = NULL, story = NULL, disposed = 0,
-                        started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
-                        segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
-                    WHERE id = ?
-                    """,
-                    [
-                        .integer(job.position), .integer(try ledger.row(of: job.order)), .text(job.source),
-                        .integer(job.file.device), .integer(job.file.inode), .integer(job.file.size),
-                        .integer(job.file.modified), .integer(job.priority), .integer(job.id),
-                    ])
-                try ledger.add(.job(job.id, .queued, nil))
-                try ledger.waitForNeeds(job.id)
+                for job in jobs { try ledger.requeue(job) }
+                for id in try ledger.jobsWithNeeds(among: jobs.map(\.id)) { try ledger.waitForNeeds(id) }
             }, done: done)
+    }
+
+    private func requeue(_ job: JobRecord) throws {
+        try writer.run(
+            """
+            UPDATE jobs SET state = 'queued', position = ?, source = ?, device = ?, inode = ?, size = ?, modified = ?,
+                priority = ?, reason = NULL, error = NULL, advice = NULL, intent = NULL, outputs = NULL, story = NULL,
+                disposed = 0, started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
+                segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
+            WHERE id = ?
+            """,
+            [
+                .integer(job.position), .text(job.source), .integer(job.file.device), .integer(job.file.inode),
+                .integer(job.file.size), .integer(job.file.modified), .integer(job.priority), .integer(job.id),
+            ])
+        // Mostly it has the same order as before, whose index stays as it is.
+        try writer.run(
+            "UPDATE jobs SET work = ?1 WHERE id = ?2 AND work <> ?1",
+            [.integer(try row(of: job.order)), .integer(job.id)])
+        try add(.job(job.id, .queued, nil))
     }
 }

@@ -33,6 +33,23 @@ extension Ledger {
         try writer.run("INSERT INTO ended (id) SELECT id FROM jobs WHERE \(condition)", values)
     }
 
+    /// The rows that a statement changes at a time. SQLite keeps in memory what a statement has changed until it is over.
+    private static let portion = 20_000
+
+    /// Calls `change` for all jobs in `ended`, some at a time, with the condition for their IDs and its first two values.
+    func forEachEnded(_ change: (_ which: String, _ values: [Database.Value]) throws -> Void) throws {
+        var last = 0
+        while let end = try writer.first(
+            "SELECT MAX(id) FROM (SELECT id FROM ended WHERE id > ? ORDER BY id LIMIT \(Self.portion))",
+            [.integer(last)],
+            { $0.optionalInteger(0) }) ?? nil
+        {
+            try change(
+                "id IN (SELECT id FROM ended WHERE id > ?1 AND id <= ?2)", [.integer(last), .integer(end)])
+            last = end
+        }
+    }
+
     /// This job has ended.
     func follow(_ job: Int) throws {
         guard try writer.isAny(Self.followers, [.integer(job)]) else { return }
@@ -60,6 +77,9 @@ extension Ledger {
 
     /// Queues the followers of the jobs in `ended`, fails them, or lets them wait for other jobs.
     func followEnded() throws {
+        guard try writer.isAny("SELECT 1 FROM needs WHERE met = 0 LIMIT 1") else {
+            return try writer.run("DELETE FROM ended")
+        }
         let now = Database.Value.real(Timestamp.now())
         // These jobs can't run any more, and neither can their followers.
         try writer.run(
@@ -112,6 +132,14 @@ extension Ledger {
         guard let highest = ranks.max() else { return }
         consequences.released = max(consequences.released ?? .low, Priority(rank: highest))
         consequences.move(ranks.count, from: .waiting, to: .queued)
+    }
+
+    /// Those of these jobs that have unmet needs.
+    func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
+        try writer.rows(
+            "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
+            [.list(jobs)]
+        ) { $0.integer(0) }
     }
 
     /// Lets a job that is recorded as queued wait if it has unmet needs.

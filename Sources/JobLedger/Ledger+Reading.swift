@@ -63,7 +63,7 @@ extension Ledger {
             try rows(
                 """
                 SELECT DISTINCT json_extract(body, '$.outbox') FROM orders
-                WHERE id IN (SELECT work FROM jobs WHERE state IN \(Self.unfinished))
+                WHERE EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_by_work WHERE work = orders.id AND state IN \(Self.unfinished))
                 """
             ) { $0.text(0) })
     }
@@ -73,10 +73,10 @@ extension Ledger {
         Set(
             try rows(
                 """
-                SELECT json_extract(value, '$.path') FROM jobs, json_each(staged)
+                SELECT json_extract(value, '$.path') FROM jobs INDEXED BY jobs_staged, json_each(staged)
                 WHERE staged IS NOT NULL AND state IN \(Self.unfinished)
                 UNION ALL
-                SELECT json_extract(value, '$.staging') FROM jobs, json_each(intent, '$.steps')
+                SELECT json_extract(value, '$.staging') FROM jobs INDEXED BY jobs_intending, json_each(intent, '$.steps')
                 WHERE intent IS NOT NULL AND disposed = 0
                 """
             ) { $0.text(0) })
@@ -173,6 +173,22 @@ extension Ledger {
             SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
             UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
             """, [.text(source)])
+    }
+
+    /// Calls `each` with the path below a folder of each such original.
+    package nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
+        // The character behind a slash is a zero.
+        let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
+        try read { database in
+            try database.forEach(
+                """
+                SELECT substr(source, length(?1) + 1) FROM jobs INDEXED BY jobs_by_source
+                WHERE source > ?1 AND source < ?2 AND disposed = 0
+                UNION ALL SELECT substr(returns, length(?1) + 1) FROM jobs INDEXED BY jobs_returning
+                WHERE returns > ?1 AND returns < ?2 AND returns IS NOT NULL
+                """, bounds
+            ) { each($0.text(0)) }
+        }
     }
 
     /// Whether the ledger has jobs of a recipe, which may be gone.

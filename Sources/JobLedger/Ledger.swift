@@ -131,7 +131,7 @@ package actor Ledger: QueueActor {
     package nonisolated func readAgain(_ body: () -> Void) { reading.again(body) }
 
     /// Reads durable rows. A failure is logged here; the caller decides what follows from it.
-    nonisolated func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result {
+    nonisolated func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         try reading.read(body)
     }
 

@@ -34,7 +34,7 @@ final class LedgerReading: Sendable {
 
     var problem: String? { state.withLock { $0.problem } }
 
-    func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result {
+    func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result {
         do {
             let reader = try state.withLock { $0.idle.popLast() } ?? Reader(path: path)
             let result = try reader.database.withLock { try body($0) }

@@ -4,6 +4,8 @@ enum Schema {
     static func prepare(_ database: Database) throws {
         // WAL: readers never wait for the writer. FULL: a commit survives a power cut.
         try database.script("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;")
+        // In pages. A burst changes the same pages again and again; each checkpoint writes them once more.
+        try database.script("PRAGMA wal_autocheckpoint=4000;")
         // The size is in KB. Pages of a bulk change that don't fit are written and read again and again.
         try database.script("PRAGMA cache_size=-16000;")
         // The jobs whose followers are looked for, and the followers that have failed, with the job at fault.
@@ -234,6 +236,12 @@ enum Schema {
         ALTER TABLE jobs DROP COLUMN authority;
         CREATE INDEX jobs_by_host ON jobs(priority, host, position)
             WHERE state = 'queued' AND url IS NOT NULL AND inode = 0
+        """,
+
+        // A start asks for the files that jobs have made, and not for all jobs.
+        """
+        CREATE INDEX jobs_staged ON jobs(id) WHERE staged IS NOT NULL;
+        CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
         """,
     ]
 }

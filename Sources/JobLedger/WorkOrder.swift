@@ -26,6 +26,12 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 }
 
 extension WorkOrder {
+    /// Every job that is recorded looks its order up: the rest of it is compared, and rarely differs.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(recipe)
+        hasher.combine(outbox)
+    }
+
     /// An older ledger lacks newer settings.
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)

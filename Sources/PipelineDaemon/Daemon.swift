@@ -27,9 +27,16 @@ final class Daemon: Sendable {
     private let signals = Mutex<[any DispatchSourceSignal]>([])
     private let askedAt = Mutex<DispatchTime?>(nil)
 
+    /// Each job needs a little memory for a moment. To give it back to the kernel each time costs more than the work.
+    private static func keepMemory() {
+        mallopt(M_TRIM_THRESHOLD, 1 << 20)
+        mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    }
+
     /// Makes the folders; beyond that everything is read and checked before anything is touched.
     init(places: Places) throws {
         self.places = places
+        Self.keepMemory()
         let passed: Descriptor?
         do { passed = try PassedSocket.take() } catch {
             throw StartError(status: .configuration, description: error.description)

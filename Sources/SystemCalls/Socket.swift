@@ -29,17 +29,23 @@ public enum Socket {
 
     /// Receives at most `room` bytes and `most` descriptors. No bytes means that the other end has closed.
     public static func receive(room: Int, most: Int = 16, from socket: Descriptor) throws(SystemError) -> Received {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+        defer { room.deallocate() }
+        return try receive(into: room, most: most, from: socket)
+    }
+
+    /// The same with room of the caller's.
+    public static func receive(
+        into room: UnsafeMutableRawBufferPointer, most: Int = 16, from socket: Descriptor
+    ) throws(SystemError) -> Received {
         var numbers = [Int32](repeating: -1, count: most)
         var count = most
         var truncated: Int32 = 0
-        var got = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, used in
-            got = clinux_receive(socket.number, buffer.baseAddress, room, &numbers, &count, &truncated)
-            used = max(0, got)
-        }
+        let got = clinux_receive(socket.number, room.baseAddress, room.count, &numbers, &count, &truncated)
         guard got >= 0 else { throw SystemError("receive", "socket \(socket.number)") }
         return Received(
-            bytes: bytes, descriptors: numbers.prefix(count).map(Descriptor.init(owning:)), truncated: truncated != 0)
+            bytes: Array(room.prefix(got)), descriptors: numbers.prefix(count).map(Descriptor.init(owning:)),
+            truncated: truncated != 0)
     }
 
     private static func withAddress<Result>(

@@ -2,6 +2,8 @@ extension String {
     /// The text with escapes for every character that a terminal would obey, or that would end a line, or hide or
     /// reorder text.
     public var printable: String {
+        // Nearly every line of the log is plain ASCII.
+        if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
         guard unicodeScalars.contains(where: \.drivesTerminals) else { return self }
         return unicodeScalars.reduce(into: "") { safe, scalar in
             guard scalar.drivesTerminals else { return safe.unicodeScalars.append(scalar) }

@@ -59,7 +59,8 @@ struct Unpacker {
     }
 
     mutating func number() throws(PackedMessageError) -> Int64 {
-        try take(8).reversed().reduce(0) { $0 << 8 | Int64($1) }
+        let start = try take(8).startIndex
+        return Int64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Int64.self) })
     }
 
     mutating func integer() throws(PackedMessageError) -> Int { Int(try number()) }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 public import SystemCalls
 
 /// One end of the `SOCK_SEQPACKET` pair between supervisor and worker: a message a packet, as JSON or packed, descriptors beside it.
@@ -13,6 +14,7 @@ public struct WorkerChannel: Sendable {
     public static let mostDescriptors = 64
 
     public let socket: Descriptor
+    private let room = MessageRoom()
 
     public init(_ socket: Descriptor) {
         self.socket = socket
@@ -30,7 +32,9 @@ public struct WorkerChannel: Sendable {
     public func receive<Message: Decodable>(
         _ type: Message.Type
     ) throws -> (message: Message, descriptors: [Descriptor])? {
-        let packet = try Socket.receive(room: Self.longestMessage, most: Self.mostDescriptors, from: socket)
+        let packet = try room.withBytes { bytes throws(SystemError) in
+            try Socket.receive(into: bytes, most: Self.mostDescriptors, from: socket)
+        }
         guard !packet.bytes.isEmpty else { return nil }
         guard !packet.truncated else { throw WorkerChannelError.tooLong(packet.bytes.count) }
         return (try Self.message(type, packet.bytes), packet.descriptors)
@@ -52,6 +56,23 @@ public struct WorkerChannel: Sendable {
     public func isReady(within patience: Duration) -> Bool {
         var ready = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, Int32(patience / .milliseconds(1))) > 0
+    }
+}
+
+/// Room for the longest message, which is kept: most messages are short, and room for each would cost more than it.
+private final class MessageRoom: Sendable {
+    private struct Room: ~Copyable {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: WorkerChannel.longestMessage, alignment: 1)
+
+        deinit { bytes.deallocate() }
+    }
+
+    private let room = Mutex(Room())
+
+    func withBytes<Result>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(SystemError) -> sending Result
+    ) throws(SystemError) -> sending Result {
+        try room.withLock { room throws(SystemError) in try body(room.bytes) }
     }
 }
 

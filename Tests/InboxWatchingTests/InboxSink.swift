@@ -43,6 +43,8 @@ final class InboxSink: IntakeSink {
 
     func knows(source: String) throws -> Bool { false }
 
+    func forEachKnown(in folder: String, _ each: (String) -> Void) throws {}
+
     func needsClaims(in folder: String) throws -> Bool { false }
 
     func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool { false }

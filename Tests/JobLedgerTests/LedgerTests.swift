@@ -400,9 +400,115 @@ struct LedgerTests {
             #expect(try ledger.failedCount(since: 2000) == 2)
             #expect(try ledger.failedCount(since: 3000) == 1)
             #expect(try ledger.failedCount(since: 3000.1) == 0)
-            ledger.requeue(jobs[1]) {}
+            ledger.requeue([jobs[1]]) {}
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.failedCount(since: 2000) == 1)
+        }
+    }
+
+    @Test("jobs of several states, and of a recipe, are listed in the order of their IDs, page by page")
+    func pages() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let states: [JobState] = [.queued, .waiting, .done, .failed]
+            ledger.insert((1...40).map { job($0, states[$0 % 4]) })
+            #expect(ledger.flush(seconds: 30))
+            let wanted = (1...40).filter { [0, 1, 3].contains($0 % 4) }
+            for recipe in [nil, "r"] {
+                let filter = JobFilter(states: [.failed, .queued, .waiting], recipe: recipe)
+                var (found, last): ([Int], Int) = ([], 0)
+                while case let page = try ledger.list(filter, after: last, limit: 7).map(\.id), let end = page.last {
+                    found += page
+                    last = end
+                }
+                #expect(found == wanted)
+                #expect(try ledger.start(ofNewest: 3, filter) == wanted[wanted.count - 3] - 1)
+                #expect(try ledger.start(ofNewest: 100, filter) == 0)
+            }
+        }
+    }
+
+    @Test("more jobs than a statement changes at a time are cancelled as one, and what they come to is counted")
+    func cancelledInPortions() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let last = 20_050
+            ledger.insert((1...last).map { job($0, $0 == 7 ? .waiting : .queued) })
+            #expect(try ledger.queuedDownloads(among: 0) == 0)
+            ledger.cancelQueued(upTo: last, JobChoice(), except: [20_049], at: 5000) { queued, waiting in
+                #expect(queued == last - 2)
+                #expect(waiting == 1)
+            }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.counts() == [.queued: 1, .cancelled: last - 1])
+            let events = try ledger.events(after: last, limit: last).map(\.event)
+            #expect(events.count == last - 1)
+            #expect(events.allSatisfy { $0.state == .cancelled && $0.time == 5000 })
+        }
+    }
+
+    @Test("queued downloads are told from queued pictures, whichever are more")
+    func downloads() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            func insert(_ ids: ClosedRange<Int>, downloads: Bool) {
+                ledger.insert(
+                    ids.map { id in
+                        var job = job(id)
+                        if downloads { (job.url, job.file) = ("https://example.org/\(id)", .none) }
+                        return job
+                    })
+                #expect(ledger.flush(seconds: 30))
+            }
+            insert(1...3, downloads: true)
+            insert(4...1503, downloads: false)
+            #expect(try ledger.queuedDownloads(among: 1503) == 3)
+            insert(1504...3203, downloads: true)
+            #expect(try ledger.queuedDownloads(among: 3203) == 1703)
+        }
+    }
+
+    @Test("a start learns which originals of a folder are known, those on their way back among them")
+    func knownInFolder() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var (disposed, elsewhere, returning) = (job(2, .done), job(3), job(4, .failed))
+            (disposed.disposed, returning.disposed) = (true, true)
+            (elsewhere.source, returning.source) = ("/in/.pipelined/01/3.png", "/failed/4.png")
+            ledger.insert([job(1), disposed, elsewhere, returning])
+            #expect(ledger.begin([Ledger.Return(job: 4, place: "/in/.pipelined/0/b/4.png")]) == [4])
+            var known: [String] = []
+            try ledger.forEachKnown(in: "/in/.pipelined/0") { known.append($0) }
+            #expect(known == ["1.png", "b/4.png"])
+        }
+    }
+
+    @Test("a job in work changes what work changes, and its row keeps the rest")
+    func inWork() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            var failed = job(1, .waiting)
+            (failed.waitReason, failed.due, failed.error, failed.setbacks, failed.tries) = (
+                .retry, 9000, "the disk", 2, 1
+            )
+            ledger.insert([job(1)])
+            ledger.record(failed)
+            var queued = failed
+            (queued.state, queued.waitReason, queued.due) = (.queued, nil, nil)
+            ledger.record(queued)
+            var running = queued
+            (running.state, running.started, running.reason) = (.running, 5000, "memory")
+            running.story = JobStory()
+            running.story?.begin("RenderOperation", "render", segment: 0, attempt: 2)
+            ledger.record(running)
+            #expect(ledger.flush(seconds: 30))
+            let row = try #require(try ledger.job(1))
+            #expect((row.state, row.started, row.reason) == (.running, 5000, "memory"))
+            #expect(row.story == running.story)
+            #expect((row.error, row.setbacks, row.tries) == ("the disk", 2, 1))
+            #expect(row.waitReason == nil && row.due == nil)
+            #expect(
+                try ledger.events(after: 0, limit: 10).map(\.event.state) == [.queued, .waiting, .queued, .running])
         }
     }
 }

@@ -162,17 +162,17 @@ struct NeedsTests {
             #expect(hindered?.job == 2 && hindered?.after == 1 && hindered?.state == .failed)
             #expect(try ledger.hindered(of: [1, 2], bringingBack: []) == nil)
             #expect(try ledger.hindered(of: [2], bringingBack: [.failed]) == nil)
-            ledger.requeue(job(2)) {}
-            ledger.requeue(job(1)) {}
+            ledger.requeue([job(2)]) {}
+            ledger.requeue([job(1)]) {}
             #expect(ledger.flush(seconds: 30))
             #expect(try states(ledger) == ["queued", "waiting", "failed"])
-            ledger.requeue(job(3)) {}
+            ledger.requeue([job(3)]) {}
             end(ledger, 1, .done)
             #expect(try states(ledger) == ["done", "queued", "queued"])
             // The first is not brought back with it.
             #expect(depend(ledger, 3, after: [2]) == .done)
             end(ledger, 2, .cancelled)
-            ledger.requeue(job(3)) {}
+            ledger.requeue([job(3)]) {}
             ledger.followAll {}
             #expect(ledger.flush(seconds: 30))
             #expect(try states(ledger) == ["done", "cancelled", "failed"])

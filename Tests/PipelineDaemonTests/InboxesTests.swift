@@ -27,6 +27,7 @@ struct InboxesTests {
             done: @escaping @Sendable () -> Void
         ) {}
         func knows(source: String) throws -> Bool { false }
+        func forEachKnown(in folder: String, _ each: (String) -> Void) throws {}
         func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool { false }
         func changed(_ inbox: Inbox) {}
     }

@@ -87,7 +87,8 @@ struct JobChangesTests {
             (job.finished, job.disposed, job.error) = (2000, true, "it was broken")
             #expect(fixture.insert([job]))
             await withCheckedContinuation { continuation in
-                Coordination.async { [job] in changes.queueAgain([job]) { continuation.resume() } }
+                Coordination.async { [job] in changes.queueAgain([job]) }
+                Coordination.async { fixture.ledger.whenDurable { continuation.resume() } }
             }
             #expect(try fixture.ledger.queued(limit: 9).map(\.id) == [1, 2, 3, 4, 5])
             #expect(fixture.count(.failed) == 0 && fixture.count(.queued) == 5)

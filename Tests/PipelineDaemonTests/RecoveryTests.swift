@@ -21,7 +21,9 @@ struct RecoveryTests {
             var (first, second) = (fixture.job(1, .running), fixture.job(2, .running))
             (first.started, second.crashes) = (1000, 1)
             #expect(fixture.insert([first, second, fixture.job(3, .cancelling), fixture.job(4)]))
-            for job in [first, second] { fixture.ledger.record(job) }
+            var queued = second
+            queued.state = .queued
+            for job in [first, queued, second] { fixture.ledger.record(job) }
             #expect(fixture.ledger.flush(seconds: 30))
             try recovery(fixture).recover()
             let rows = try fixture.ledger.jobs([1, 2, 3, 4])

@@ -117,4 +117,26 @@ struct FilterTableTests {
         #expect(try Pixels(joining.render(file, chain)) == Pixels(apart.render(file, chain)))
         #expect(joining.applied == [["lamp", "lift", "bend"]])
     }
+
+    @Test(
+        "A table of luma is made once for pictures that follow one another, unless its filter talks",
+        arguments: [false, true])
+    func madeOnce(talks: Bool) throws {
+        let folder = try TemporaryFolder()
+        // Each table is darker than the one before.
+        try Plugin(
+            name: "fade",
+            body: """
+                static int tables;
+                \(talks ? "host->log(host, PIPELINE_LOG_NOTICE, \"one more\");" : "")
+                return vips_linear1(in, out, 1, -20.0 * tables++, NULL);
+                """, changes: ".traits = PIPELINE_POINTWISE | PIPELINE_CURVE | PIPELINE_LUMA_ONLY"
+        ).compile(to: folder.path + "/fade.so")
+        let worker = try WorkerProcess(plugins: [folder.path])
+        let file = try Pixels(32, 32) { _, _ in [200, 200, 200] }.file(.jpeg)
+        let made = try (1...2).map { _ in try Pixels(worker.render(file, "fade | save format=png"))[16, 16][0] }
+        #expect(made == (talks ? [200, 180] : [200, 200]))
+        let saved = try (1...2).map { _ in try Pixels(worker.render(file, "fade | save format=jpeg"))[16, 16][0] }
+        #expect(saved[1] == (talks ? saved[0] - 20 : saved[0]))
+    }
 }

@@ -23,7 +23,7 @@ struct Bench {
         }
         if let count = options.queue {
             try setup.prepare([.tiny, .small])
-            guard try Queue(setup: setup, count: count).run() else { throw BenchError("memory is above its limit") }
+            guard try Queue(setup: setup, count: count).run() else { throw BenchError("a goal is missed") }
             return
         }
         try setup.prepare(jobs.map(\.pictures) + (options.other == nil ? [.jpeg12, .webp12, .jpeg128, .tiny] : []))

@@ -6,8 +6,8 @@ final class Daemon {
     let root: String
     let programs: String
     /// Seconds from its start until it says that it is ready, in its log and to systemd, if it is there.
-    let startTime: Double
-    private let process: ChildProcess
+    private(set) var startTime: Double
+    private var process: ChildProcess
     private let aside: String
 
     init(_ programs: String, root: String, recipe: String) throws {
@@ -16,17 +16,29 @@ final class Daemon {
             try Folder.make("\(root)/\(folder)")
         }
         try Folder.write("[Recipe]\nInbox=bench\n\n\(recipe)", to: "\(root)/etc/recipes.d/bench.recipe")
+        (process, startTime) = try Self.start(programs, root)
+    }
+
+    private static func start(_ programs: String, _ root: String) throws -> (ChildProcess, time: Double) {
         let begun = Clock.now
-        process = try ChildProcess(["\(programs)/pipelined", "--root", root], streams: .log("\(root)/log"))
+        let process = try ChildProcess(["\(programs)/pipelined", "--root", root], streams: .log("\(root)/log"))
         Running.add(process.id)
-        while !Self.isReady(root) {
+        while !isReady(root) {
             usleep(1000)
             guard Clock.now - begun < 60 else {
                 process.stop()
                 throw BenchError("\(programs)/pipelined did not get ready:\n\(Folder.end(of: "\(root)/log"))")
             }
         }
-        startTime = Clock.now - begun
+        return (process, Clock.now - begun)
+    }
+
+    /// Ends the process, and starts another on the same root.
+    func restart() throws {
+        process.stop()
+        Running.remove(process.id)
+        Folder.remove("\(root)/log")
+        (process, startTime) = try Self.start(programs, root)
     }
 
     private static func isReady(_ root: String) -> Bool {

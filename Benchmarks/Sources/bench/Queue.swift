@@ -1,26 +1,33 @@
 import Foundation
 
-/// What jobs cost the supervisor: a tenth of COUNT small pictures through the whole graph; then COUNT files, and as many URLs, that wait
-/// and are cancelled. Each part has a daemon of its own.
+/// What jobs cost the supervisor: small pictures through the whole graph; then COUNT files, and as many URLs, that wait, are listed and
+/// cancelled, and a part of them tried again. Each part has a daemon of its own.
 struct Queue {
     var setup: Setup
     var count: Int
 
-    /// False when memory is above its limit.
+    private static let mostThrough = 10_000
+
+    /// False when a goal is missed.
     func run() throws -> Bool {
-        let through = max(1, count / 10)
+        let through = max(1, min(Self.mostThrough, count / 10))
         for set in [PictureSet.tiny, .small] {
             Progress.begin("\(through) files through the whole graph")
             Self.print(try rows(through, of: set))
         }
-        var holds = true
+        var goals: [Goal] = []
         for kind in Waiting.Kind.allCases {
-            Progress.begin("\(count) \(kind) that wait")
-            let waiting = try Waiting(kind, count: count, setup)
-            Self.print(waiting.rows)
-            holds = holds && waiting.peak < 150
+            let retried = min(count, Waiting.mostRetried)
+            for number in Set([count, retried]).sorted() {
+                Progress.begin("\(number) \(kind) that wait")
+                let waiting = try Waiting(kind, count: number, setup, retries: number == retried)
+                Self.print(waiting.rows)
+                goals += waiting.goals
+            }
         }
-        return holds
+        Progress.end()
+        Swift.print("\n\(Goal.table(goals).text)")
+        return goals.allSatisfy { $0.holds != false }
     }
 
     private func rows(_ number: Int, of set: PictureSet) throws -> [[String]] {

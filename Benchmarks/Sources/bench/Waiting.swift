@@ -1,30 +1,38 @@
 import Foundation
 import Glibc
 
-/// What so many jobs cost the supervisor that wait, because their queue is paused, and what it takes to cancel them all.
+/// What so many jobs cost the supervisor that wait, because their queue is paused, and what it takes to change them all.
 struct Waiting {
     enum Kind: String, CaseIterable {
         case files
-        /// One list: everything that is in it becomes durable together.
+        /// In lists: everything that is in one becomes durable together.
         case URLs
     }
 
     var kind: Kind
     var count: Int
-    /// Megabytes.
+    /// Megabytes. The peak is that of the daemon that took them in, or of the one that was started on them.
     var idle = 0.0
     var peak = 0.0
     /// For each: microseconds.
     var time = 0.0
     var cpu = 0.0
-    /// The slowest `pipectl status` while they are taken in, and with all of them there, and `cancel-all`: milliseconds.
+    /// The slowest `pipectl status` while they are taken in, and with all of them there: milliseconds.
     var busyStatus = 0.0
     var settledStatus = 0.0
+    /// The slowest first answer of `pipectl list`: milliseconds.
+    var list = 0.0
+    /// A start with all of them in the ledger, and `cancel-all`: milliseconds.
+    var start = 0.0
     var cancelling = 0.0
+    /// `retry --cancelled` of all: milliseconds. It is asked for at most so many.
+    var retrying: Double?
+    static let mostRetried = 200_000
 
-    init(_ kind: Kind, count: Int, _ setup: Setup) throws {
+    init(_ kind: Kind, count: Int, _ setup: Setup, retries: Bool = false) throws {
         (self.kind, self.count) = (kind, count)
-        let daemon = try Daemon(setup.programs, root: "\(setup.work)/waiting-\(kind)", recipe: Job.halfNoir.recipe)
+        let daemon = try Daemon(
+            setup.programs, root: "\(setup.work)/waiting-\(kind)-\(count)", recipe: Job.halfNoir.recipe)
         defer { daemon.stop() }
         _ = try daemon.pipectl("pause", kind == .files ? "render" : "download", "--reason", "bench")
         try prepare(in: daemon, setup)
@@ -37,10 +45,23 @@ struct Waiting {
         time = (Clock.now - begun) * 1e6 / Double(count)
         cpu = (ProcessTree.cpu(daemon.supervisor) - used) * 1e6 / Double(count)
         settledStatus = try daemon.slowestStatus()
-        let asked = Clock.now
-        _ = try daemon.pipectl("cancel-all")
-        cancelling = (Clock.now - asked) * 1000
+        list = try [[], ["--waiting"], ["--limit", "100"]].map { try daemon.firstOfList($0) }.max() ?? 0
         peak = memory(daemon, "VmHWM")
+        try daemon.restart()
+        start = daemon.startTime * 1000
+        cancelling = try Self.milliseconds { _ = try daemon.pipectl("cancel-all") }
+        if retries {
+            while !isMovedAway(daemon) { usleep(100_000) }
+            retrying = try Self.milliseconds { _ = try daemon.pipectl("retry", "--cancelled") }
+        }
+        settledStatus = max(settledStatus, try daemon.slowestStatus())
+        peak = max(peak, memory(daemon, "VmHWM"))
+    }
+
+    private static func milliseconds(_ work: () throws -> Void) rethrows -> Double {
+        let begun = Clock.now
+        try work()
+        return (Clock.now - begun) * 1000
     }
 
     private func prepare(in daemon: Daemon, _ setup: Setup) throws {
@@ -48,23 +69,33 @@ struct Waiting {
         case .files:
             let picture = try Data(contentsOf: URL(fileURLWithPath: PictureSet.tiny.files(1, in: setup.pictures)[0]))
             for number in 0..<count {
-                try picture.write(to: URL(fileURLWithPath: "\(daemon.root)/prepared/\(Text.padded(number, 6)).jpg"))
+                try picture.write(to: URL(fileURLWithPath: "\(daemon.root)/prepared/\(Text.padded(number, 7)).jpg"))
             }
         case .URLs:
-            let lines = (0..<count).map {
-                "https://pictures.example.com/2026/a-longer-name-than-most-\(Text.padded($0, 6)).jpg\n"
+            for first in firstOfLists {
+                let lines = (first..<min(count, first + Self.longestList)).map {
+                    "https://pictures.example.com/2026/a-longer-name-than-most-\(Text.padded($0, 7)).jpg\n"
+                }
+                try Folder.write(lines.joined(), to: "\(daemon.root)/prepared/\(Text.padded(first, 7)).urls")
             }
-            try Folder.write(lines.joined(), to: "\(daemon.root)/prepared/list.urls")
         }
         Folder.settle()
     }
+
+    private static let longestList = 100_000
+    private var firstOfLists: StrideTo<Int> { stride(from: 0, to: count, by: Self.longestList) }
 
     /// Files are claimed one by one; a list goes to the archive when all that is in it is durable.
     private func isTaken(_ daemon: Daemon) -> Bool {
         switch kind {
         case .files: Folder.names(in: "\(daemon.root)/inbox/bench/dropped").isEmpty
-        case .URLs: Folder.names(in: "\(daemon.root)/archive/bench/dropped").count == 1
+        case .URLs: Folder.names(in: "\(daemon.root)/archive/bench/dropped").count == Array(firstOfLists).count
         }
+    }
+
+    /// The originals of cancelled jobs are moved behind the answer; those of downloads never came.
+    private func isMovedAway(_ daemon: Daemon) -> Bool {
+        kind == .URLs || Folder.names(in: "\(daemon.root)/cancelled/bench/dropped").count == count
     }
 
     private func memory(_ daemon: Daemon, _ name: String) -> Double {
@@ -75,14 +106,26 @@ struct Waiting {
         [
             ["\(count) \(kind) queued", ""],
             ["  supervisor's memory, idle", "\(Text.fixed(idle, 0)) MB"],
-            ["  supervisor's memory, peak (limit: 150 MB)", "\(Text.fixed(peak, 0)) MB"],
             ["    for each, beyond idle", "\(Text.fixed((peak - idle) * 1_048_576 / Double(count), 0)) B"],
             ["  taking all in: time for each", "\(Text.fixed(time, 0)) µs"],
             ["  taking all in: supervisor's CPU for each", "\(Text.fixed(cpu, 0)) µs"],
             ["  pipectl status, slowest answer while taking in", "\(Text.fixed(busyStatus, 0)) ms"],
-            ["  pipectl status, slowest answer with all queued", "\(Text.fixed(settledStatus, 0)) ms"],
-            ["  pipectl cancel-all (limit: 2000 ms)", "\(Text.fixed(cancelling, 0)) ms"],
         ]
+    }
+
+    var goals: [Goal] {
+        let isLarge = count > 100_000
+        func goal(_ text: String, _ most: Double, _ unit: String, _ reached: Double) -> Goal {
+            Goal(text: "\(count) \(kind) queued: \(text)", limit: .atMost(most), unit: unit, reached: Figure([reached]))
+        }
+        let goals = [
+            goal("supervisor's memory, peak", isLarge ? 250 : 150, "MB", peak),
+            goal("pipectl status, slowest answer", 50, "ms", settledStatus),
+            goal("pipectl list, slowest first page", 100, "ms", list),
+            goal("start", 3000, "ms", start),
+            goal("pipectl cancel-all", isLarge ? 10_000 : 2000, "ms", cancelling),
+        ]
+        return goals + (retrying.map { [goal("pipectl retry --cancelled", 8000, "ms", $0)] } ?? [])
     }
 }
 
@@ -100,5 +143,14 @@ extension Daemon {
             _ = try pipectl("status", "--json")
             return (Clock.now - begun) * 1000
         }.max() ?? 0
+    }
+
+    /// Until `pipectl list` shows its first job, in milliseconds, the process's own start included.
+    func firstOfList(_ words: [String]) throws -> Double {
+        let begun = Clock.now
+        let list = try ChildProcess(["\(programs)/pipectl", "--root", root, "list", "--json"] + words)
+        _ = try list.hear()
+        defer { list.stop() }
+        return (Clock.now - begun) * 1000
     }
 }

@@ -64,7 +64,7 @@ extension ControlService {
         jobs.ignored = reports.reduce(0) { $0 + $1.1.ignored }
         return Control.Overview(
             version: version, started: Timestamp.text(owners.started), root: places.root,
-            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: waiting, queues: queueReports(),
+            stopping: owners.shutdown.isStopping, jobs: jobs, waiting: waiting, queues: queueReports(queued),
             inboxes: reports.map { inbox, report in
                 Control.Inbox(
                     path: inbox.folder, recipe: inbox.recipe.name, watch: report.watch, settling: report.settling,
@@ -82,7 +82,7 @@ extension ControlService {
     /// Queued jobs, by the queue that they begin in. An unreadable ledger is told among the problems.
     private func queuedCounts() -> [FirstQueue: Int] {
         let all = max(0, owners.counts[.queued])
-        let downloads = all == 0 ? 0 : min(all, (try? ledger.queuedCount(.download)) ?? 0)
+        let downloads = all == 0 ? 0 : (try? ledger.queuedDownloads(among: all)) ?? 0
         return [.download: downloads, .render: all - downloads]
     }
 
@@ -120,8 +120,9 @@ extension ControlService {
         return (queued + (try ledger.waiting(who)).map(\.shown)).grouped
     }
 
-    func queueReports() -> [String: Control.Queue] {
-        let queued = queuedCounts()
+    func queueReports() -> [String: Control.Queue] { queueReports(queuedCounts()) }
+
+    private func queueReports(_ queued: [FirstQueue: Int]) -> [String: Control.Queue] {
         var reports: [String: Control.Queue] = [:]
         owners.limits.lookAtProcessors()
         let queues = owners.queues

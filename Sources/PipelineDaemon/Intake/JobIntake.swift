@@ -33,6 +33,10 @@ final class JobIntake: IntakeSink {
 
     nonisolated func knows(source: String) throws -> Bool { try ledger.knows(source: source) }
 
+    nonisolated func forEachKnown(in folder: String, _ each: (String) -> Void) throws {
+        try ledger.forEachKnown(in: folder, each)
+    }
+
     nonisolated func needsClaims(in folder: String) throws -> Bool {
         try ledger.needsClaims(below: FileSystem.join(folder, ClaimFolder.name))
     }

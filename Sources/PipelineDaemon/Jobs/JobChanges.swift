@@ -129,18 +129,13 @@ final class JobChanges {
         waiters.check()
     }
 
-    /// Queues jobs whose originals were brought back; `done` when that is durable.
-    func queueAgain(_ records: [JobRecord], done: @escaping @Coordination @Sendable () -> Void) {
-        let group = DispatchGroup()
-        for var record in records {
-            record.position = numbers.takePositions()
-            counts.move(from: record.state, to: .queued)
-            group.enter()
-            ledger.requeue(record) { group.leave() }
+    /// Queues jobs whose originals were brought back.
+    func queueAgain(_ records: [JobRecord]) {
+        var records = records
+        for index in records.indices {
+            records[index].position = numbers.takePositions()
+            counts.move(from: records[index].state, to: .queued)
         }
-        Coordination.notify(group) { [window] in
-            window.fill()
-            done()
-        }
+        ledger.requeue(records) { [window] in Coordination.async { window.fill() } }
     }
 }

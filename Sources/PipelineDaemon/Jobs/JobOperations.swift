@@ -67,16 +67,27 @@ final class JobOperations {
         let subject = LogSubject(record)
         if let download = job.download {
             job.render.follow(download)
-            download.observe { [self] _, state in Coordination.async { self.delegate?.downloading(job, state) } }
+            observe(download) { $0.downloading(job, $1) }
         }
-        job.render.observe { [self] _, state in Coordination.async { self.delegate?.rendering(job, state) } }
-        job.publish?.observe { [self] _, state in Coordination.async { self.delegate?.publishing(job, state) } }
+        observe(job.render) { $0.rendering(job, $1) }
+        if let publish = job.publish { observe(publish) { $0.publishing(job, $1) } }
         if let download = job.download {
             queues.download.add(download, of: OperationSubject.job(subject), at: job.place, lane: record.host ?? "")
         }
         queues.render.add(job.render, of: OperationSubject.job(subject, segment: record.segment), at: job.place)
         if let publish = job.publish { queues.publish.add(publish, of: OperationSubject.job(subject), at: job.place) }
         if let announce = job.announce { queues.announce.add(announce, of: OperationSubject.job(subject)) }
+    }
+
+    /// Reports from its begin on: each report is a turn of the queue.
+    private func observe(
+        _ operation: AsyncOperation,
+        _ report: @escaping @Coordination @Sendable (any JobOperationsDelegate, OperationState) -> Void
+    ) {
+        operation.observe { [self] _, state in
+            guard state != .pending, state != .ready else { return }
+            Coordination.async { if let delegate = self.delegate { report(delegate, state) } }
+        }
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {

@@ -46,7 +46,7 @@ final class Revivals {
         retries.queueEarly(early) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
                 reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
-                    // Jobs that come after one that is not brought back have to fail again.
+                    // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
             }
@@ -65,19 +65,27 @@ final class Revivals {
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
         guard !states.isEmpty, id < last else { return done(outcome) }
-        let rows: [JobRecord]
-        do {
-            rows = try ledger.list(JobFilter(states: states), after: id, limit: 200)
-        } catch {
-            var outcome = outcome
-            outcome.unread = error
-            return done(outcome)
-        }
-        guard let next = rows.last?.id else { return done(outcome) }
-        revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
-            reviveAll(states, after: next, upTo: last, $0, done: done)
+        // A read of so many: others have their turn meanwhile.
+        FileQueue.async { [self, ledger] in
+            let read = Result { try ledger.list(JobFilter(states: states), after: id, limit: Self.portion) }
+            Coordination.async { [self] in
+                switch read {
+                case .failure(let error):
+                    var outcome = outcome
+                    outcome.unread = error
+                    done(outcome)
+                case .success(let rows):
+                    guard let next = rows.last?.id else { return done(outcome) }
+                    revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
+                        reviveAll(states, after: next, upTo: last, $0, done: done)
+                    }
+                }
+            }
         }
     }
+
+    /// Jobs that are brought back together, and share the price of a few commits.
+    nonisolated private static let portion = 2000
 
     private func revive(
         _ records: [JobRecord], _ soFar: Outcome, isNamed: Bool = true,
@@ -85,22 +93,25 @@ final class Revivals {
     ) {
         var outcome = soFar
         var wanted: [Returns.Wanted] = []
+        var orders: [WorkOrder: WorkOrder] = [:]
         for record in records {
-            if let order = order(of: record) {
+            let order = orders[record.order] ?? order(of: record)
+            orders[record.order] = order
+            if let order {
                 wanted.append(Returns.Wanted(job: record, order: order))
             } else {
                 outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
             }
         }
         disposals.bringBack(wanted) { [changes, outcome] returned in
-            changes.queueAgain(returned.brought) {
-                var outcome = outcome
-                outcome.ids += returned.brought.map(\.id)
-                for (job, why) in returned.lost { outcome.lose(job, why) }
-                // A wish for everything passes over jobs that somebody else brings back.
-                if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
-                done(outcome)
-            }
+            // The ledger applies its writes in order: what comes next need not wait until this is durable.
+            changes.queueAgain(returned.brought)
+            var outcome = outcome
+            outcome.ids += returned.brought.map(\.id)
+            for (job, why) in returned.lost { outcome.lose(job, why) }
+            // A wish for everything passes over jobs that somebody else brings back.
+            if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
+            done(outcome)
         }
     }
 }

@@ -145,7 +145,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         guard let inbox = work.inbox, FileSystem.lies(path, within: inbox) else {
             return try Descriptor.open(path, flags)
         }
-        return try claims.open(inbox).spot(path).open(flags)
+        return try claims.openOriginal(path, of: inbox, flags)
     }
 
     /// The files that it is made from, and the original if that is another.

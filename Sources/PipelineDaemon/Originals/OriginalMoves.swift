@@ -89,6 +89,9 @@ final class OriginalMoves {
         }
     }
 
+    /// Whether any of these jobs' originals has been moved, and that is not recorded yet.
+    nonisolated func areUnrecorded(of jobs: [Int]) -> Bool { state.withLock { !$0.moved.isDisjoint(with: jobs) } }
+
     nonisolated private func record(_ gone: [(job: JobRecord, source: String)]) {
         let over = gone.map(\.job)
         ledger.recordDisposal(of: gone.map { ($0.job.id, $0.source) }) { [self] in

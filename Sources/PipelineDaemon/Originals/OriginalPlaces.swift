@@ -2,18 +2,36 @@ import Glibc
 import InboxWatching
 import JobLedger
 import PipelineModel
+import Synchronization
 import SystemCalls
 
 /// Finds out where the original of a job lies, and where work on it can begin.
 struct OriginalPlaces: Sendable {
     let ledger: Ledger
     let places: Places
-    let claims: ClaimFolders
+    /// Opens the claim folder of an inbox.
+    let claims: @Sendable (_ inbox: String) throws -> ClaimFolder
+
+    init(ledger: Ledger, places: Places, claims: ClaimFolders) {
+        self.init(ledger, places) { try claims.open($0) }
+    }
+
+    private init(
+        _ ledger: Ledger, _ places: Places, _ claims: @escaping @Sendable (_ inbox: String) throws -> ClaimFolder
+    ) {
+        (self.ledger, self.places, self.claims) = (ledger, places, claims)
+    }
+
+    /// The same for the moves of a moment: each claim folder stays open from its first use.
+    func openingOnce() -> OriginalPlaces {
+        let open = OpenClaims()
+        return OriginalPlaces(ledger, places) { [claims] inbox in try open.folder(of: inbox, claims) }
+    }
 
     func status(_ path: String, of job: JobRecord) throws -> FileStatus? { try spot(path, of: job)?.status() }
 
     func spot(_ path: String, of job: JobRecord) throws -> Spot? {
-        try job.spot(of: path) { try claims.open(job.order.inbox) }
+        try job.spot(of: path) { try claims(job.order.inbox) }
     }
 
     /// The place that has the original, of these: the same file, or an equal one when it was copied to another disk.
@@ -27,7 +45,7 @@ struct OriginalPlaces: Sendable {
     func start(of job: JobRecord, for order: WorkOrder, except taken: Set<String>) throws -> String {
         if job.needsDownload { return Spool.download(in: places.spool) }
         if job.origin == .kept || places.isWorkplace(of: job, job.source, order) { return job.source }
-        let claims = job.origin == .claimed ? try claims.open(order.inbox) : nil
+        let claims = job.origin == .claimed ? try claims(order.inbox) : nil
         for number in 0... {
             let spooled = Spool.place(bringingBack: job.id, as: FileSystem.name(of: job.path), in: places.spool)
             let place =
@@ -39,6 +57,18 @@ struct OriginalPlaces: Sendable {
             }
         }
         throw SystemError("rename", job.path, code: EEXIST)
+    }
+}
+
+/// Claim folders that are open for a while.
+private final class OpenClaims: Sendable {
+    private let folders = Mutex<[String: ClaimFolder]>([:])
+
+    func folder(of inbox: String, _ open: (String) throws -> ClaimFolder) throws -> ClaimFolder {
+        if let folder = folders.withLock({ $0[inbox] }) { return folder }
+        let folder = try open(inbox)
+        folders.withLock { $0[inbox] = folder }
+        return folder
     }
 }
 

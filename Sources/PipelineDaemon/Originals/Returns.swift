@@ -51,13 +51,19 @@ final class Returns: Sendable {
 
     func takeBack(_ wanted: [Wanted]) -> Outcome {
         var outcome = Outcome()
-        // The reads below have to see the moves just made.
-        _ = ledger.flush(seconds: 10)
+        let records = Result {
+            let found = try ledger.jobs(wanted.map(\.job.id)).map { ($0.id, $0) }
+            return Dictionary(found, uniquingKeysWith: { first, _ in first })
+        }
+        let originals = originals.openingOnce()
         var starts: [Int: String] = [:]
+        var taken: Set<String> = []
         var jobs: [(record: JobRecord, order: WorkOrder)] = []
         for one in wanted {
             do {
-                guard let record = try ledger.job(one.job.id) else { throw JobFailure("there is no such job any more") }
+                guard let record = try records.get()[one.job.id] else {
+                    throw JobFailure("there is no such job any more")
+                }
                 guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
                     outcome.others.append(record.id)
                     continue
@@ -67,7 +73,9 @@ final class Returns: Sendable {
                 }
                 // The next try follows another order.
                 if let intent = record.intent { try publisher.takeBack(intent) }
-                starts[record.id] = try originals.start(of: record, for: one.order, except: Set(starts.values))
+                let start = try originals.start(of: record, for: one.order, except: taken)
+                starts[record.id] = start
+                taken.insert(start)
                 jobs.append((record, one.order))
             } catch {
                 outcome.lost.append((one.job.id, error))
@@ -79,7 +87,7 @@ final class Returns: Sendable {
                 outcome.others.append(record.id)
                 continue
             }
-            take(record, order, from: record.source, to: place, &outcome)
+            take(record, order, from: record.source, to: place, originals, &outcome)
         }
         makeDurable(&outcome)
         return outcome
@@ -117,7 +125,8 @@ final class Returns: Sendable {
     }
 
     private func take(
-        _ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ outcome: inout Outcome
+        _ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ originals: OriginalPlaces,
+        _ outcome: inout Outcome
     ) {
         var (record, place) = (record, to)
         do {
@@ -129,13 +138,15 @@ final class Returns: Sendable {
                 guard let original = try originals.spot(from, of: record) else {
                     throw SystemError("open", from, code: ENOENT)
                 }
-                while try !move(original, of: record, order, to: place) {
+                while try !move(original, of: record, order, to: place, originals) {
                     place = try originals.start(of: record, for: order, except: [place])
                     ledger.change(Ledger.Return(job: record.id, place: place))
                 }
             }
-            let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
-            try? FileSystem.remove(Explanation.path(of: old))
+            if record.state == .failed {
+                let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
+                try? FileSystem.remove(Explanation.path(of: old))
+            }
             record.source = place
             // Another priority than the recipe's was somebody's wish.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
@@ -149,11 +160,11 @@ final class Returns: Sendable {
         }
     }
 
-    private func move(_ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String) throws
-        -> Bool
-    {
+    private func move(
+        _ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String, _ originals: OriginalPlaces
+    ) throws -> Bool {
         guard record.origin == .claimed else { return try Moving.move(original, to: place) }
-        return try originals.claims.open(order.inbox).take(original, to: place)
+        return try originals.claims(order.inbox).take(original, to: place)
     }
 
     /// Makes the moves durable before they are recorded.

@@ -2,7 +2,7 @@ import DaemonRuntime
 
 /// The folders of `spool/`: one for each original that `pipectl add` passed, or that is downloaded.
 enum Spool {
-    static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.make())" }
+    static func folder(in spool: String) -> String { "\(spool)/\(UUIDName.makeNext())" }
 
     /// The place for a new download.
     static func download(in spool: String) -> String { "\(folder(in: spool))/download" }

@@ -12,6 +12,7 @@ enum FilterHost {
     private struct State {
         var names: [UInt: String] = [:]
         var complaint: String?
+        var lines = 0
         var linesLeft = 0
         var linesOmitted = 0
         var tell: @Sendable (WorkerMessage) -> Void = { _ in }
@@ -84,12 +85,16 @@ enum FilterHost {
         return state.withLock { $0.complaint }
     }
 
+    /// The lines that filters have logged so far, those that were left out among them.
+    static var lines: Int { state.withLock { $0.lines } }
+
     private static var isCancelled: Bool { state.withLock { $0.isCancelled }() }
 
     private static func fail(_ message: String) { state.withLock { $0.complaint = message } }
 
     private static func log(_ host: UnsafePointer<PipelineHost>, isWarning: Bool, _ text: String) {
         let heard: (tell: @Sendable (WorkerMessage) -> Void, filter: String?)? = state.withLock { state in
+            state.lines += 1
             guard state.linesLeft > 0 else {
                 state.linesOmitted += 1
                 return nil

@@ -1,5 +1,6 @@
 import CVips
 import PipelineModel
+import Synchronization
 import WorkerProtocol
 
 /// Filters as one table: they run over a picture that holds every value once, and each pixel's result is
@@ -21,8 +22,21 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// The result for each value of a picture like this grey one of 8 bit. Nil when it is not such a picture, too.
+    /// The result for each value of a picture like this grey one of 8 bit. Nil when it is not such a picture, too. A
+    /// table is made once for all pictures of a chain, unless a filter has something to say of each.
     func values(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
+        let chain = stages.map(\.stage)
+        if let known = Self.known.withLock({ $0[chain] }) { return known }
+        let lines = FilterHost.lines
+        guard let values = try made(like: grey, cancellation) else { return nil }
+        if FilterHost.lines == lines { Self.known.withLock { $0[chain] = values } }
+        return values
+    }
+
+    /// The process has one set of filters, and ends after so many pictures: there are few chains.
+    private static let known = Mutex<[[Stage]: [UInt8]]>([:])
+
+    private func made(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
         let table = try table(for: grey, cancellation)
         guard table.bands == 1, table.format == VIPS_FORMAT_UCHAR, table.width == 256,
             let pixels = table.image.pointee.data
