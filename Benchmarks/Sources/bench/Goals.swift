@@ -63,28 +63,22 @@ enum Goals {
             Goal(text: "a worker's peak memory, 12 MP JPEG", limit: .atMost(80), unit: "MB", reached: single.worker12),
             Goal(
                 text: "a worker's peak memory, 128 MP JPEG", limit: .atMost(150), unit: "MB", reached: single.worker128),
-            Goal(
-                text: "luma of a JPEG at half size, against the plain way", limit: .atLeast(40), unit: "dB",
-                reached: single.likenessOfJPEG?.half),
-            Goal(
-                text: "luma of a JPEG at full size", limit: .atLeast(50), unit: "dB",
-                reached: single.likenessOfJPEG?.full),
-            Goal(
-                text: "luma of a WebP at half size", limit: .atLeast(40), unit: "dB",
-                reached: single.likenessOfWebP?.half),
-            Goal(
-                text: "luma of a WebP at full size", limit: .atLeast(50), unit: "dB",
-                reached: single.likenessOfWebP?.full),
-            Goal(
-                text: "colours of a JPEG fitted to 1600", limit: .atLeast(38), unit: "dB",
-                reached: single.likenessOfJPEG?.colours),
-            Goal(
-                text: "colours of a WebP fitted to 1600", limit: .atLeast(38), unit: "dB",
-                reached: single.likenessOfWebP?.colours),
+        ] + likeness(of: "a JPEG", single.likenessOfJPEG) + likeness(of: "a WebP", single.likenessOfWebP) + [
             Goal(text: "idle: CPU a minute", limit: .atMost(0), unit: "ms", reached: single.idle?.cpu),
             Goal(text: "idle: supervisor's memory", limit: .atMost(40), unit: "MB", reached: single.idle?.supervisor),
             Goal(text: "idle: a worker's memory", limit: .atMost(50), unit: "MB", reached: single.idle?.worker),
             Goal(text: "from start to READY", limit: .atMost(150), unit: "ms", reached: single.idle?.ready),
+        ]
+    }
+    /// Against libvips' plain way.
+    private static func likeness(of picture: String, _ likeness: Likeness?) -> [Goal] {
+        func goal(_ text: String, _ least: Double, _ reached: Figure?) -> Goal {
+            Goal(text: text, limit: .atLeast(least), unit: "dB", reached: reached)
+        }
+        return [
+            goal("luma of \(picture) at half size, against the plain way", 40, likeness?.half),
+            goal("luma of \(picture) at full size", 50, likeness?.full),
+            goal("colours of \(picture) fitted to 1600", 38, likeness?.colours),
         ]
     }
 }

@@ -105,7 +105,7 @@ final class Disposals {
             group.enter()
             // After the moves under way: an original is brought back from where it has arrived.
             inboxes.whenOpened(Set(some.map(\.order.inbox)), on: line(of: inbox)) { [self] in
-                // What is read of these jobs has to tell of the moves just made.
+                // These jobs are read from the ledger next, so it must have the moves just made.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
                 let outcome = returns.takeBack(some)
                 if returns.inboxes.contains(inbox) { disposeBacklog(of: inbox) }

@@ -23,13 +23,15 @@ struct FilterTable {
     }
 
     /// The result for each value of a picture like this grey one of 8 bit. Nil when it is not such a picture, too. A
-    /// table is made once for all pictures of a chain, unless a filter has something to say of each.
+    /// table is made once for all pictures of a chain, unless a filter has something to say of each, or files that may
+    /// change.
     func values(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
         let chain = stages.map(\.stage)
         if let known = Self.known.withLock({ $0[chain] }) { return known }
         let lines = FilterHost.lines
         guard let values = try made(like: grey, cancellation) else { return nil }
-        if FilterHost.lines == lines { Self.known.withLock { $0[chain] = values } }
+        let hasFiles = stages.contains { $0.filter.resources != nil }
+        if FilterHost.lines == lines, !hasFiles { Self.known.withLock { $0[chain] = values } }
         return values
     }
 
