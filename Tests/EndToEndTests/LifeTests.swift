@@ -240,7 +240,7 @@ struct LifeTests {
             try await daemon.job("one.png", becomes: "queued")
             await daemon.stop()
             try await daemon.start()
-            #expect(daemon.log.contains("queue render is paused (the printer is away), as it was before"))
+            try await daemon.says("queue render is paused (the printer is away), as it was before")
             let status = try daemon.status()
             #expect(status.queues["render"]?.paused == true)
             #expect(status.queues["render"]?.reason == "the printer is away")

@@ -162,7 +162,7 @@ struct OddFileTests {
             try await daemon.job("album/day 1/sunset.png", becomes: "done")
             #expect(daemon.exists("outbox/noir/album/day 1/sunset.jpg"))
             #expect(daemon.exists("inbox/album/day 1/sunset.png"))
-            #expect(daemon.log.contains("user nobody may not take them out (its mode is 755)"))
+            try await daemon.says("user nobody may not take them out (its mode is 755)")
             await daemon.stop()
             try await daemon.start(under: Nobody.wrapper)
             try await daemon.waitForAll()
