@@ -45,6 +45,13 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
+# Hooks and recipes to begin with: users copy them, and change them.
+put 755 share/pipelined/hooks "$source"/packaging/hooks/*
+install -d "$to/share/pipelined/recipes"
+for kind in web archive square print noir; do
+    "$build/pipectl" recipes new $kind --from $kind --to "$to/share/pipelined/recipes" > /dev/null
+    chmod 644 "$to/share/pipelined/recipes/$kind.recipe"
+done
 # The pages keep their places, so their links hold.
 put 644 share/doc/pipelined "$source"/{README,CHANGELOG,CONTRIBUTING,SECURITY}.md "$source/LICENSE"
 for folder in docs docs/design docs/decisions; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done

@@ -1,3 +1,5 @@
+package import PipelineModel
+
 /// The positions of the recipes' hooks in the event log.
 extension Ledger {
     package struct HookRecord: Sendable {
@@ -32,20 +34,22 @@ extension Ledger {
     }
 
     /// The announcements after `cursor`, each with the recipe of its job, or of the first job of its batch; and the
-    /// last event that was examined.
+    /// last event that was examined. A job without an original is over when it has failed or was cancelled.
     package nonisolated func announcements(
         after cursor: Int, limit: Int
-    ) throws -> (found: [(cursor: Int, recipe: String)], seen: Int) {
+    ) throws -> (found: [(cursor: Int, recipe: String, occasion: HookOccasion)], seen: Int) {
         try read { database in
             let found = try database.rows(
                 """
-                SELECT e.cursor, json_extract(o.body, '$.recipe') FROM events e
+                SELECT e.cursor, json_extract(o.body, '$.recipe'),
+                    CASE e.kind WHEN 'batch' THEN 'batch' ELSE e.state END FROM events e
                 JOIN jobs j ON j.id = COALESCE(e.job, (SELECT MIN(id) FROM jobs WHERE batch = e.batch))
                 JOIN orders o ON o.id = j.work
-                WHERE e.cursor > ? AND (e.kind = 'picture' OR (e.kind = 'batch' AND e.text = 'ended'))
+                WHERE e.cursor > ? AND (e.kind IN ('picture', 'over') OR (e.kind = 'batch' AND e.text = 'ended')
+                    OR (e.kind = 'job' AND e.state IN ('failed', 'cancelled') AND j.inode = 0))
                 ORDER BY e.cursor LIMIT ?
                 """, [.integer(cursor), .integer(limit)]
-            ) { (cursor: $0.integer(0), recipe: $0.text(1)) }
+            ) { (cursor: $0.integer(0), recipe: $0.text(1), occasion: HookOccasion(rawValue: $0.text(2)) ?? .done) }
             let last = try Self.lastCursor(database)
             return (found, found.count < limit ? last : found.last?.cursor ?? last)
         }

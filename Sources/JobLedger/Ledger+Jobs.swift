@@ -102,7 +102,7 @@ extension Ledger {
     }
 
     /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
-    /// `picture` for each that is done.
+    /// `picture` for each that is done, and `over` for each other that has an original.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], done: @escaping @Sendable () -> Void
     ) {
@@ -110,14 +110,15 @@ extension Ledger {
             wanted: .soon,
             { ledger in
                 for (id, source) in jobs {
-                    let state = try ledger.writer.first(
+                    let ended = try ledger.writer.first(
                         """
                         UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ? AND disposed = 0 AND returns IS NULL
-                            AND state IN \(Self.final) RETURNING state
+                            AND state IN \(Self.final) RETURNING state, inode
                         """, [.text(source), .integer(id)]
-                    ) { $0.text(0) }
-                    if state == JobState.done.rawValue {
-                        try ledger.add(LoggedEvent(kind: "picture", job: id, state: .done))
+                    ) { (state: JobState(rawValue: $0.text(0)), hasOriginal: $0.integer(1) != 0) }
+                    if let state = ended?.state, state == .done || ended?.hasOriginal == true {
+                        let kind = state == .done ? "picture" : "over"
+                        try ledger.add(LoggedEvent(kind: kind, job: id, state: state))
                     }
                 }
             }, done: done)

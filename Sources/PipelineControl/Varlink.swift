@@ -204,9 +204,11 @@ public enum Control {
         }
     }
     /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
-    /// (its original lies where it belongs, too, so nothing of the job is left to do), `batch` (`text` is `arrived`
+    /// (its original lies where it belongs, too, so nothing of the job is left to do), `over` (the same of a job that has failed or was
+    /// cancelled, if it has an original), `batch` (`text` is `arrived`
     /// when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
-    /// before `cursor` are not in the log any more).
+    /// before `cursor` are not in the log any more). `original` is the path of the job's original once it lies where it belongs, and
+    /// `advice` says what to do about a failure.
     public struct Event: Codable, Sendable, Hashable {
         public var cursor: Int
         public var time: String
@@ -215,8 +217,10 @@ public enum Control {
         @Omissible public var batch: Control.Batch?
         @Omissible public var queue: String?
         @Omissible public var text: String?
-        public init(cursor: Int, time: String, kind: String, job: Control.Job? = nil, batch: Control.Batch? = nil, queue: String? = nil, text: String? = nil) {
-            (self.cursor, self.time, self.kind, self.job, self.batch, self.queue, self.text) = (cursor, time, kind, job, batch, queue, text)
+        @Omissible public var original: String?
+        @Omissible public var advice: String?
+        public init(cursor: Int, time: String, kind: String, job: Control.Job? = nil, batch: Control.Batch? = nil, queue: String? = nil, text: String? = nil, original: String? = nil, advice: String? = nil) {
+            (self.cursor, self.time, self.kind, self.job, self.batch, self.queue, self.text, self.original, self.advice) = (cursor, time, kind, job, batch, queue, text, original, advice)
         }
     }
     public struct PlannedOperation: Codable, Sendable, Hashable {
@@ -263,9 +267,10 @@ public enum Control {
         public var chains: [String: String]
         @Omissible public var problem: String?
         @Omissible public var hook: String?
+        @Omissible public var hookOn: [String]
         public var hookFailures: Int
-        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookFailures: Int) {
-            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookFailures) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookFailures)
+        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int) {
+            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures)
         }
     }
     public struct Parameter: Codable, Sendable, Hashable {
@@ -671,13 +676,15 @@ public enum Call {
             }
         }
     }
+    /// `folder` holds the recipes' files.
     public struct Recipes: ControlCall {
         public static let method = "org.pipelined.Control.Recipes"
         public init() {}
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var recipes: [Control.Recipe]
-            public init(recipes: [Control.Recipe] = []) {
-                (self.recipes) = (recipes)
+            public var folder: String
+            public init(recipes: [Control.Recipe] = [], folder: String) {
+                (self.recipes, self.folder) = (recipes, folder)
             }
         }
     }
@@ -703,10 +710,13 @@ public enum Call {
         }
     }
     /// Reads configuration and plugins again. If there are problems, nothing has changed. Otherwise the configuration
-    /// is in force, and the plugins in `skipped` are left out.
+    /// is in force, and the plugins in `skipped` are left out. With `check`, nothing changes in any case.
     public struct Reload: ControlCall {
         public static let method = "org.pipelined.Control.Reload"
-        public init() {}
+        @Omissible public var check: Bool?
+        public init(check: Bool? = nil) {
+            (self.check) = (check)
+        }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var problems: [Control.Problem]
             @Omissible public var skipped: [Control.SkippedPlugin]

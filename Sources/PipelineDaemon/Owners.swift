@@ -163,8 +163,10 @@ final class Owners: ReadsDelegate {
         window.set(perHost: settings.downloads.perHost)
         ledger.keep(events: settings.control.historyEvents)
         for queue in queues.all { queue.log(operations: settings.log == .operations) }
-        let programs = configuration.recipes.compactMap { recipe in recipe.hook.map { (recipe.name, $0) } }
-        hooks.set(Dictionary(programs, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
+        let orders = configuration.recipes.compactMap { recipe in
+            recipe.hook.map { (recipe.name, Hooks.Order(program: $0, occasions: recipe.hookOn)) }
+        }
+        hooks.set(Dictionary(orders, uniquingKeysWith: { first, _ in first }), timeout: settings.hookTimeout)
     }
 
     private func adoptConfiguration() {

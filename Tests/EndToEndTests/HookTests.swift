@@ -1,5 +1,6 @@
 import Foundation
 import PipelineControl
+import Synchronization
 import TestTools
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct HookTests {
     /// Runs `body` with a hook of this text. `$ROOT` in it is the daemon's root.
     private func with(
-        _ script: String, settings: String = "", _ body: (DaemonFixture) async throws -> Void
+        _ script: String, on occasions: String = "", settings: String = "", _ body: (DaemonFixture) async throws -> Void
     ) async throws {
         try await DaemonFixture.with(started: false) { daemon in
             let hook = daemon.path("hook")
@@ -15,7 +16,8 @@ struct HookTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
             try daemon.write(settings, to: "etc/pipelined.conf")
             try daemon.write(
-                "[Recipe]\nHook=\(hook)\n[Output]\nChain=resize scale=0.5\n", to: "etc/recipes.d/noir.recipe")
+                "[Recipe]\nHook=\(hook)\n\(occasions)[Output]\nChain=resize scale=0.5\n",
+                to: "etc/recipes.d/noir.recipe")
             try await daemon.start()
             try await body(daemon)
         }
@@ -50,6 +52,113 @@ struct HookTests {
             #expect(jobs.map { $0["outputs"] as? [String] } == announced.map { $0.job?.outputs })
             #expect((events.last?["batch"] as? [String: Any])?["done"] as? Int == 3)
         }
+    }
+
+    @Test("HookOn= chooses what a hook is run for, and a failure comes with reason, advice and the original's place")
+    func occasions() async throws {
+        let script = "echo $PIPELINED_OCCASION $PIPELINED_JOB$PIPELINED_BATCH >> $ROOT/occasions; cat >> $ROOT/given"
+        try await with(script, on: "HookOn=failed cancelled\n") { daemon in
+            try daemon.drop(as: "good.png")
+            try await daemon.job("good.png", becomes: "done")
+            try daemon.drop(Data("no picture".utf8), as: "broken.png")
+            let failure = try #require(try await given(daemon, 1).first)
+            #expect(failure["kind"] as? String == "over")
+            let job = try #require(failure["job"] as? [String: Any])
+            #expect(job["input"] as? String == "broken.png" && job["state"] as? String == "failed")
+            #expect((job["error"] as? String)?.contains("this is no picture") == true)
+            #expect((failure["advice"] as? String)?.contains("JPEG, PNG") == true)
+            #expect(failure["original"] as? String == daemon.path("failed/noir/broken.png"))
+            _ = try daemon.call(Call.Pause())
+            try daemon.drop(as: "unwanted.png")
+            let id = try await daemon.job("unwanted.png", becomes: "queued")
+            _ = try await daemon.pipectl("add", "http://127.0.0.1:1/never.png")
+            _ = try daemon.call(Call.CancelAll())
+            let events = try await given(daemon, 3)
+            #expect(events.allSatisfy { ($0["job"] as? [String: Any])?["state"] as? String != "done" })
+            // What was never downloaded has no original.
+            let originals = events.dropFirst().map { $0["original"] as? String }
+            #expect(Set(originals) == [daemon.path("cancelled/noir/unwanted.png"), nil])
+            let occasions = try daemon.text("occasions").split(separator: "\n").map(String.init)
+            #expect(Set(occasions) == ["failed 2", "cancelled \(id)", "cancelled \(id + 1)"])
+        }
+    }
+
+    @Test("a hook that wants more from some time on does not begin with what it has passed")
+    func widened() async throws {
+        try await with("cat >> $ROOT/given", on: "HookOn=failed\n") { daemon in
+            try daemon.drop(as: "early.png")
+            try await daemon.event { $0.kind == "picture" }
+            await daemon.stop()
+            let recipe = try daemon.text("etc/recipes.d/noir.recipe")
+            try daemon.write(recipe.replacing("HookOn=failed", with: "HookOn=done"), to: "etc/recipes.d/noir.recipe")
+            try await daemon.start()
+            try daemon.drop(as: "late.png")
+            let events = try await given(daemon, 1)
+            #expect(events.map { ($0["job"] as? [String: Any])?["input"] as? String } == ["late.png"])
+        }
+    }
+
+    @Test("the example that mails hands sendmail a mail with the job's story")
+    func mail() async throws {
+        let example = try Self.example("mail") { text in
+            text.replacing("sendmail=/usr/sbin/sendmail", with: "sendmail=$ROOT/sendmail")
+                .replacing("$(pipectl ", with: "$(\(Programs.path("pipectl")) ")
+        }
+        try await with(example, on: "HookOn=failed\n") { daemon in
+            try daemon.write(
+                "#!/bin/sh\ncat > \(daemon.path("new")) && mv \(daemon.path("new")) \(daemon.path("mail"))\n",
+                to: "sendmail")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o755], ofItemAtPath: daemon.path("sendmail"))
+            try daemon.drop(Data("no picture".utf8), as: "broken.png")
+            try await daemon.has("mail")
+            let mail = try daemon.text("mail")
+            #expect(mail.contains("\nTo: root\nSubject: pipelined: job 1 of noir: failed\n"))
+            #expect(mail.contains("broken.png") && mail.contains("this is no picture that pipelined reads"))
+        }
+    }
+
+    @Test("the example of a webhook signs each event with the secret, and tries again after a refusal")
+    func webhook() async throws {
+        let bodies = AsyncStream<Data>.makeStream()
+        let answered = Mutex(0)
+        let server = try HTTPServer { request, connection in
+            bodies.continuation.yield(try connection.body(of: request))
+            let isFirst = answered.withLock { answered in
+                answered += 1
+                return answered == 1
+            }
+            try connection.reply(isFirst ? 503 : 200)
+        }
+        let address = server.url("/pictures")
+        let example = try Self.example("webhook") { text in
+            text.replacing("https://example.org/pictures", with: address)
+                .replacing("/etc/pipelined/webhook.secret", with: "$ROOT/secret")
+        }
+        try await with(example, on: "HookOn=done\n") { daemon in
+            try daemon.write("a secret of more than thirty-two letters\n", to: "secret")
+            try daemon.drop(as: "one.png")
+            var sent: [Data] = []
+            for await body in bodies.stream.prefix(2) { sent.append(body) }
+            let requests = server.seen.requests
+            #expect(sent[0] == sent[1])
+            let event = try #require(try JSONSerialization.jsonObject(with: sent[0]) as? [String: Any])
+            #expect((event["job"] as? [String: Any])?["input"] as? String == "one.png")
+            try sent[0].write(to: URL(fileURLWithPath: daemon.path("body")))
+            let digest = try await Programs.run(
+                path: "/usr/bin/openssl",
+                ["dgst", "-sha256", "-hmac", "a secret of more than thirty-two letters", daemon.path("body")])
+            let wanted = try #require(digest.output.split(separator: " ").last).trimmingCharacters(in: .newlines)
+            #expect(
+                requests.map { $0.headers["x-pipelined-signature"] } == Array(repeating: "sha256=\(wanted)", count: 2))
+        }
+    }
+
+    /// The text of an example that is installed, as its user changes it.
+    private static func example(_ name: String, _ change: (String) -> String) throws -> String {
+        let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../packaging/hooks/\(name)")
+            .standardized
+        return change(try String(contentsOf: file, encoding: .utf8))
     }
 
     @Test("a hook may say as much as it likes: it is not held up, and the beginning is told")

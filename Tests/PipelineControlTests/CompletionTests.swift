@@ -15,7 +15,7 @@ struct CompletionTests {
             try conversation.reply(
                 Call.List.Reply(jobs: jobs.filter { call.states.isEmpty || call.states.contains($0.state) }))
         }
-        daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe]))
+        daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         daemon.answer(Call.Plugins.self, .init(stages: [Sample.stage], skipped: []))
         daemon.answer(Call.Concurrency.self, .init(queues: Sample.queues))
     }
@@ -129,7 +129,7 @@ struct CompletionTests {
     func hostile() async throws {
         var recipe = Sample.recipe
         recipe.name = "a\u{1b}[2J\nb\tc"
-        daemon.answer(Call.Recipes.self, .init(recipes: [recipe]))
+        daemon.answer(Call.Recipes.self, .init(recipes: [recipe], folder: "/etc/pipelined/recipes.d"))
         let outcome = try await Pipectl.run("complete", "--", "list", "--recipe", "", at: daemon)
         #expect(outcome.lines.count == 1)
         #expect(outcome.output.unicodeScalars.filter { $0.value < 32 }.map(\.value) == [9, 10])

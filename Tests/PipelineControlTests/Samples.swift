@@ -33,7 +33,8 @@ enum Sample {
         path: "/srv/inbox", recipe: "noir", watch: "inotify", settling: 2, ignored: 1, problem: nil)
 
     static func status(
-        jobs: Control.Jobs = Control.Jobs(), inboxes: [Control.Inbox] = [], cursor: Int = 0, problems: [String] = []
+        jobs: Control.Jobs = Control.Jobs(), queues: [String: Control.Queue] = Sample.queues,
+        inboxes: [Control.Inbox] = [], cursor: Int = 0, problems: [String] = []
     ) -> Control.Overview {
         Control.Overview(
             version: "0.1.0", started: "2026-03-01T09:00:00.000Z", root: "/srv", stopping: false, jobs: jobs,

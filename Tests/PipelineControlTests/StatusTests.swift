@@ -59,6 +59,53 @@ struct StatusTests {
         #expect(lines.last == "notes.txt   no recipe takes it")
     }
 
+    @Test(
+        "--check is a line for a monitor, with 0 for nothing, 1 for a person's attention, and 2 without a daemon",
+        arguments: [
+            ([], 2, nil, "failed=2 unfinished=1 ignored=0", 1, "WARNING: 2 jobs failed"),
+            (["--failed", "2"], 2, nil, "failed=2 unfinished=1 ignored=0", 0, "OK: nothing fails"),
+            (["--failed", "2"], 3, nil, "failed=3 unfinished=1 ignored=0", 1, "WARNING: 3 jobs failed"),
+            (["--unfinished", "1"], 0, nil, "failed=0 unfinished=1 ignored=0", 0, "OK: nothing fails"),
+            (["--unfinished", "0"], 0, nil, "failed=0 unfinished=1 ignored=0", 1, "WARNING: 1 jobs are not over"),
+            ([], 0, "the disk | is full", "failed=0 unfinished=1 ignored=0", 1, "WARNING: the disk / is full"),
+        ] as [([String], Int, String?, String, Int32, String)])
+    func check(
+        options: [String], failed: Int, problem: String?, figures: String, code: Int32, words: String
+    ) async throws {
+        let daemon = try daemon(
+            Sample.status(
+                jobs: Sample.jobs {
+                    $0.failed = failed
+                    $0.running = 1
+                }, queues: [:], problems: problem.map { [$0] } ?? []))
+        let outcome = try await Pipectl.run(["status", "--check"] + options, at: daemon)
+        #expect(outcome.status == code)
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.output.hasPrefix("pipelined \(words)"), "\(outcome.output)")
+        #expect(outcome.output.hasSuffix(" | \(figures)\n"), "\(outcome.output)")
+    }
+
+    @Test("--check names a paused queue, and counts only the failures since a time")
+    func checkSince() async throws {
+        let daemon = try daemon(Sample.status(jobs: Sample.jobs { $0.failed = 40 }))
+        daemon.answer(Call.List.self, .init(jobs: [Sample.job(7)]))
+        let outcome = try await Pipectl.run("status", "--check", "--since", "1d", "--json", at: daemon)
+        let document = try outcome.document()
+        #expect(outcome.status == 1)
+        #expect(document["state"] as? String == "attention")
+        #expect(document["failed"] as? Int == 1)
+        #expect(
+            document["reasons"] as? [String] == [
+                "queue render is paused (the CPU is needed)", "1 job failed since 1d",
+            ])
+        #expect(try daemon.heard(Call.List.self).map(\.since) == ["1d"])
+        let away = try await Pipectl.run("status", "--check", "--socket", "/nowhere/control.sock")
+        #expect(away.status == 2)
+        #expect(away.output.hasPrefix("pipelined CRITICAL: no daemon answers at /nowhere/control.sock"))
+        let alone = try await Pipectl.run("status", "--failed", "3", at: daemon)
+        #expect(alone.status == 2 && alone.errors.contains("pipectl status --check --failed N"))
+    }
+
     @Test("Colour is for terminals, for whoever asks, and for nobody who refuses")
     func color() async throws {
         let daemon = try daemon(Sample.status())

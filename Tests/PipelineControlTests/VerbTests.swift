@@ -159,7 +159,7 @@ struct VerbTests {
 
     @Test("recipes and settings say where things come from")
     func configuration() async throws {
-        daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe]))
+        daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         daemon.answer(Call.Settings.self, .init(settings: [Sample.setting]))
         let recipes = try await Pipectl.run("recipes", at: daemon)
         #expect(recipes.lines.first == "noir  Half size, black and white")

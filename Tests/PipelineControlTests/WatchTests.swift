@@ -36,7 +36,10 @@ struct WatchTests {
         #expect(outcome.status == 0)
         let events = try outcome.objects()
         #expect(events.map { $0["cursor"] as? Int } == [11, 12])
-        #expect(Set(try #require(events.first).keys) == ["cursor", "time", "kind", "job", "batch", "queue", "text"])
+        #expect(
+            Set(try #require(events.first).keys) == [
+                "advice", "batch", "cursor", "job", "kind", "original", "queue", "text", "time",
+            ])
         #expect(try daemon.heard(Call.Watch.self).map(\.cursor) == [5])
     }
 

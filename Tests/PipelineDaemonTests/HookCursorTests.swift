@@ -34,7 +34,7 @@ struct HookCursorTests {
             let failed = AsyncStream<Void>.makeStream()
             ledger.readFailed { failed.continuation.yield() }
             let hooks = Hooks(ledger: ledger, places: Places.below(folder))
-            hooks.set(["r": program], timeout: .seconds(60))
+            hooks.set(["r": Hooks.Order(program: program, occasions: [.done])], timeout: .seconds(60))
             for await _ in failed.stream { break }
             try other.script("ALTER TABLE away RENAME TO hooks")
             while !FileManager.default.fileExists(atPath: "\(folder)/runs") { await Task.yield() }

@@ -156,6 +156,19 @@ public final class HTTPConnection: @unchecked Sendable {
         }
     }
 
+    /// The body of the request that was just read.
+    public func body(of request: HTTPServer.Request) throws -> Data {
+        let count = request.headers["content-length"].flatMap { Int($0) } ?? 0
+        while rest.count < count {
+            var room = [UInt8](repeating: 0, count: 16384)
+            let got = recv(socket.number, &room, room.count, 0)
+            guard got > 0 else { throw Gone() }
+            rest += room[..<got]
+        }
+        defer { rest.removeFirst(count) }
+        return Data(rest.prefix(count))
+    }
+
     /// Waits until the client has closed it.
     public func waitForClose() {
         var byte: UInt8 = 0

@@ -27,8 +27,8 @@ final class Reloads {
     var refused: @Coordination () -> Void = {}
     /// Plugins are being tried.
     private var isReloading = false
-    /// The callers that have asked for a reload since it began.
-    private var waiting: [Done] = []
+    /// The callers that have asked since it began for a reload, or for a trial of one, which changes nothing.
+    private var waiting: [(isTrial: Bool, done: Done)] = []
     /// Why the latest reload has changed nothing.
     private var problems: [Problem] = []
 
@@ -45,34 +45,37 @@ final class Reloads {
     }
 
     /// Reloads follow each other; callers that ask during a reload share the next.
-    func reload(_ done: @escaping Done) {
-        waiting.append(done)
+    func reload(asTrial isTrial: Bool = false, _ done: @escaping Done) {
+        waiting.append((isTrial, done))
         if !isReloading { reloadNext() }
     }
 
     private func reloadNext() {
-        let asked = waiting
-        waiting = []
-        isReloading = !asked.isEmpty
-        guard isReloading else { return }
-        if inboxes.areOpen { ServiceManager.tellReloading() }
-        reloadNow { [self] reloaded in
-            if inboxes.areOpen { ServiceManager.tell("READY=1") }
-            for done in asked { done(reloaded) }
+        isReloading = !waiting.isEmpty
+        guard let isTrial = waiting.first?.isTrial else { return }
+        let asked = waiting.prefix { $0.isTrial == isTrial }
+        waiting.removeFirst(asked.count)
+        let tells = inboxes.areOpen && !isTrial
+        if tells { ServiceManager.tellReloading() }
+        reloadNow(asTrial: isTrial) { [self] reloaded in
+            if tells { ServiceManager.tell("READY=1") }
+            for caller in asked { caller.done(reloaded) }
             reloadNext()
         }
     }
 
-    nonisolated private func reloadNow(_ done: @escaping Done) {
+    nonisolated private func reloadNow(asTrial isTrial: Bool, _ done: @escaping Done) {
         tryPlugins { [self] result in
             guard case .success(let (hello, accept)) = result else {
                 if case .failure(let error) = result {
-                    refuse([Problem(file: error.program, line: nil, message: error.how)], done)
+                    let problems = [Problem(file: error.program, line: nil, message: error.how)]
+                    isTrial ? report(Reloaded(problems: problems), done) : refuse(problems, done)
                 }
                 return
             }
             let (loaded, problems) = LoadedConfiguration.load(configuration.places, hello: hello)
-            accept(problems.isEmpty)
+            accept(problems.isEmpty && !isTrial)
+            guard !isTrial else { return report(Reloaded(problems: problems, skipped: loaded.skipped), done) }
             guard problems.isEmpty else { return refuse(problems, done) }
             Coordination.async { [self] in
                 self.problems = []
@@ -82,6 +85,10 @@ final class Reloads {
                 done(Reloaded(skipped: loaded.skipped))
             }
         }
+    }
+
+    nonisolated private func report(_ reloaded: Reloaded, _ done: @escaping Done) {
+        Coordination.async { done(reloaded) }
     }
 
     /// The configuration in force stays, and the status says so until a reload succeeds.

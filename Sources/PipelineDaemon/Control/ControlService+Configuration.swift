@@ -9,7 +9,7 @@ import WorkerProtocol
 extension ControlService {
     func addConfigurationCalls() {
         onOwners(Call.Recipes.self) { [self] _, request in
-            request.reply(Call.Recipes.Reply(recipes: shownRecipes()))
+            request.reply(Call.Recipes.Reply(recipes: shownRecipes(), folder: places.recipes))
         }
         onOwners(Call.Plugins.self) { [self] _, request in
             let current = current
@@ -21,9 +21,10 @@ extension ControlService {
         onOwners(Call.Settings.self) { [self] _, request in
             request.reply(Call.Settings.Reply(settings: shownSettings()))
         }
-        onOwners(Call.Reload.self) { [self] _, request in
-            Log.notice("reload asked for by \(request.connection.peer)")
-            owners.reloads.reload { reloaded in
+        onOwners(Call.Reload.self) { [self] call, request in
+            let isTrial = call.check == true
+            Log.notice("\(isTrial ? "trial of a reload" : "reload") asked for by \(request.connection.peer)")
+            owners.reloads.reload(asTrial: isTrial) { reloaded in
                 request.reply(
                     Call.Reload.Reply(
                         problems: reloaded.problems.map {
@@ -49,7 +50,9 @@ extension ControlService {
                 outbox: order.outbox, match: recipe.match, original: recipe.original.rawValue,
                 conflict: recipe.conflict.rawValue, onTruncated: recipe.onTruncated.rawValue,
                 priority: recipe.priority.rawValue, chains: order.chains, problem: report?.whyNothing,
-                hook: recipe.hook, hookFailures: owners.hooks.report(of: recipe.name).failures)
+                hook: recipe.hook,
+                hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
+                hookFailures: owners.hooks.report(of: recipe.name).failures)
         }
     }
 

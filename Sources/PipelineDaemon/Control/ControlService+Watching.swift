@@ -3,6 +3,7 @@ import JobLedger
 import PipelineControl
 import PipelineModel
 import Synchronization
+import SystemCalls
 
 extension ControlService {
     func addWatchingCalls() {
@@ -160,7 +161,9 @@ extension Control.Event {
             job: record.map {
                 $0.shown(state: event.state ?? $0.state, reason: event.kind == "priority" ? $0.reason : event.text)
             },
-            batch: batch.map(\.shown), queue: event.queue, text: event.text)
+            batch: batch.map(\.shown), queue: event.queue, text: event.text,
+            original: record.flatMap { $0.isOver && $0.file != .none && !Disposal.isRemoved($0) ? $0.source : nil },
+            advice: record.flatMap { event.state == .failed && $0.state == .failed ? $0.advice : nil })
     }
 }
 

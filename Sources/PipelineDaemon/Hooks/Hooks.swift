@@ -5,9 +5,9 @@ import PipelineControl
 import PipelineModel
 import Synchronization
 
-/// Runs the recipes' hooks: a program for each picture that was published, and each batch that has ended; one after the
-/// other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so that a slow one
-/// delays nobody.
+/// Runs the recipes' hooks: a program for each picture that is over, and each batch that has ended, as far as the recipe
+/// wants; one after the other for a recipe, and never again for the same event. Hooks follow the event log by cursor, so
+/// that a slow one delays nobody.
 actor Hooks: QueueActor {
     struct Report: Sendable {
         var failures = 0
@@ -15,8 +15,14 @@ actor Hooks: QueueActor {
         var problem: String?
     }
 
-    private struct Hook {
+    /// A program, and what it is run for.
+    struct Order: Sendable {
         var program: String
+        var occasions: Set<HookOccasion>
+    }
+
+    private struct Hook {
+        var order: Order
         var record: Ledger.HookRecord
         /// The cursors of the events that it is still to run for.
         var due: [Int] = []
@@ -37,8 +43,8 @@ actor Hooks: QueueActor {
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
     private var seen = 0
-    /// Programs to be set once the ledger can be read.
-    private var awaited: (programs: [String: String], from: Int)?
+    /// Hooks to be set once the ledger can be read.
+    private var awaited: (orders: [String: Order], from: Int)?
     private var looksAgain = false
     private var finished: (@Sendable () -> Void)?
     private var timeIsUp = false
@@ -57,31 +63,31 @@ actor Hooks: QueueActor {
     }
 
     /// The hooks of the recipes in force. A new one begins with what happens from now on.
-    nonisolated func set(_ programs: [String: String], timeout: Duration) {
+    nonisolated func set(_ orders: [String: Order], timeout: Duration) {
         let now = ledger.cursor
         async { hooks in
             hooks.timeout = timeout
-            hooks.awaited = (programs, now)
-            hooks.isNeeded.withLock { $0 = !programs.isEmpty }
+            hooks.awaited = (orders, now)
+            hooks.isNeeded.withLock { $0 = !orders.isEmpty }
             hooks.look()
         }
     }
 
     /// The ledger alone says how far a hook has come: a guess would run it twice, or not at all.
     private func setAwaited() throws {
-        guard let (programs, now) = awaited else { return }
+        guard let (orders, now) = awaited else { return }
         let known = try ledger.hooks()
         awaited = nil
-        for recipe in known.keys where programs[recipe] == nil { ledger.forget(hook: recipe) }
-        for recipe in hooks.keys where programs[recipe] == nil { hooks[recipe] = nil }
-        for (recipe, program) in programs {
+        for recipe in known.keys where orders[recipe] == nil { ledger.forget(hook: recipe) }
+        for recipe in hooks.keys where orders[recipe] == nil { hooks[recipe] = nil }
+        for (recipe, order) in orders {
             if hooks[recipe] == nil {
                 let record = known[recipe] ?? Ledger.HookRecord(cursor: now)
                 if known[recipe] == nil { ledger.record(hook: recipe, record) }
-                hooks[recipe] = Hook(program: program, record: record)
+                hooks[recipe] = Hook(order: order, record: record)
                 seen = min(seen, record.cursor)
             }
-            hooks[recipe]?.program = program
+            hooks[recipe]?.order = order
         }
         if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
         reports.withLock { reports in
@@ -118,19 +124,32 @@ actor Hooks: QueueActor {
     }
 
     private func look() {
+        var passed: [String: Int] = [:]
         do {
             try setAwaited()
             while case let (found, last) = try ledger.announcements(after: seen, limit: Self.page), last > seen {
-                for (cursor, recipe) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
-                    hooks[recipe]?.due.append(cursor)
+                for (cursor, recipe, occasion) in found where cursor > hooks[recipe]?.record.cursor ?? .max {
+                    if hooks[recipe]?.order.occasions.contains(occasion) == true {
+                        hooks[recipe]?.due.append(cursor)
+                    } else {
+                        passed[recipe] = cursor
+                    }
                 }
                 seen = last
             }
+            for (recipe, cursor) in passed { pass(recipe, cursor) }
         } catch {
             // The ledger has logged the error.
             lookLater()
         }
         for recipe in hooks.keys { next(recipe) }
+    }
+
+    /// A hook that wants more occasions from some time on does not begin with those that it has passed.
+    private func pass(_ recipe: String, _ cursor: Int) {
+        guard let hook = hooks[recipe], hook.due.isEmpty, !hook.isBusy else { return }
+        hooks[recipe]?.record.cursor = cursor
+        ledger.record(hook: recipe, Ledger.HookRecord(cursor: cursor, failures: hook.record.failures))
     }
 
     private func lookLater() {
@@ -160,7 +179,7 @@ actor Hooks: QueueActor {
             return after(.seconds(1)) { $0.run(recipe, cursor) }
         }
         guard let (event, job, batch) = found else { return ended(recipe, nil) }
-        let program = hook.program
+        let program = hook.order.program
         hooks[recipe]?.isLookedAt = true
         after(timeout.dispatch) { hooks in
             guard hooks.hooks[recipe]?.isLookedAt == true else { return }
@@ -185,7 +204,8 @@ actor Hooks: QueueActor {
                 program, event: try Wire.encode(Control.Event(event, job, batch)) + [UInt8(ascii: "\n")],
                 environment: [
                     "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "PIPELINED_SOCKET=\(places.socket)",
-                    "PIPELINED_RECIPE=\(recipe)",
+                    "PIPELINED_RECIPE=\(recipe)", "PIPELINED_OCCASION=\(event.state?.rawValue ?? event.kind)",
+                    "\(job == nil ? "PIPELINED_BATCH" : "PIPELINED_JOB")=\(job?.id ?? batch?.id ?? 0)",
                 ], timeout: timeout, on: executor
             ) { [self] problem in assumeIsolated { $0.ended(recipe, problem) } }
         } catch {
@@ -202,7 +222,7 @@ actor Hooks: QueueActor {
             ledger.record(hook: recipe, hook.record)
         }
         hooks[recipe] = hook
-        report(recipe, hook.program, problem)
+        report(recipe, hook.order.program, problem)
         finishIfIdle()
         next(recipe)
     }

@@ -25,8 +25,9 @@ public struct Recipe: Sendable, Hashable {
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
     public let priority: Priority
-    /// The program that runs for each finished picture and batch.
+    /// The program that runs on these occasions.
     public let hook: String?
+    public let hookOn: Set<HookOccasion>
     public let intake: InboxSettings
     public let outputs: [RecipeOutput]
 
@@ -36,12 +37,13 @@ public struct Recipe: Sendable, Hashable {
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
         onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, hook: String? = nil,
-        intake: InboxSettings = InboxSettings(),
+        hookOn: Set<HookOccasion> = HookOccasion.usual, intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
         (self.name, self.description, self.file, self.inbox, self.outbox) = (name, description, file, inbox, outbox)
         (self.match, self.original, self.conflict, self.onTruncated) = (match, original, conflict, onTruncated)
-        (self.priority, self.hook, self.intake, self.outputs) = (priority, hook, intake, outputs)
+        (self.priority, self.hook, self.hookOn) = (priority, hook, hookOn)
+        (self.intake, self.outputs) = (intake, outputs)
         globs = match.map(Glob.init)
     }
 

@@ -9,6 +9,7 @@ struct RecipeDraft: Sendable {
     var onTruncated = TruncatedPolicy.fail
     var priority = Priority.normal
     var hook: String?
+    var hookOn = HookOccasion.usual
     var intake: InboxSettings
     /// The chain of the [Output] section that is being read.
     var chain: String?
@@ -38,6 +39,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Hook", \.hook, .program,
                 "a program that is run for each picture and each batch when it is done, with the event as JSON to read"),
+            Setting(
+                "Recipe", "HookOn", \.hookOn, .some(),
+                "what the hook is run for: pictures that are done, that have failed or were cancelled, and batches"),
             Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
 }

@@ -85,6 +85,26 @@ extension SettingType where Value: RawRepresentable<String> & CaseIterable {
     }
 }
 
+extension SettingType {
+    /// Some of a few words, between spaces.
+    static func some<Word>() -> Self
+    where Value == Set<Word>, Word: RawRepresentable<String> & CaseIterable & Sendable {
+        let all = Word.allCases.map(\.rawValue)
+        return Self(values: "some of \(all.joined(separator: ", "))") { text, _ throws(Refusal) in
+            var chosen: Set<Word> = []
+            for part in text.split(whereSeparator: \.isWhitespace).map(String.init) {
+                guard let word = Word(rawValue: part) else {
+                    throw Refusal("has '\(part)' in it", advice: suggestion(for: part, among: all))
+                }
+                chosen.insert(word)
+            }
+            return chosen
+        } write: { chosen in
+            Word.allCases.filter(chosen.contains).map(\.rawValue).joined(separator: " ")
+        }
+    }
+}
+
 extension SettingType<String> {
     static let text = Self(values: "a text") { text, _ throws(Refusal) in
         text

@@ -3,9 +3,30 @@ import PipelineControl
 extension Verb {
     static let recipes = Verb(
         name: "recipes",
-        summary: "the recipes, with their inboxes and chains",
-        examples: [Example("pipectl recipes --json | jq -r .inbox", "every inbox")],
+        summary: "show the recipes, or begin one",
+        usage: "[new NAME [--from KIND] [--to DIR]]",
+        discussion: [
+            "`new` writes a recipe with comments into the daemon's folder, and has the daemon try it: it is in force",
+            "after `pipectl reload`. A file that is there is left as it is.",
+        ],
+        arguments: [
+            Argument("new", count: 0...1, kinds: [.oneOf(["new"])], "begin a recipe of your own"),
+            Argument("NAME", count: 0...1, behind: ["new"], "its name, and that of its inbox and outbox"),
+        ],
+        options: [.recipeKind, .recipeFolder],
+        examples: [
+            Example("pipectl recipes --json | jq -r .inbox", "every inbox"),
+            Example("pipectl recipes new shop --from square", "begin a recipe of your own"),
+        ],
         run: { context in
+            let words = context.invocation.arguments
+            guard words.isEmpty else {
+                try beginRecipe(words, context)
+                return .done
+            }
+            for option in [Option.recipeKind, .recipeFolder] where context.invocation.has(option) {
+                throw Failure.usage("\(option.name) is for a new recipe: pipectl recipes new NAME \(option.written)")
+            }
             let recipes = try context.call(Call.Recipes()).recipes
             if context.json {
                 for recipe in recipes { try context.output.object(recipe) }

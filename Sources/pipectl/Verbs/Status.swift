@@ -1,15 +1,38 @@
 import PipelineControl
 
+extension Option {
+    fileprivate static let check = Option(
+        "--check", "one line for a monitor; the exit code is 0, 1 where a person is wanted, 2 without daemon")
+    fileprivate static let failed = Option(
+        "--failed", value: "N", "with --check: so many failed jobs are no reason for attention; else 0")
+    fileprivate static let since = Option(
+        "--since", value: "TIME", "with --check: only jobs that have failed since then count, as 1d or 09:30")
+    fileprivate static let unfinished = Option(
+        "--unfinished", value: "N", "with --check: so many jobs may be unfinished; else any number")
+    fileprivate static let ignored = Option(
+        "--ignored", value: "N", "with --check: so many files may be left alone; else any number")
+}
+
 extension Verb {
     static let status = Verb(
         name: "status",
         summary: "what the daemon is doing; also without any verb",
-        discussion: ["Problems come first, then the jobs, the queues, the inboxes and the files left alone."],
+        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N]]",
+        discussion: [
+            "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
+            "With --check a problem, a paused queue, and more jobs or files than the options allow want a person.",
+        ],
+        options: [.check] + limits,
         examples: [
             Example("pipectl", "the overview"),
             Example("pipectl status --json | jq .jobs.failed", "one figure, for a script"),
+            Example("pipectl status --check --since 1d --unfinished 5000", "for Nagios, Icinga, Zabbix and their like"),
         ],
         run: { context in
+            if context.invocation.has(.check) { return try check(context) }
+            if let option = limits.first(where: context.invocation.has) {
+                throw Failure.usage("\(option.name) is for a monitor: pipectl status --check \(option.written)")
+            }
             let status = try context.call(Call.Status()).status
             if context.json {
                 try context.output.document(status)
@@ -20,4 +43,40 @@ extension Verb {
             }
             return .done
         })
+
+    private static let limits: [Option] = [.failed, .since, .unfinished, .ignored]
+
+    private static func check(_ context: Context) throws -> ExitCode {
+        let verdict = try verdict(context)
+        if context.json {
+            try context.output.document(verdict)
+        } else {
+            try context.output.line("\(verdict.line)")
+        }
+        return verdict.exitCode
+    }
+
+    private static func verdict(_ context: Context) throws -> Verdict {
+        let invocation = context.invocation
+        let limits = Verdict.Limits(
+            failed: try invocation.number(.failed) ?? 0, unfinished: try invocation.number(.unfinished),
+            ignored: try invocation.number(.ignored))
+        let since = invocation.value(.since)
+        do {
+            let status = try context.call(Call.Status()).status
+            var failed = status.jobs.failed
+            if let since {
+                failed = 0
+                try context.client().stream(Call.List(states: ["failed"], since: since)) { reply in
+                    failed += reply.jobs.count
+                    return true
+                }
+            }
+            return Verdict(status, failed: failed, period: since, limits)
+        } catch {
+            let failure = Failure(error)
+            guard failure.code == .unreachable else { throw error }
+            return Verdict(away: failure.message.split(separator: "\n").first.map(String.init) ?? failure.name)
+        }
+    }
 }

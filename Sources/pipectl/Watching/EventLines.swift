@@ -9,8 +9,8 @@ struct EventLines {
         for event in events {
             if json {
                 try output.object(event)
-            } else if event.kind != "published" {
-                // The job's own line says already that it is done.
+            } else if !["published", "over"].contains(event.kind) {
+                // The job's own line says already how it has ended.
                 try output.line(event.line)
             }
         }

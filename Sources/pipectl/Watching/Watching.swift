@@ -176,7 +176,7 @@ extension Control.Event {
     fileprivate var isWorthALine: Bool {
         switch kind {
         case "job": job.map { ["done", "failed", "cancelled"].contains($0.state) } ?? false
-        case "published", "picture": false
+        case "published", "picture", "over": false
         default: true
         }
     }

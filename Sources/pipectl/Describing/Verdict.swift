@@ -1,0 +1,75 @@
+import PipelineControl
+import SystemCalls
+
+/// The daemon's health in one line, for a monitor: its exit codes are those that Nagios and its successors expect.
+struct Verdict: Encodable {
+    enum State: String, Encodable {
+        case ok
+        /// Something fails, or waits for a person.
+        case attention
+        /// No daemon answers.
+        case away
+    }
+
+    /// The most that is no reason for attention; nil for any number.
+    struct Limits {
+        var failed = 0
+        var unfinished: Int?
+        var ignored: Int?
+    }
+
+    let state: State
+    /// All that is wrong, the gravest first.
+    let reasons: [String]
+    var failed: Int?
+    var unfinished: Int?
+    var ignored: Int?
+
+    /// `failed` counts the jobs whose failure is recent enough; `period` says how recent that is.
+    init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
+        let jobs = status.jobs
+        let unfinished = jobs.waiting + jobs.queued + jobs.running + jobs.cancelling
+        var reasons = status.problems
+        reasons += status.inboxes.compactMap { inbox in inbox.problem.map { "\(inbox.path): \($0)" } }
+        reasons += status.queues.sorted { $0.key < $1.key }.compactMap { name, queue in
+            guard queue.paused else { return nil }
+            return "queue \(name) is paused" + (queue.reason.map { " (\($0))" } ?? "")
+        }
+        if failed > limits.failed {
+            reasons.append("\(Amount.counted(failed, "job")) failed" + (period.map { " since \($0)" } ?? ""))
+        }
+        if let most = limits.unfinished, unfinished > most { reasons.append("\(unfinished) jobs are not over") }
+        if let most = limits.ignored, jobs.ignored > most {
+            reasons.append("\(Amount.counted(jobs.ignored, "file")) left alone")
+        }
+        if status.stopping { reasons.append("it stops, and takes nothing new") }
+        state = reasons.isEmpty ? .ok : .attention
+        self.reasons = reasons
+        (self.failed, self.unfinished, ignored) = (failed, unfinished, jobs.ignored)
+    }
+
+    init(away reason: String) {
+        (state, reasons) = (.away, [reason])
+    }
+
+    /// A monitor shows the words before the bar, and draws the figures behind it.
+    var line: String {
+        let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL"][state] ?? ""
+        let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
+        let figures = [("failed", failed), ("unfinished", unfinished), ("ignored", ignored)].compactMap { name, count in
+            count.map { "\(name)=\($0)" }
+        }
+        // A line has one bar, whatever a file is called.
+        let text = "pipelined \(word): \(words.printable.replacing("|", with: "/"))"
+        return figures.isEmpty ? text : "\(text) | \(figures.joined(separator: " "))"
+    }
+
+    /// 2 is the monitors' number for the gravest state.
+    var exitCode: ExitCode {
+        switch state {
+        case .ok: .done
+        case .attention: .failed
+        case .away: .usage
+        }
+    }
+}

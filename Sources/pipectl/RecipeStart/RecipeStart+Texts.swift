@@ -1,0 +1,83 @@
+extension RecipeStart {
+    /// The whole text of a recipe's file. Every setting that is left out has its default: `man pipelined.recipe`.
+    static func text(_ kind: Kind) -> String {
+        switch kind {
+        case .web: head("For the web: a large WebP and a thumbnail") + web
+        case .archive: head("To keep: the whole picture, without loss") + archive
+        case .square: head("For a shop: squares of one size") + square
+        case .print: head("For print: the whole picture, sharpened") + print
+        case .noir: head("Half the size, black and white") + noir
+        }
+    }
+
+    private static func head(_ description: String) -> String {
+        """
+        # A recipe of pipelined: `man pipelined.recipe` has every setting, `pipectl plugins` every stage of a chain.
+        # After a change: pipectl reload --check, then pipectl reload.
+
+        [Recipe]
+        Description=\(description)
+
+        # Its pictures arrive in a folder of the recipe's name below inbox/, and its results go to one below outbox/.
+        # Another folder can be given by its path.
+        #Inbox=/srv/incoming
+        #Outbox=/srv/www/pictures
+
+        # What becomes of an original when its results are published: archive, delete or keep.
+        #Original=archive
+        # What happens when a result's name is taken: number, replace or skip.
+        #Conflict=number
+        # A program that is run for each picture that is done, with the event as JSON to read.
+        #Hook=/usr/local/bin/picture-is-done
+
+
+        """
+    }
+
+    private static let web = """
+        # Whole within 1600 x 1600 pixels; the author and the copyright stay, the place where it was taken does not.
+        [Output]
+        Chain=resize width=1600 height=1600 | save format=webp quality=80 metadata=copyright
+
+        # A second result of the same picture, NAME.thumb.jpg: cut to fill a square.
+        [Output thumb]
+        Chain=resize width=320 height=320 fit=cover | save format=jpeg quality=80 metadata=strip
+
+        """
+
+    private static let archive = """
+        # All pixels, 16 bit where there are 16, and all metadata. PNG instead: format=png.
+        [Output]
+        Chain=save format=tiff
+
+        # A preview beside it, NAME.preview.jpg.
+        [Output preview]
+        Chain=resize width=1024 height=1024 | save format=jpeg quality=80
+
+        """
+
+    private static let square = """
+        # The middle of the picture, 1200 x 1200 pixels. Transparent parts become white.
+        [Output]
+        Chain=resize width=1200 height=1200 fit=cover | save format=jpeg quality=85 background=#ffffff metadata=strip
+
+        # The whole picture within the same square, for what must not be cut: NAME.whole.jpg.
+        [Output whole]
+        Chain=resize width=1200 height=1200 | save format=jpeg quality=85 background=#ffffff metadata=strip
+
+        """
+
+    private static let print = """
+        # 3600 pixels are 30 cm at 300 dots an inch. kernel=lanczos3 lets every pixel count, at twice the time.
+        [Output]
+        Chain=resize width=3600 height=3600 kernel=lanczos3 | sharpen | save format=jpeg quality=95
+
+        """
+
+    private static let noir = """
+        # `pipectl plugins show noir` has its contrast and its brightness; docs/filters.md shows the other filters.
+        [Output]
+        Chain=resize scale=0.5 | noir | save format=jpeg quality=85
+
+        """
+}

@@ -1,0 +1,43 @@
+import PipelineControl
+import SystemCalls
+
+/// A recipe's file as it begins: commented, and whole.
+struct RecipeStart: Encodable {
+    enum Kind: String, CaseIterable {
+        case web, archive, square, print, noir
+    }
+
+    let file: String
+    let text: String
+
+    init(_ name: String, _ kind: Kind, in folder: String) throws(Failure) {
+        guard Self.isName(name) else {
+            throw .usage(
+                "'\(name)' can't be a recipe's name: it begins with a letter or digit; letters, digits, - and _ follow, 60 in all"
+            )
+        }
+        file = FileSystem.join(folder, "\(name).recipe")
+        text = Self.text(kind)
+    }
+
+    /// Writes the file, whole or not at all, and never over another.
+    func write() throws(Failure) {
+        guard !FileSystem.mayExist(file) else {
+            throw Failure("Exists", "\(file) is here already; nothing was written", .failed)
+        }
+        do throws(SystemError) { try FileSystem.write(Array(text.utf8), to: file) } catch {
+            let advice = "nothing was written; try it with sudo, or write elsewhere with --to DIR"
+            throw Failure("NotWritten", "\(error)\n\(advice)", .failed)
+        }
+    }
+
+    /// Its inbox is a folder of this name.
+    private static func isName(_ name: String) -> Bool {
+        func isPlain(_ byte: UInt8) -> Bool {
+            (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)
+        }
+        let bytes = Array(name.utf8)
+        return bytes.count <= 60 && bytes.first.map(isPlain) == true
+            && bytes.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    }
+}
