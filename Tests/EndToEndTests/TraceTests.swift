@@ -100,7 +100,8 @@ struct TraceTests {
             let batch = events.filter { $0.kind == "batch" }
             #expect(batch.map(\.text) == ["ended"])
             #expect(batch.first?.batch?.cancelled == 20)
-            #expect(events.filter { $0.job?.state == "cancelled" }.compactMap(\.job?.id).sorted() == Array(Self.jobs))
+            let cancelled = events.filter { $0.kind == "job" && $0.job?.state == "cancelled" }
+            #expect(cancelled.compactMap(\.job?.id).sorted() == Array(Self.jobs))
             await daemon.stop()
 
             let ends = ends(daemon.trace)
