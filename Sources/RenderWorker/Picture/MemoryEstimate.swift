@@ -78,9 +78,11 @@ struct MemoryEstimate {
         let missing = isGrey && isWebP ? result.pixels / 2 : 0
         let copied = isWebP == isOfFullRange ? isGrey ? result.pixels : samples(save, result) : 0
         let extended = !isWebP && (result.width % 2 == 1 || result.height % 2 == 1) ? result.pixels : 0
-        let growth = save.isFine ? (isWebP ? 2.4 : 5) : (isWebP ? 1.2 : 1.5)
+        let growth = save.isFine ? (isWebP ? 2.0 : 6) : (isWebP ? 1.2 : 1.5)
         let length = Double(source.size) * Double(result.pixels) / Double(pixels) * growth
-        let held = isWebP ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * 6, Int(length * 2))
+        let held =
+            isWebP
+            ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
         return missing + copied + extended + held
     }
 
