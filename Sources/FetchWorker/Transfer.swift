@@ -23,7 +23,16 @@ final class Transfer {
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
+    private enum Login {
+        /// There is none for this server, or the URL has its own.
+        case none
+        case sent
+        /// The request goes by http, which does not keep it secret.
+        case withheld
+    }
+
     private var url: String
+    private var login = Login.none
     private var hops = 0
     private var mayBePrivate = false
     private var header = AnswerHeader()
@@ -94,11 +103,6 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, request.limits.connectMilliseconds)
         // A pending name lookup does not delay the end of the process.
         ccurl_set_number(handle, CURLOPT_QUICK_EXIT, 1)
-        if let resume = request.resume {
-            headers = curl_slist_append(headers, "Range: bytes=\(resume.offset)-")
-            headers = curl_slist_append(headers, "If-Range: \(resume.validator)")
-            ccurl_set_headers(handle, headers)
-        }
         ccurl_set_pointer(handle, CURLOPT_HEADERDATA, me)
         ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, me in
             Transfer.at(me).readHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
@@ -127,7 +131,9 @@ final class Transfer {
         guard ["http", "https"].contains(scheme) else {
             throw FetchFailure(.input, "\(place) is no http or https URL, but \(scheme)")
         }
-        mayBePrivate = hosts.contains(host, port: Curl.part(CURLUPART_PORT, of: url) ?? "")
+        let port = Curl.part(CURLUPART_PORT, of: url) ?? ""
+        mayBePrivate = hosts.contains(host, port: port)
+        logIn(scheme, host.lowercased(), port)
         header = AnswerHeader()
         isWanted = nil
         dropped = 0
@@ -138,6 +144,28 @@ final class Transfer {
         ccurl_set_number(handle, CURLOPT_PIPEWAIT, scheme == "https" ? 1 : 0)
         ccurl_set_text(handle, CURLOPT_URL, url)
     }
+
+    /// Sets what this one request says of itself: the login goes to its own server alone.
+    private func logIn(_ scheme: String, _ host: String, _ port: String) {
+        let isOwn =
+            [host, "\(host):\(port)"].contains(request.login?.host)
+            && (port == Self.standardPorts[scheme] || request.login?.host != host)
+        if !isOwn || Curl.part(CURLUPART_USER, of: url) != nil {
+            login = .none
+        } else {
+            login = scheme == "https" || request.login?.allowsPlainHTTP == true ? .sent : .withheld
+        }
+        var fields = login == .sent ? request.login?.headers ?? [] : []
+        if let resume = request.resume {
+            fields += ["Range: bytes=\(resume.offset)-", "If-Range: \(resume.validator)"]
+        }
+        let before = headers
+        headers = fields.reduce(nil) { curl_slist_append($0, $1) }
+        ccurl_set_headers(handle, headers)
+        curl_slist_free_all(before)
+    }
+
+    private static let standardPorts = ["http": "80", "https": "443"]
 
     /// The subject of a message: "it", or what it redirects to.
     private var place: String { hops == 0 ? "it" : "what it redirects to" }
@@ -309,11 +337,27 @@ final class Transfer {
         ccurl_get_size(handle, CURLINFO_RETRY_AFTER, &seconds)
         let isLost = request.resume != nil && [206, 416].contains(status)
         let meaning = Self.meanings[status].map { " (\($0))" } ?? ""
+        let remedy = loginRemedy(status) ?? "open the URL in a browser; mend it, and add it again"
         return FetchFailure(
             passes || isLost ? .transient : .input,
             isLost ? "the server can't go on where it broke off" : "the server answers \(status)\(meaning)",
-            advice: passes || isLost ? nil : "open the URL in a browser; mend it, and add it again", status: status,
+            advice: passes || isLost ? nil : remedy, status: status,
             retryAfter: seconds > 0 ? Int(min(seconds, 30 * 86400)) : nil)
+    }
+
+    /// What to do when the server wants another login than it got.
+    private func loginRemedy(_ status: Int) -> String? {
+        guard [401, 403].contains(status) else { return nil }
+        let host = request.login?.host ?? ""
+        switch login {
+        case .sent:
+            return "mend the login in [Host \(host)] of pipelined.conf; then `pipectl reload`, and `pipectl retry`"
+        case .withheld:
+            return "add it with https://: the login in [Host \(host)] is not sent by http, unless PlainHTTP=allow there"
+        case .none where status == 401:
+            return "give pipelined.conf a section [Host NAME] with a login; then `pipectl reload`, and `pipectl retry`"
+        case .none: return nil
+        }
     }
 
     private static let meanings = [

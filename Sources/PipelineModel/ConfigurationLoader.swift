@@ -2,6 +2,8 @@
 struct ConfigurationLoader {
     private let catalog: StageCatalog
     private var settings = Settings()
+    /// Where the section of each host begins first.
+    private var hostPlaces: [(host: String, file: String, line: Int)] = []
     private var defaultRecipePlace = (file: "default", line: Int?.none)
     private var files: [RecipeFile] = []
     private var problems: [Problem] = []
@@ -14,9 +16,13 @@ struct ConfigurationLoader {
         let contents = SectionedText(file)
         problems += contents.problems
         let known = Settings.table.sections()
-        for section in contents.sections {
-            guard known.contains(section.header) else {
-                let advice = suggestion(for: "[\(section.header)]", among: known.map { "[\($0)]" })
+        for var section in contents.sections {
+            if let host = HostLogin.host(ofSection: section.header) {
+                guard beginHost(host, file.name, section.line) else { continue }
+                section.header = "\(HostLogin.section) \(host)"
+            } else if !known.contains(section.header) {
+                let names = (known + ["\(HostLogin.section) NAME"]).map { "[\($0)]" }
+                let advice = suggestion(for: "[\(section.header)]", among: names)
                 report(file.name, section.line, "unknown section [\(section.header)]; \(advice)")
                 continue
             }
@@ -30,6 +36,19 @@ struct ConfigurationLoader {
                 }
             }
         }
+    }
+
+    private mutating func beginHost(_ host: String, _ file: String, _ line: Int) -> Bool {
+        do throws(Refusal) {
+            _ = try SettingType.hosts.read(host, [])
+        } catch {
+            report(file, line, "'\(host)' \(error.sentence)")
+            return false
+        }
+        guard settings.hosts[host] == nil else { return true }
+        settings.hosts[host] = HostLogin()
+        hostPlaces.append((host, file, line))
+        return true
     }
 
     /// Comes after all settings: a recipe inherits from them.
@@ -50,6 +69,10 @@ struct ConfigurationLoader {
     }
 
     mutating func finish() -> (Configuration, [Problem]) {
+        for place in hostPlaces {
+            guard let contradiction = settings.hosts[place.host]?.contradiction else { continue }
+            report(place.file, place.line, "[Host \(place.host)] \(contradiction)")
+        }
         let standard = defaultRecipe()
         findSharedInboxes()
         let broken = Set(problems.map(\.file))

@@ -132,7 +132,8 @@ package final class FetchPool {
         (task.heard, task.isSilent) = (.now(), false)
         listen()
         worker.send(
-            FetchOrder.fetch(FetchRequest(id: id, url: task.url, resume: task.resume, limits: task.limits)),
+            FetchOrder.fetch(
+                FetchRequest(id: id, url: task.url, resume: task.resume, limits: task.limits, login: task.login)),
             descriptors: [task.target])
         if worker.begun >= transfersPerWorker { dismiss(worker) }
     }

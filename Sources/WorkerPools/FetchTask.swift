@@ -22,6 +22,7 @@ package final class FetchTask {
     let url: String
     let resume: FetchResume?
     let limits: FetchLimits
+    let login: FetchLogin?
     let target: Descriptor
     let progress: @Sendable (_ received: Int64, _ total: Int64?) -> Void
     let done: @Sendable (Result<FetchedFile, Failure>) -> Void
@@ -35,13 +36,14 @@ package final class FetchTask {
     var isSilent = false
 
     package nonisolated init(
-        url: String, resume: FetchResume?, limits: FetchLimits, target: Descriptor,
+        url: String, resume: FetchResume?, limits: FetchLimits, login: FetchLogin? = nil, target: Descriptor,
         progress: @escaping @Sendable (_ received: Int64, _ total: Int64?) -> Void,
         done: @escaping @Sendable (Result<FetchedFile, Failure>) -> Void
     ) {
         self.url = url
         self.resume = resume
         self.limits = limits
+        self.login = login
         self.target = target
         self.progress = progress
         self.done = done

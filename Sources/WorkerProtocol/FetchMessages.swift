@@ -14,9 +14,24 @@ public struct FetchRequest: Codable, Sendable {
     /// An earlier try has left good bytes in the staging file, up to here.
     public var resume: FetchResume?
     public var limits: FetchLimits
+    public var login: FetchLogin?
 
-    public init(id: Int, url: String, resume: FetchResume?, limits: FetchLimits) {
-        (self.id, self.url, self.resume, self.limits) = (id, url, resume, limits)
+    public init(id: Int, url: String, resume: FetchResume?, limits: FetchLimits, login: FetchLogin? = nil) {
+        (self.id, self.url, self.resume, self.limits, self.login) = (id, url, resume, limits, login)
+    }
+}
+
+/// What opens one server. No other server gets it, whatever a redirect leads to.
+public struct FetchLogin: Codable, Sendable, Hashable {
+    /// `host`, for the scheme's own port, or `host:port`; in small letters.
+    public var host: String
+    /// Fields of the request: `Name: value`.
+    public var headers: [String]
+    /// It may be sent by http, too.
+    public var allowsPlainHTTP: Bool
+
+    public init(host: String, headers: [String], allowsPlainHTTP: Bool) {
+        (self.host, self.headers, self.allowsPlainHTTP) = (host, headers, allowsPlainHTTP)
     }
 }
 

@@ -29,7 +29,11 @@ struct LoadedConfiguration: Sendable {
             catalog: catalog)
         let loaded = LoadedConfiguration(
             configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
-        return (loaded, problems + found + loaded.misplaced(places, starting: starting) + loaded.unconfined(main))
+        // At a start, a password that is missing fails the downloads that need it, which are tried again.
+        let logins = starting ? [] : loaded.unreadableLogins
+        return (
+            loaded, problems + found + loaded.misplaced(places, starting: starting) + loaded.unconfined(main) + logins
+        )
     }
 
     /// The settings alone, without those that are wrong: for what is to be known before it is known which filters there
@@ -81,8 +85,11 @@ struct LoadedConfiguration: Sendable {
     /// Says what the configuration can do without, and what of it is new since the one before.
     func logShortcomings(after before: LoadedConfiguration? = nil) {
         for plugin in skipped { Log.failure("plugin \(plugin.file) is left out: \(plugin.reason)") }
-        // The disk with a hook may not answer.
-        DispatchQueue(label: "pipelined.files").async { for hook in refusedHooks { Log.failure(hook) } }
+        // The disk with a hook, or with a password, may not answer.
+        DispatchQueue(label: "pipelined.files").async {
+            for hook in refusedHooks { Log.failure(hook) }
+            for problem in unreadableLogins { Log.failure("\(problem)") }
+        }
         if !missing.isEmpty, missing != before?.missing {
             Log.failure(
                 "workers are confined in part: there is no \(lack)",
@@ -95,6 +102,15 @@ struct LoadedConfiguration: Sendable {
         configuration.recipes.compactMap { recipe in
             guard let hook = recipe.hook, let refusal = Trust.refusal(of: hook) else { return nil }
             return "the hook of '\(recipe.name)', \(hook), is not run: \(refusal)"
+        }
+    }
+
+    /// Logins whose password can't be read now.
+    private var unreadableLogins: [Problem] {
+        configuration.settings.hosts.sorted { $0.key < $1.key }.compactMap { host, login in
+            login.unreadable(for: host).map {
+                Problem(file: configuration.settings.source(ofLogin: host), line: nil, message: $0)
+            }
         }
     }
 

@@ -94,7 +94,8 @@ final class JobOperations {
         guard record.needsDownload, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
-            limits: DownloadOperation.Limits(configuration.settings.downloads), pool: fetch, files: FileQueue.make())
+            limits: DownloadOperation.Limits(configuration.settings.downloads),
+            login: configuration.settings.login(for:), pool: fetch, files: FileQueue.make())
     }
 
     private func render(

@@ -22,6 +22,7 @@ extension Manual {
                         + "settings` shows the settings in force, and where each comes from."),
                 .paragraph("Each setting below has its default behind it."),
             ] + sections(of: Settings().rows) { $0 }
+                + sections(of: Settings.hostRows) { $0 }
                 + [
                     .section("EXAMPLES"), .paragraph("Two pictures at once, and archives for a year:"),
                     .lines(["[Queues]", "Render=2", "", "[Daemon]", "History=365d"]),

@@ -45,6 +45,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// The part that an earlier download has left at `path`.
     private let earlier: FetchResume?
     private let limits: Limits
+    private let login: (host: String, login: HostLogin)?
     private let pool: FetchPool
     private let files: DispatchQueue
     private let box = Mutex(Box())
@@ -53,10 +54,11 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// disk runs on `files`. Nil when `string` is no http or https URL.
     init?(
         string: String, into path: String, goingOn earlier: FetchResume? = nil, limits: Limits = Limits(),
-        pool: FetchPool, files: DispatchQueue
+        login: (WebAddress) -> (host: String, login: HostLogin)? = { _ in nil }, pool: FetchPool, files: DispatchQueue
     ) {
         guard let url = try? WebAddress(string) else { return nil }
         (self.earlier, self.url, self.path, self.limits, self.pool) = (earlier, url, path, limits, pool)
+        self.login = login(url)
         self.files = files
     }
 
@@ -80,7 +82,9 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 try FileSystem.makeFolders(FileSystem.folder(of: path))
                 let there = try FileSystem.status(path)?.size ?? 0
                 let resume = earlier.flatMap { there >= $0.offset ? $0 : nil }
-                begin(try open(resume == nil ? O_CREAT | O_TRUNC : 0), resume: resume)
+                try begin(try open(resume == nil ? O_CREAT | O_TRUNC : 0), resume: resume)
+            } catch let failure as JobFailure {
+                end(failure, keeping: earlier)
             } catch {
                 end(JobFailure(error, during: "making the file to download into"))
             }
@@ -95,9 +99,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
         try Descriptor.open(path, O_WRONLY | O_NOFOLLOW | flags, mode: 0o644)
     }
 
-    private func begin(_ target: Descriptor, resume: FetchResume?) {
+    private func begin(_ target: Descriptor, resume: FetchResume?) throws {
+        let login = try login.map { try $0.login.read(for: $0.host) }
         let task = FetchTask(
-            url: url.text, resume: resume, limits: limits.transfer, target: target,
+            url: url.text, resume: resume, limits: limits.transfer, login: login, target: target,
             progress: { [self] received, total in box.withLock { $0.figures.take(received, of: total) } },
             done: { [self] result in files.async { self.answered(result) } })
         box.withLock { box in
@@ -120,8 +125,10 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                 return end(JobFailure(failure), keeping: isCancelled ? nil : failure.kept)
             }
             // A part has come, so the rest may come as well.
-            do { begin(try open(), resume: resume) } catch {
-                end(JobFailure(error, during: "going on with the download"))
+            do { try begin(try open(), resume: resume) } catch {
+                end(
+                    error as? JobFailure ?? JobFailure(error, during: "going on with the download"),
+                    keeping: failure.kept)
             }
         case .failure(.workerLost(let how)) where how.isFromOutside:
             end(

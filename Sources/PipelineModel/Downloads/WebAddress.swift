@@ -24,6 +24,8 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
 
     private var afterScheme: Substring { text.drop { $0 != ":" }.dropFirst(3) }
 
+    var isSecure: Bool { text.prefix(8).lowercased() == "https://" }
+
     /// The host with its port, in small letters: servers take turns.
     public var server: String {
         let ends = "/?#\\".utf8

@@ -31,7 +31,9 @@ struct SectionedText {
                 continue
             }
             guard let equals = Array(statement.text).firstIndex(of: "="), equals > 0 else {
-                report("'\(statement.text)' is no setting; write Key=value", file, line)
+                // The line may be half of a secret.
+                let isSecret = sections.last.map { HostLogin.host(ofSection: $0.header) != nil } ?? false
+                report("\(isSecret ? "this" : "'\(statement.text)'") is no setting; write Key=value", file, line)
                 continue
             }
             let key = statement.trimmed(from: 0, to: equals).text

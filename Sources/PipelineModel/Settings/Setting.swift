@@ -5,6 +5,7 @@ struct Setting<Root: Sendable>: Sendable {
     let key: String
     let help: String
     let values: String
+    let isSecret: Bool
     let assign: @Sendable (_ text: String, _ root: inout Root) throws(Refusal) -> Void
     let reset: @Sendable (_ root: inout Root, _ base: Root) -> Void
     let written: @Sendable (Root) -> String
@@ -17,14 +18,16 @@ struct Setting<Root: Sendable>: Sendable {
         self.key = key
         self.help = help
         values = type.values
+        isSecret = type.isSecret
         assign = { text, root throws(Refusal) in root[keyPath: path] = try type.read(text, root[keyPath: path]) }
         reset = { root, base in root[keyPath: path] = base[keyPath: path] }
         written = { type.write($0[keyPath: path]) }
     }
 
-    func row(of root: Root, default base: Root, source: String) -> SettingRow {
+    func row(of root: Root, default base: Root, in header: String? = nil, source: String) -> SettingRow {
         SettingRow(
-            section: section, key: key, value: written(root), default: written(base), source: source, help: help,
+            section: header ?? section, key: key, value: written(root), default: written(base), source: source,
+            help: help,
             values: values)
     }
 
@@ -38,6 +41,7 @@ struct Setting<Root: Sendable>: Sendable {
         key = part.key
         help = part.help
         values = part.values
+        isSecret = part.isSecret
         assign = { text, root throws(Refusal) in try part.assign(text, &root[keyPath: path]) }
         reset = { root, base in part.reset(&root[keyPath: path], base[keyPath: path]) }
         written = { part.written($0[keyPath: path]) }
@@ -61,7 +65,7 @@ extension Array {
         do throws(Refusal) {
             try setting.assign(text, &root)
         } catch {
-            throw Refusal("\(key)=\(text) \(error.complaint)", advice: error.advice)
+            throw Refusal("\(key)=\(setting.isSecret ? "…" : text) \(error.complaint)", advice: error.advice)
         }
     }
 

@@ -5,12 +5,15 @@ struct SettingType<Value: Sendable>: Sendable {
     /// `before` is the former value; a list appends to it.
     let read: @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value
     let write: @Sendable (Value) -> String
+    /// No message repeats the text.
+    let isSecret: Bool
 
     init(
-        values: String, read: @escaping @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value,
+        values: String, isSecret: Bool = false,
+        read: @escaping @Sendable (_ text: String, _ before: Value) throws(Refusal) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
-        (self.values, self.read, self.write) = (values, read, write)
+        (self.values, self.isSecret, self.read, self.write) = (values, isSecret, read, write)
     }
 }
 

@@ -26,6 +26,8 @@ public struct Settings: Sendable, Hashable {
     public var control = ControlSettings()
     public var retry = RetrySettings()
     public var plugins = PluginSettings()
+    /// By host, or `host:port`, in small letters.
+    public var hosts: [String: HostLogin] = [:]
 
     /// The source of each setting that is not at its default, by section and key.
     private var sources: [String: String] = [:]
@@ -110,7 +112,12 @@ public struct Settings: Sendable, Hashable {
     mutating func assign(
         _ text: String, to key: String, in section: String, source: String
     ) throws(Refusal) {
-        try Self.table.assign(text, to: key, in: section, of: &self, base: Settings())
+        if let host = HostLogin.host(ofSection: section) {
+            try HostLogin.table.assign(
+                text, to: key, in: HostLogin.section, of: &hosts[host, default: HostLogin()], base: HostLogin())
+        } else {
+            try Self.table.assign(text, to: key, in: section, of: &self, base: Settings())
+        }
         sources["\(section).\(key)"] = text.isEmpty ? nil : source
     }
 
@@ -118,8 +125,37 @@ public struct Settings: Sendable, Hashable {
     public var rows: [SettingRow] {
         let defaults = Settings()
         return Self.table.map { setting in
-            let source = sources["\(setting.section).\(setting.key)"] ?? "default"
-            return setting.row(of: self, default: defaults, source: source)
+            setting.row(of: self, default: defaults, source: source(of: setting.key, in: setting.section))
+        }
+            + hosts.sorted { $0.key < $1.key }.flatMap { host, login in
+                let header = "\(HostLogin.section) \(host)"
+                return HostLogin.table.map { setting in
+                    setting.row(
+                        of: login, default: HostLogin(), in: header, source: source(of: setting.key, in: header))
+                }
+            }
+    }
+
+    /// The login for a URL's server, and the host that it is written for.
+    public func login(for url: WebAddress) -> (host: String, login: HostLogin)? {
+        guard !hosts.isEmpty else { return nil }
+        let server = url.server
+        let standard = url.isSecure ? ":443" : ":80"
+        let bare = server.hasSuffix(standard) ? String(server.dropLast(standard.count)) : server
+        return [server, bare, bare + standard].lazy.compactMap { host in hosts[host].map { (host, $0) } }.first
+    }
+
+    /// The settings of a section [Host NAME].
+    public static var hostRows: [SettingRow] {
+        HostLogin.table.map {
+            $0.row(of: HostLogin(), default: HostLogin(), in: "\(HostLogin.section) NAME", source: "default")
         }
     }
+
+    /// The file that names the host's password.
+    public func source(ofLogin host: String) -> String {
+        source(of: "PasswordFile", in: "\(HostLogin.section) \(host)")
+    }
+
+    private func source(of key: String, in section: String) -> String { sources["\(section).\(key)"] ?? "default" }
 }

@@ -52,11 +52,12 @@ final class FetchProcess {
     }
 
     func begin(
-        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
+        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(),
+        resume: FetchResume? = nil, login: FetchLogin? = nil
     ) throws -> Int {
         defer { next += 1 }
         try channel.send(
-            FetchOrder.fetch(FetchRequest(id: next, url: url, resume: resume, limits: limits)),
+            FetchOrder.fetch(FetchRequest(id: next, url: url, resume: resume, limits: limits, login: login)),
             descriptors: [try file.opened()])
         return next
     }
@@ -90,9 +91,10 @@ final class FetchProcess {
     }
 
     func fetch(
-        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(), resume: FetchResume? = nil
+        _ url: String, into file: StagingFile, _ limits: FetchLimits = FetchProcess.limits(),
+        resume: FetchResume? = nil, login: FetchLogin? = nil
     ) throws -> FetchedFile {
-        switch try end(begin(url, into: file, limits, resume: resume)) {
+        switch try end(begin(url, into: file, limits, resume: resume, login: login)) {
         case .done(let fetched): return fetched
         case .failed(let failure): throw failure
         case .cancelled: throw Unexpected("it was cancelled")
@@ -102,9 +104,9 @@ final class FetchProcess {
     /// The reason why it can't be downloaded.
     func failure(
         at url: String, _ limits: FetchLimits = FetchProcess.limits(), into file: StagingFile? = nil,
-        resume: FetchResume? = nil
+        resume: FetchResume? = nil, login: FetchLogin? = nil
     ) throws -> FetchFailure {
-        switch try end(begin(url, into: file ?? StagingFile(), limits, resume: resume)) {
+        switch try end(begin(url, into: file ?? StagingFile(), limits, resume: resume, login: login)) {
         case .failed(let failure): return failure
         case let other: throw Unexpected("\(other)")
         }

@@ -46,6 +46,13 @@ final class WorkerProcess: Sendable {
         }
     }
 
+    /// How it has ended; `deinit` still finds it.
+    private var ending: String {
+        var end = siginfo_t()
+        waitid(P_PID, id_t(process), &end, Int32(WEXITED) | Int32(WNOWAIT))
+        return "\(end.si_code == CLD_EXITED ? "exit" : "signal") \(end._sifields._sigchld.si_status)"
+    }
+
     deinit {
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
@@ -76,7 +83,9 @@ final class WorkerProcess: Sendable {
     func message() throws -> WorkerMessage {
         // A hanging worker fails the test in which it hangs.
         guard channel.isReady(within: .seconds(240)) else { throw Unexpected("the worker says nothing any more") }
-        guard let (message, _) = try channel.receive(WorkerMessage.self) else { throw Unexpected("the worker is gone") }
+        guard let (message, _) = try channel.receive(WorkerMessage.self) else {
+            throw Unexpected("the worker is gone: \(ending); it said \(told.withLock { $0 })")
+        }
         return message
     }
 

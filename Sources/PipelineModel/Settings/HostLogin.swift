@@ -1,0 +1,119 @@
+/// The login for downloads from one server: `[Host photos.example.org]`, or `[Host photos.example.org:8443]`. Without a
+/// port, the login is for the standard port alone.
+public struct HostLogin: Sendable, Hashable {
+    /// Whether the login may be sent where everybody on the way can read it.
+    public enum PlainHTTP: String, Sendable, CaseIterable {
+        case refuse
+        case allow
+    }
+
+    /// More fields of each request: `Name: value`.
+    public var headers: [String] = []
+    public var user: String?
+    /// The file that has the password: an absolute path, or the name of a credential of the service.
+    public var passwordFile: String?
+    public var plainHTTP = PlainHTTP.refuse
+
+    init() {}
+
+    /// In a header, it stands for the password.
+    public static let placeholder = "{password}"
+    static let section = "Host"
+    /// In bytes: all of them fit into a message to the fetch worker, with a password in each.
+    fileprivate static let longestHeader = 4000
+    fileprivate static let mostHeaders = 8
+
+    static let table: [Setting<HostLogin>] = [
+        Setting(
+            section, "Header", \.headers, .requestHeaders,
+            "a field of each request to this host; {password} stands for the text of PasswordFile="),
+        Setting(section, "User", \.user, .user, "the user, who logs in with the password in PasswordFile="),
+        Setting(
+            section, "PasswordFile", \.passwordFile, .secretFile,
+            "a file that only the daemon's user or root can read, or a credential of the service (LoadCredential=)"),
+        Setting(
+            section, "PlainHTTP", \.plainHTTP, .word,
+            "refuse: the login is sent by https alone; allow: by http as well, where everybody on the way can read it"),
+    ]
+
+    /// The name of the host in a section's header, `Host NAME`; nil for another section.
+    static func host(ofSection header: String) -> String? {
+        guard header.hasPrefix("\(section) ") else { return nil }
+        return header.dropFirst(section.count).trimmed.lowercased()
+    }
+
+    public var usesPassword: Bool { user != nil || headers.contains { $0.contains(Self.placeholder) } }
+
+    /// Why it can't log in anywhere.
+    var contradiction: String? {
+        if user == nil, headers.isEmpty { return "has no login; write User= and PasswordFile=, or Header=" }
+        if user != nil, headers.contains(where: { $0.lowercased().hasPrefix("authorization:") }) {
+            return "logs in twice; write User=, or a Header= with Authorization"
+        }
+        if usesPassword, passwordFile == nil { return "has no password; write PasswordFile=" }
+        if !usesPassword, passwordFile != nil {
+            return "has a PasswordFile= that nothing uses; write User=, or \(Self.placeholder) in Header="
+        }
+        return nil
+    }
+}
+
+extension SettingType<[String]> {
+    /// libcurl sets these, or a transfer needs them.
+    private static let taken: Set<String> = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "if-range", "keep-alive", "range", "te",
+        "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// The values are secrets. Each assignment appends.
+    fileprivate static let requestHeaders = Self(values: "Name: value", isSecret: true) {
+        text, before throws(Refusal) in
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
+        let name = parts[0].lowercased()
+        guard parts.count == 2, !name.isEmpty, !parts[1].isEmpty,
+            name.utf8.allSatisfy({ isLetterOrDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) })
+        else { throw Refusal("is no field of a request", advice: "write it like Authorization: Bearer {password}") }
+        guard !taken.contains(name), !name.hasPrefix("proxy-") else {
+            throw Refusal("has a field that the download itself sets, or that no login needs (\(parts[0]))")
+        }
+        guard text.utf8.count <= HostLogin.longestHeader, before.count < HostLogin.mostHeaders else {
+            throw Refusal(
+                "is too much",
+                advice: "a host may have \(HostLogin.mostHeaders) fields of \(HostLogin.longestHeader) bytes")
+        }
+        guard parts[1].unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
+            throw Refusal("has a control character in it")
+        }
+        return before + ["\(parts[0]): \(parts[1])"]
+    } write: {
+        $0.map { "\($0.prefix { $0 != ":" }): …" }.joined(separator: ", ")
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+}
+
+extension SettingType<String?> {
+    fileprivate static let user = Self(values: "a name") { text, _ throws(Refusal) in
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f && $0 != ":" }) else {
+            throw Refusal("has a colon or a control character in it", advice: "no server takes such a name")
+        }
+        return text
+    } write: {
+        $0 ?? ""
+    }
+
+    fileprivate static let secretFile = Self(values: "an absolute path, or a name") { text, _ throws(Refusal) in
+        guard text.hasPrefix("/") || (!text.contains("/") && text != "." && text != "..") else {
+            throw Refusal(
+                "is no absolute path", advice: "write it like /etc/pipelined/photos.password, or name a credential")
+        }
+        return text
+    } write: {
+        $0 ?? ""
+    }
+}
