@@ -36,8 +36,10 @@ static inline int cvips_heifload(VipsSource *source, VipsImage **out, VipsFailOn
 
 /* Savers: to a target. */
 
-static inline int cvips_jpegsave(VipsImage *in, VipsTarget *target, int quality, gboolean strip) {
-    return vips_jpegsave_target(in, target, "Q", quality, "strip", strip, NULL);
+static inline int cvips_jpegsave(
+    VipsImage *in, VipsTarget *target, int quality, gboolean interlace, VipsForeignSubsample chroma, gboolean strip) {
+    return vips_jpegsave_target(
+        in, target, "Q", quality, "interlace", interlace, "subsample_mode", chroma, "strip", strip, NULL);
 }
 
 static inline int cvips_jpegsave_memory(VipsImage *in, void **bytes, size_t *length, gboolean strip) {
@@ -48,21 +50,26 @@ static inline int cvips_black(VipsImage **out, int width, int height, int bands)
     return vips_black(out, width, height, "bands", bands, NULL);
 }
 
-static inline int cvips_pngsave(VipsImage *in, VipsTarget *target, gboolean strip) {
-    return vips_pngsave_target(in, target, "strip", strip, NULL);
+static inline int cvips_pngsave(
+    VipsImage *in, VipsTarget *target, int compression, gboolean interlace, gboolean strip) {
+    return vips_pngsave_target(
+        in, target, "compression", compression, "interlace", interlace, "strip", strip, NULL);
 }
 
 static inline int cvips_pngsave_plain(VipsImage *in, VipsTarget *target) {
     return vips_pngsave_target(in, target, "compression", 0, "filter", VIPS_FOREIGN_PNG_FILTER_NONE, NULL);
 }
 
-static inline int cvips_webpsave(VipsImage *in, VipsTarget *target, int quality, gboolean strip) {
-    return vips_webpsave_target(in, target, "Q", quality, "strip", strip, NULL);
+static inline int cvips_webpsave(
+    VipsImage *in, VipsTarget *target, int quality, int effort, gboolean lossless, gboolean strip) {
+    return vips_webpsave_target(
+        in, target, "Q", quality, "effort", effort, "lossless", lossless, "strip", strip, NULL);
 }
 
 /* The caller frees `bytes` with g_free. */
-static inline int cvips_webpsave_memory(VipsImage *in, void **bytes, size_t *length, int quality) {
-    return vips_webpsave_buffer(in, bytes, length, "Q", quality, NULL);
+static inline int cvips_webpsave_memory(
+    VipsImage *in, void **bytes, size_t *length, int quality, int effort, gboolean lossless) {
+    return vips_webpsave_buffer(in, bytes, length, "Q", quality, "effort", effort, "lossless", lossless, NULL);
 }
 
 static inline int cvips_tiffsave(
@@ -74,9 +81,16 @@ static inline int cvips_tiffsave(
 
 static inline int cvips_heifsave(
     VipsImage *in, VipsTarget *target, VipsForeignHeifCompression compression, int quality, int bitdepth,
-    gboolean strip) {
+    int effort, VipsForeignSubsample chroma, gboolean strip) {
     return vips_heifsave_target(
-        in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "strip", strip, NULL);
+        in, target, "compression", compression, "Q", quality, "bitdepth", bitdepth, "effort", effort,
+        "subsample_mode", chroma, "strip", strip, NULL);
+}
+
+/* The file that a memory target holds after its end, valid as long as `blob`, which the caller unrefs. */
+static inline const void *cvips_target_bytes(VipsTarget *target, VipsBlob **blob, size_t *length) {
+    g_object_get(target, "blob", blob, NULL);
+    return *blob ? vips_blob_get(*blob, length) : NULL;
 }
 
 /* A source that reads and seeks by the caller's functions, which get `data` last. `release` is called when the source

@@ -50,9 +50,9 @@ struct Drawing: Sendable {
         defer { g_object_unref(target) }
         let status =
             switch file.split(separator: ".").last {
-            case "png": cvips_pngsave(made, target, 0)
-            case "webp": cvips_webpsave(made, target, 88, 0)
-            default: cvips_jpegsave(made, target, 90, 0)
+            case "png": cvips_pngsave(made, target, 6, 0, 0)
+            case "webp": cvips_webpsave(made, target, 88, 4, 0, 0)
+            default: cvips_jpegsave(made, target, 90, 0, VIPS_FOREIGN_SUBSAMPLE_AUTO, 0)
             }
         guard status == 0 else { throw VipsFailure() }
     }

@@ -83,15 +83,29 @@ struct ChainTests {
             ("resize scale", "'scale' without a value at column 8; write scale=value, without spaces"),
             ("resize scale = 1", "'=' without a name at column 14; write name=value, without spaces"),
             ("resize scale=1 noir", "stage 'noir' inside 'resize' at column 16; write a | before it"),
-            ("resize", "'resize' without a size at column 1; give scale=0.5, or width and/or height in pixels"),
             (
-                "resize scale=0.5 width=9", "'width' beside 'scale' at column 18; give scale, or width and height"
+                "resize",
+                "'resize' without a size at column 1; give scale=0.5, edge=2000 for the longer side, or "
+                    + "width and/or height in pixels"
+            ),
+            (
+                "resize scale=0.5 width=9",
+                "'width' beside 'scale' at column 18; give scale, or edge, or width and height"
             ),
             (
                 "resize width=9 fit=cover",
                 "fit=cover without width and height at column 16; give both, or use fit=inside"
             ),
             ("resize width=9 fit=insid", "fit=insid is unknown at column 16; did you mean 'inside'?"),
+            (
+                "resize edge=9 height=9",
+                "'height' beside 'edge' at column 15; give scale, or edge, or width and height"
+            ),
+            ("resize edge=9 scale=1", "'edge' beside 'scale' at column 8; give scale, or edge, or width and height"),
+            (
+                "resize edge=9 fit=cover",
+                "fit=cover without width and height at column 15; give both, or use fit=inside"
+            ),
             ("noir grain=maybe", "grain=maybe is neither yes nor no at column 6; it may be yes or no"),
             ("noir tint=white", "tint=white is not a colour at column 6; write it as #rrggbb, such as #ffffff"),
             ("noir caption=\"a", "unclosed quote at column 14; close it with \""),
@@ -109,6 +123,40 @@ struct ChainTests {
             (
                 "save format=png quality=3",
                 "'quality' with format=png, which loses nothing at column 17; leave it out, or choose jpeg, webp or avif"
+            ),
+            (
+                "save effort=3",
+                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp or avif"
+            ),
+            (
+                "save format=avif lossless=yes",
+                "'lossless' with format=avif, which has none at column 18; leave it out, or choose webp"
+            ),
+            (
+                "save format=tiff max-bytes=3K",
+                "'max-bytes' with format=tiff, which loses nothing at column 18; leave it out, or choose jpeg, webp or avif"
+            ),
+            (
+                "save format=webp progressive=yes",
+                "'progressive' with format=webp, which has none at column 18; leave it out, or choose jpeg or png"
+            ),
+            (
+                "save format=webp chroma=444",
+                "'chroma' with format=webp, which has none at column 18; leave it out, or choose jpeg or avif"
+            ),
+            ("save format=webp effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
+            ("save format=webp lossless=yes quality=3", "'quality' beside 'lossless' at column 31; keep one of them"),
+            (
+                "save max-bytes=1000",
+                "max-bytes=1000 is no size of a file at column 6; write it like 300K or 2M, at least 1K"
+            ),
+            (
+                "save max-bytes=9999T9",
+                "max-bytes=9999T9 is no size of a file at column 6; write it like 300K or 2M, at least 1K"
+            ),
+            (
+                "save profile=keep metadata=strip",
+                "'profile=keep' with metadata=strip, which takes the profile away at column 6; use metadata=copyright, or leave profile out"
             ),
         ])
     func refusals(chain: String, message: String) {

@@ -13,6 +13,9 @@ extension BuiltInStage {
                     name: "height", type: .integer, minimum: 1, maximum: 65535, unit: "px",
                     help: "height of the result; alone, the width follows"),
                 ParameterDescription(
+                    name: "edge", type: .integer, minimum: 1, maximum: 65535, unit: "px",
+                    help: "the longer side of the result, upright or across; never larger than it was"),
+                ParameterDescription(
                     name: "fit", type: .choice, defaultValue: "inside", choices: ["inside", "cover", "exact"],
                     help: "inside: whole picture within width and height, never larger than it was (scale alone "
                         + "enlarges); cover: fills both, the rest is cut off; exact: both, proportions given up"),
@@ -24,14 +27,17 @@ extension BuiltInStage {
             traits: [.changesSize]),
         violation: { stage in
             let sides = ["width", "height"].filter { stage.arguments[$0] != nil }
+            let whole = ["scale", "edge"].filter { stage.arguments[$0] != nil }
             let fit = stage.arguments["fit"]?.text ?? "inside"
-            if stage.arguments["scale"] != nil, let side = sides.first {
+            if let size = whole.first, let other = (whole.dropFirst() + sides).first {
                 return Violation(
-                    parameter: side, complaint: "'\(side)' beside 'scale'", advice: "give scale, or width and height")
+                    parameter: other, complaint: "'\(other)' beside '\(size)'",
+                    advice: "give scale, or edge, or width and height")
             }
-            if stage.arguments["scale"] == nil, sides.isEmpty {
+            if whole.isEmpty, sides.isEmpty {
                 return Violation(
-                    complaint: "'resize' without a size", advice: "give scale=0.5, or width and/or height in pixels")
+                    complaint: "'resize' without a size",
+                    advice: "give scale=0.5, edge=2000 for the longer side, or width and/or height in pixels")
             }
             if fit != "inside", sides.count < 2 {
                 return Violation(

@@ -10,17 +10,78 @@ extension BuiltInStage {
                     name: "quality", type: .integer, minimum: 1, maximum: 100,
                     help: "higher is better and larger; left out: jpeg 85, webp 80, avif 55; png and tiff lose nothing"),
                 ParameterDescription(
+                    name: "max-bytes", type: .text,
+                    help:
+                        "the file's largest size, as 300K: of six qualities that are tried, at most quality= or else 95, "
+                        + "the best that fits counts; jpeg, webp and avif"),
+                ParameterDescription(
+                    name: "effort", type: .integer, minimum: 0, maximum: 9,
+                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 4"),
+                ParameterDescription(
+                    name: "lossless", type: .boolean, help: "yes: no pixel changes; webp"),
+                ParameterDescription(
+                    name: "progressive", type: .boolean,
+                    help: "yes: a browser shows the whole picture at once, coarse first; jpeg and png"),
+                ParameterDescription(
+                    name: "chroma", type: .choice, choices: ["auto", "420", "444"],
+                    help: "how colours are stored: 420 has one for four pixels, 444 keeps edges between colours sharp; "
+                        + "left out: 420 below quality 90; jpeg and avif"),
+                ParameterDescription(
+                    name: "profile", type: .choice, choices: ["srgb", "keep"],
+                    help:
+                        "keep: a picture in other colours, such as Display P3, stays in them, with its profile, and the "
+                        + "filters take its values as they are; left out: srgb"),
+                ParameterDescription(
                     name: "metadata", type: .choice, defaultValue: "keep", choices: ["keep", "strip", "copyright"],
                     help: "what becomes of EXIF, XMP and IPTC; copyright: keeps author and copyright alone"),
                 ParameterDescription(
                     name: "background", type: .colour, defaultValue: "#ffffff",
                     help: "what shows through transparent parts where the format has no transparency"),
             ]),
-        violation: { stage in
-            let format = stage.arguments["format"]?.text ?? "jpeg"
-            guard stage.arguments["quality"] != nil, format == "png" || format == "tiff" else { return nil }
+        violation: violation(ofSave:))
+
+    /// The parameters that not every format has.
+    private static let ofFormats: KeyValuePairs = [
+        "quality": ["jpeg", "webp", "avif"], "max-bytes": ["jpeg", "webp", "avif"], "effort": ["png", "webp", "avif"],
+        "lossless": ["webp"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
+    ]
+
+    private static func violation(ofSave stage: Stage) -> Violation? {
+        let format = stage.arguments["format"]?.text ?? "jpeg"
+        func given(_ name: String) -> Bool { stage.arguments[name].map { $0.number != 0 || name == "effort" } ?? false }
+        for (name, formats) in ofFormats where given(name) && !formats.contains(format) {
+            let losesNothing = format == "png" || format == "tiff"
+            let why =
+                ["quality", "max-bytes", "lossless"].contains(name) && losesNothing ? "loses nothing" : "has none"
             return Violation(
-                parameter: "quality", complaint: "'quality' with format=\(format), which loses nothing",
-                advice: "leave it out, or choose jpeg, webp or avif")
-        })
+                parameter: name, complaint: "'\(name)' with format=\(format), which \(why)",
+                advice: "leave it out, or choose \(formats.alternatives)")
+        }
+        if given("lossless"), let other = ["quality", "max-bytes"].first(where: given) {
+            return Violation(parameter: other, complaint: "'\(other)' beside 'lossless'", advice: "keep one of them")
+        }
+        if format == "webp", let effort = stage.arguments["effort"]?.number, effort > 6 {
+            return Violation(
+                parameter: "effort", complaint: "effort=\(Int(effort)) is too much for webp", advice: "it may be 0 to 6"
+            )
+        }
+        if let text = stage.arguments["max-bytes"]?.text, stage.maxBytes == nil {
+            return Violation(
+                parameter: "max-bytes", complaint: "max-bytes=\(text) is no size of a file",
+                advice: "write it like 300K or 2M, at least 1K")
+        }
+        if stage.arguments["profile"]?.text == "keep", stage.arguments["metadata"]?.text == "strip" {
+            return Violation(
+                parameter: "profile", complaint: "'profile=keep' with metadata=strip, which takes the profile away",
+                advice: "use metadata=copyright, or leave profile out")
+        }
+        return nil
+    }
+}
+
+extension Stage {
+    /// The largest size of a result's file in bytes, if there is one.
+    public var maxBytes: Int? {
+        arguments["max-bytes"]?.text.flatMap(Magnitude.bytes.number).flatMap { $0 >= 1024 ? Int(exactly: $0) : nil }
+    }
 }

@@ -72,7 +72,7 @@ struct Specimen: Equatable {
 
     func file() throws -> Descriptor {
         try Self.file(picture(is16Bit ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)) {
-            cvips_pngsave($0, $1, 0)
+            cvips_pngsave($0, $1, 6, 0, 0)
         }
     }
 
@@ -86,7 +86,7 @@ struct Specimen: Equatable {
     /// A JPEG of so many copies, side by side and one below the other.
     func file(across: Int, down: Int) throws -> Descriptor {
         let many = try picture(VIPS_INTERPRETATION_sRGB).then { cvips_replicate($0, $1, Int32(across), Int32(down)) }
-        return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0) }
+        return try Self.file(many) { cvips_jpegsave($0, $1, 85, 0, VIPS_FOREIGN_SUBSAMPLE_AUTO, 0) }
     }
 
     private func picture(_ interpretation: VipsInterpretation) throws -> Picture {

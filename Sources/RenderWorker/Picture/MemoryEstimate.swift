@@ -83,7 +83,7 @@ struct MemoryEstimate {
         let held =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
-        return missing + copied + extended + held
+        return missing + copied + extended + held + min(save.maxBytes ?? 0, held)
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
@@ -171,13 +171,24 @@ struct MemoryEstimate {
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
-        switch stages.last.map({ SaveStage($0).format }) {
+        guard let save = stages.last.map(SaveStage.init) else { return 0 }
+        // The pixels, and two files, of which a JPEG of noise is the longest.
+        let held = save.maxBytes.map { result.pixels * (bytesPerPixel + 8) + min($0, result.pixels * 4) } ?? 0
+        return held + encoder(save, result)
+    }
+
+    private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {
+        switch save.format {
         case "avif" where Vips.isAtLeast(8, 16, 1):
             // Above five megapixels libaom takes another way.
             min(result.pixels * 38, 55 << 20 + result.pixels * 26)
         // Older versions of libvips let libaom copy parts of drawings: these take four times as much as a photograph.
         case "avif": 35 << 20 + result.pixels * 105
+        case "webp" where save.isLossless: result.pixels * 40
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
+        // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
+        case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
+        case "png" where save.isProgressive: result.pixels * bytesPerPixel
         default: 0
         }
     }

@@ -13,6 +13,9 @@ extension Picture {
         return try isCMYK ? plain.inSRGB(VIPS_INTENT_RELATIVE) : plain
     }
 
+    /// The same, but that red, green and blue stay those of the picture's profile.
+    func inOwnColours() throws -> Picture { profile?.space == "RGB" ? self : try inStandardColours() }
+
     /// Transforms to sRGB, or to grey if the profile is for grey.
     func transformed(by profile: ICCProfile) throws -> Picture {
         guard let intent = profile.intent else { throw VipsError(lines: ["the profile says nothing of its colours"]) }

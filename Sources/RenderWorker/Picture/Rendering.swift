@@ -50,7 +50,10 @@ struct Rendering {
                 stages = stages.dropFirst()
                 picture = try resized(resize, from: &decoded, before: left)
             }
-            picture = try source.reading { try picture.upright(cancellation).inStandardColours() }
+            picture = try source.reading {
+                let upright = try picture.upright(cancellation)
+                return try keepsProfile(outputs[output].stages) ? upright.inOwnColours() : upright.inStandardColours()
+            }
             if let original {
                 picture = try original.reading { try Metadata.copy(from: original.picture(), to: picture) }
                 // The picture is upright already.
@@ -58,6 +61,12 @@ struct Rendering {
             }
             return try finish(picture, stages, into: targets[output])
         }
+    }
+
+    /// A result that is luma alone has no use for a profile of colours.
+    private func keepsProfile(_ stages: [Stage]) -> Bool {
+        stages.last.map(SaveStage.init)?.keepsProfile == true
+            && !stages.contains { filters.traits($0.name).contains(.lumaOnly) }
     }
 
     /// Takes an upright picture in standard colours through the stages.

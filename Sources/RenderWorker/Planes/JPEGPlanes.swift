@@ -35,7 +35,7 @@ enum JPEGPlanes {
     }
 
     /// A JPEG of the planes; nil when they can't be written. Colours are shared by two by two pixels, or not at all.
-    static func encode(_ planes: Planes, quality: Int32) -> [UInt8]? {
+    static func encode(_ planes: Planes, quality: Int32, isProgressive: Bool) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
         let (width, height) = (planes.width, planes.height)
@@ -52,7 +52,7 @@ enum JPEGPlanes {
         let status = withExtendedLifetime(all) {
             tjCompressFromYUVPlanes(
                 encoder, &pointers, Int32(width), strides, Int32(height), Int32(kind.rawValue), &result, &length,
-                quality, TJFLAG_ACCURATEDCT)
+                quality, TJFLAG_ACCURATEDCT | (isProgressive ? TJFLAG_PROGRESSIVE : 0))
         }
         guard status == 0, let result else { return nil }
         return Array(UnsafeBufferPointer(start: result, count: Int(length)))

@@ -22,7 +22,7 @@ struct PlanesMetadata {
 
     /// `webp` with the chunks of the metadata.
     func added(toWebP webp: [UInt8]) throws -> [UInt8] {
-        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0) })
+        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0, 0, 0) })
         let container = try WebPContainer(webp)
         for name in WebPContainer.metadata {
             guard var chunk = saved[name] else { continue }

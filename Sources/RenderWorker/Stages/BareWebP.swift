@@ -3,10 +3,11 @@ import CVips
 /// Saves a WebP without metadata. webpsave of libvips 8.14 writes EXIF even with `strip`.
 enum BareWebP {
     static func save(
-        _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
+        _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32,
+        effort: Int32, lossless: gboolean
     ) -> Int32 {
         var (file, length) = (UnsafeMutableRawPointer?.none, 0)
-        guard cvips_webpsave_memory(image, &file, &length, quality) == 0, let file else { return -1 }
+        guard cvips_webpsave_memory(image, &file, &length, quality, effort, lossless) == 0, let file else { return -1 }
         defer { g_free(file) }
         do {
             let container = try WebPContainer(Array(UnsafeRawBufferPointer(start: file, count: length)))

@@ -37,6 +37,7 @@ struct ResizeStage {
     private let scale: Double?
     private let width: Double?
     private let height: Double?
+    private let edge: Double?
     private let fit: String
     let kernel: String
 
@@ -45,6 +46,7 @@ struct ResizeStage {
         scale = stage.arguments["scale"]?.number
         width = stage.arguments["width"]?.number
         height = stage.arguments["height"]?.number
+        edge = stage.arguments["edge"]?.number
         fit = stage.arguments["fit"]?.text ?? "inside"
         kernel = stage.arguments["kernel"]?.text ?? "auto"
     }
@@ -70,6 +72,7 @@ struct ResizeStage {
             (target.width, target.height) = (max(target.width, Int(width)), max(target.height, Int(height)))
             return target
         default:
+            let (width, height) = (edge ?? width, edge ?? height)
             let factor = min(width.map { $0 / w } ?? 1, height.map { $0 / h } ?? 1, 1)
             return sized(factor, factor)
         }

@@ -9,7 +9,14 @@ struct SaveStage {
     static let name = "save"
 
     let format: String
+    /// With a largest size, the highest quality that is tried.
     private let quality: Int32
+    private let effort: Int32
+    let isLossless: Bool
+    let isProgressive: Bool
+    private let chroma: VipsForeignSubsample
+    let maxBytes: Int?
+    let keepsProfile: Bool
     /// The file is read once more, and soon.
     private let isHandOver: Bool
     private let metadata: Metadata
@@ -19,7 +26,19 @@ struct SaveStage {
         format = stage.arguments["format"]?.text ?? "jpeg"
         let standard = ["jpeg": 85, "webp": 80, "avif": 55][format] ?? 0
         isHandOver = stage.arguments["compression"]?.number == 0
-        quality = Int32(stage.arguments["quality"]?.number ?? Double(standard))
+        maxBytes = stage.maxBytes
+        quality = Int32(stage.arguments["quality"]?.number ?? (maxBytes == nil ? Double(standard) : 95))
+        effort = Int32(stage.arguments["effort"]?.number ?? (format == "png" ? 6 : 4))
+        isLossless = stage.arguments["lossless"]?.number == 1
+        isProgressive = stage.arguments["progressive"]?.number == 1
+        chroma =
+            switch stage.arguments["chroma"]?.text {
+            case "420": VIPS_FOREIGN_SUBSAMPLE_ON
+            case "444": VIPS_FOREIGN_SUBSAMPLE_OFF
+            // A file that is to be small has few colours, whatever quality fits.
+            default: maxBytes == nil ? VIPS_FOREIGN_SUBSAMPLE_AUTO : VIPS_FOREIGN_SUBSAMPLE_ON
+            }
+        keepsProfile = stage.arguments["profile"]?.text == "keep"
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
@@ -36,13 +55,16 @@ struct SaveStage {
     }
 
     /// Planes are encoded as they are.
-    var storesPlanes: Bool { format == "jpeg" || format == "webp" }
+    var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
     /// Files of this quality are several times as long as usual ones.
     var isFine: Bool { quality > 90 }
 
     /// The way in which the encoder shares colours: the same as libvips'.
-    var sharedColours: Planes.Subsampling { format == "webp" || quality < 90 ? .quarter : .none }
+    var sharedColours: Planes.Subsampling {
+        let isAuto = chroma == VIPS_FOREIGN_SUBSAMPLE_AUTO
+        return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
+    }
 
     /// Encodes planes into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
     func apply(
@@ -55,32 +77,57 @@ struct SaveStage {
         // A profile that is of no use goes with no result.
         if !isGrey, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
         let final = try metadata.apply(to: described, for: format)
-        let encoded = try encode(planes, final, cancellation)
-        let result = ResultTarget(target, of: final)
+        cancellation.progress.passed(1)
+        let encoded = try fitting { try encode(planes, final, quality: $0, cancellation) }
+        cancellation.progress.passed(encoding)
+        try write(encoded, of: final, into: target)
+        return final
+    }
+
+    private func write(_ encoded: [UInt8], of picture: Picture, into target: Descriptor) throws {
+        let result = ResultTarget(target, of: picture)
         let status = try result.withTarget {
             vips_target_write($0, encoded, encoded.count) == 0 ? vips_target_end($0) : -1
         }
         if let code = result.failure { throw WorkerFailure(writing: code) }
         if status != 0 { throw WorkerFailure(encoding: VipsError.take()) }
-        return final
     }
 
-    private func encode(_ planes: Planes, _ picture: Picture, _ cancellation: Cancellation) throws -> [UInt8] {
-        let progress = cancellation.progress
-        progress.passed(1)
+    /// The file at the stage's quality, or at the highest that makes it fit into `max-bytes=`.
+    private func fitting(_ encode: (_ quality: Int32) throws -> [UInt8]) throws -> [UInt8] {
+        guard let maxBytes else { return try encode(quality) }
+        var search = QualitySearch(most: Int(quality), limit: maxBytes)
+        var best: [UInt8]?
+        var least = 0
+        while let next = search.next {
+            let encoded = try encode(Int32(next))
+            least = encoded.count
+            if search.tried(next, bytes: encoded.count) { best = encoded }
+        }
+        guard let best else {
+            throw WorkerFailure(
+                stage: Self.name,
+                message: "at the lowest quality it still has \(least) bytes, more than max-bytes= allows (\(maxBytes))",
+                advice: "put a smaller resize before save, or allow more; then pipectl retry")
+        }
+        return best
+    }
+
+    private func encode(
+        _ planes: Planes, _ picture: Picture, quality: Int32, _ cancellation: Cancellation
+    ) throws -> [UInt8] {
         let encoded =
             format == "webp"
-            ? WebPPlanes.encode(planes, quality: quality) { part in
-                progress.reached(part * encoding)
+            ? WebPPlanes.encode(planes, quality: quality, effort: effort) { part in
+                if maxBytes == nil { cancellation.progress.reached(part * encoding) }
                 return !cancellation.isCancelled
-            } : JPEGPlanes.encode(planes, quality: quality)
+            } : JPEGPlanes.encode(planes, quality: quality, isProgressive: isProgressive)
         try cancellation.check()
         guard let encoded else {
             let reason =
                 "its encoder has no memory for \(planes.width) × \(planes.height) pixels, or does not take them"
             throw WorkerFailure(encoding: VipsError(lines: [reason]))
         }
-        progress.passed(encoding)
         // No pixel is read here: any failure is the encoder's.
         do { return try described(encoded, as: picture) } catch let error as VipsError {
             throw WorkerFailure(encoding: error)
@@ -100,9 +147,10 @@ struct SaveStage {
         try ResultSize(width: picture.width, height: picture.height).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try metadata.apply(to: fitting, for: format)
+        guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
         let result = ResultTarget(target, of: final)
         try cancellation.guarding(final, encoding: encoding) {
-            let status = try result.withTarget { encode(final.image, $0) }
+            let status = try result.withTarget { encode(final.image, $0, quality: quality) }
             let error = status == 0 ? nil : VipsError.take()
             if let code = result.failure { throw WorkerFailure(writing: code) }
             // The pipeline is lazy: the picture is read only while it is written.
@@ -112,18 +160,47 @@ struct SaveStage {
         return final
     }
 
-    private func encode(_ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>) -> Int32 {
+    /// The pixels are held, and encoded several times.
+    private func fit(_ picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
+        let pixels = try cancellation.guarding(picture, encoding: encoding, picture.inMemory)
+        let encoded = try self.fitting { quality in
+            try cancellation.guarding(pixels) {
+                guard let memory = vips_target_new_to_memory() else { throw VipsError.take() }
+                defer { g_object_unref(memory) }
+                guard encode(pixels.image, memory, quality: quality) == 0 else {
+                    throw WorkerFailure(encoding: VipsError.take())
+                }
+                var (blob, length) = (UnsafeMutablePointer<VipsBlob>?.none, 0)
+                let bytes = cvips_target_bytes(memory, &blob, &length)
+                defer {
+                    blob.map { vips_area_unref(UnsafeMutableRawPointer($0).assumingMemoryBound(to: VipsArea.self)) }
+                }
+                return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+            }
+        }
+        try write(encoded, of: pixels, into: target)
+        return pixels
+    }
+
+    private func encode(
+        _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
+    ) -> Int32 {
+        let (lossless, interlaced): (gboolean, gboolean) = (isLossless ? 1 : 0, isProgressive ? 1 : 0)
         let strip: gboolean = metadata == .strip ? 1 : 0
         return switch format {
-        case "png": isHandOver ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, strip)
+        case "png":
+            isHandOver
+                ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, effort, interlaced, strip)
         case "webp":
             metadata == .strip
-                ? BareWebP.save(image, target, quality: quality) : cvips_webpsave(image, target, quality, strip)
+                ? BareWebP.save(image, target, quality: quality, effort: effort, lossless: lossless)
+                : cvips_webpsave(image, target, quality, effort, lossless, strip)
         case "tiff":
             cvips_tiffsave(
                 image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)
-        case "avif": cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, strip)
-        default: cvips_jpegsave(image, target, quality, strip)
+        case "avif":
+            cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, effort, chroma, strip)
+        default: cvips_jpegsave(image, target, quality, interlaced, chroma, strip)
         }
     }
 

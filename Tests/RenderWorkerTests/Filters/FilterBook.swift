@@ -15,6 +15,7 @@ enum FilterBook {
         "border": Example(stage: "border colour=#3a2a20"),
         "crop": Example(stage: "crop ratio=1:1 position=attention"),
         "grain": Example(stage: "grain amount=0.06"),
+        "rotate": Example(stage: "rotate angle=180"),
         "sharpen": Example(stage: "sharpen amount=2"),
         "tilt-shift": Example(stage: "tilt-shift position=0.55 width=0.2 blur=2"),
         "vignette": Example(stage: "vignette strength=0.8 radius=0"),

@@ -28,6 +28,24 @@ struct PlaceFilterTests {
         #expect(try Self.made("crop \(arguments)") == expected)
     }
 
+    @Test(
+        "rotate turns clockwise, and flip mirrors, without a change of any pixel",
+        arguments: ["rotate", "rotate angle=180", "rotate angle=270", "flip", "flip direction=vertical"])
+    func turned(chain: String) throws {
+        let source = Self.source
+        let isAcross = chain == "rotate" || chain.hasSuffix("270")
+        let expected = Pixels(isAcross ? 40 : 60, isAcross ? 60 : 40) { x, y in
+            switch chain {
+            case "rotate": source[y, 39 - x]
+            case "rotate angle=180": source[59 - x, 39 - y]
+            case "rotate angle=270": source[59 - y, x]
+            case "flip": source[59 - x, y]
+            default: source[x, 39 - y]
+            }
+        }
+        #expect(try Self.made(chain) == expected)
+    }
+
     @Test("crop by attention and by entropy keeps what there is to see", arguments: ["attention", "entropy"])
     func attention(position: String) throws {
         let scene = Pixels(300, 80) { x, y in

@@ -45,6 +45,14 @@ struct Pixels: Equatable {
         return pixels
     }
 
+    /// Soft colours with some noise in them, as in a photograph.
+    static func mixed(_ width: Int, _ height: Int) -> Pixels {
+        let (soft, noise) = (colourful(width, height), noise(width, height))
+        var mixed = soft
+        mixed.samples = zip(soft.samples, noise.samples).map { $0 - $0 / 6 + $1 / 6 }
+        return mixed
+    }
+
     /// Nothing that an encoder could leave out.
     static func noise(_ width: Int, _ height: Int) -> Pixels {
         var state: UInt32 = 1
@@ -90,14 +98,18 @@ extension Pixels {
         let strip: gboolean = strip ? 1 : 0
         let status =
             switch format {
-            case .jpeg: cvips_jpegsave(picture.image, target, quality, strip)
-            case .png: cvips_pngsave(picture.image, target, strip)
-            case .webp: cvips_webpsave(picture.image, target, quality, strip)
+            case .jpeg: cvips_jpegsave(picture.image, target, quality, 0, VIPS_FOREIGN_SUBSAMPLE_AUTO, strip)
+            case .png: cvips_pngsave(picture.image, target, 6, 0, strip)
+            case .webp: cvips_webpsave(picture.image, target, quality, 4, 0, strip)
             case .tiff:
                 cvips_tiffsave(
                     picture.image, target, VIPS_FOREIGN_TIFF_COMPRESSION_NONE, VIPS_FOREIGN_TIFF_PREDICTOR_NONE, strip)
-            case .avif: cvips_heifsave(picture.image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, strip)
-            case .heic: cvips_heifsave(picture.image, target, VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, quality, 8, strip)
+            case .avif, .heic:
+                cvips_heifsave(
+                    picture.image, target,
+                    format == .avif ? VIPS_FOREIGN_HEIF_COMPRESSION_AV1 : VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, quality,
+                    8, 4,
+                    VIPS_FOREIGN_SUBSAMPLE_AUTO, strip)
             }
         guard status == 0 else { throw Unexpected(VipsPicture.error) }
         return file

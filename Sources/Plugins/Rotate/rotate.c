@@ -1,0 +1,36 @@
+/* rotate: a quarter turn, or two or three of them. No pixel changes. */
+#include <pipeline_vips.h>
+
+enum { ANGLE, PARAMETER_COUNT };
+
+static const char *const angles[] = {"90", "180", "270", NULL};
+
+static const PipelineParameter parameters[PARAMETER_COUNT] = {
+    [ANGLE] =
+        {.name = "angle",
+         .type = PIPELINE_CHOICE,
+         .default_value = "90",
+         .choices = angles,
+         .help = "how far it turns, clockwise, in degrees"},
+};
+
+static int apply(const PipelineHost *host, const PipelineValue *values, VipsImage *input, VipsImage **output) {
+    (void)host;
+    int quarters = (int)(strtol(values[ANGLE].text, NULL, 10) / 90);
+    return vips_rot(input, output, (VipsAngle)(VIPS_ANGLE_D0 + quarters), NULL);
+}
+
+static const PipelineFilter rotate = {
+    PIPELINE_FILTER_LAYOUT,
+    .name = "rotate",
+    .version = "1.0.0",
+    .summary = "turns the picture by quarters",
+    .traits = PIPELINE_CHANGES_SIZE | PIPELINE_WHOLE_PICTURE,
+    .parameter_count = PARAMETER_COUNT,
+    .parameters = parameters,
+    .apply = apply,
+};
+
+const PipelineFilter *pipeline_filter(void) {
+    return &rotate;
+}

@@ -1,0 +1,144 @@
+import CVips
+import PipelineModel
+import Testing
+import WorkerProtocol
+
+@Suite("What save is told")
+struct SaveOptionTests {
+    /// A JPEG stays in planes, a PNG does not.
+    private static func sources(_ pixels: Pixels = .colourful(320, 240)) throws -> [TemporaryFile] {
+        [try pixels.file(.jpeg), try pixels.file(.png)]
+    }
+
+    /// The marker of the frame, and the samples of luma for one of colour, across and down.
+    private static func frame(_ jpeg: TemporaryFile) throws -> (marker: UInt8, across: UInt8, down: UInt8) {
+        let bytes = try jpeg.bytes
+        var at = 2
+        while at + 12 < bytes.count {
+            if [0xc0, 0xc1, 0xc2].contains(bytes[at + 1]) {
+                return (bytes[at + 1], bytes[at + 11] >> 4, bytes[at + 11] & 15)
+            }
+            at += 2 + Int(bytes[at + 2]) << 8 + Int(bytes[at + 3])
+        }
+        throw Unexpected("the JPEG has no frame")
+    }
+
+    @Test("progressive: a JPEG comes in scans, a PNG interlaced, and neither is unless that is said")
+    func progressive() throws {
+        let worker = try WorkerProcess()
+        for source in try Self.sources() {
+            for (option, marker, method) in [("", 0xc0, 0), ("progressive=no", 0xc0, 0), ("progressive=yes", 0xc2, 1)] {
+                let jpeg = try worker.render(source, "resize scale=0.5 | save \(option)")
+                #expect(try Self.frame(jpeg).marker == UInt8(marker), "\(option)")
+                let png = try worker.render(source, "resize scale=0.5 | save format=png \(option)")
+                #expect(try png.bytes[28] == UInt8(method), "\(option)")
+            }
+        }
+    }
+
+    @Test("chroma: whatever the quality, colours are shared as is said")
+    func chroma() throws {
+        let worker = try WorkerProcess()
+        for source in try Self.sources() {
+            for (options, shared) in [
+                ("quality=80", 2), ("quality=95", 1), ("quality=95 chroma=420", 2), ("quality=50 chroma=444", 1),
+                ("quality=80 chroma=auto", 2), ("quality=95 chroma=auto", 1), ("max-bytes=200K", 2),
+                ("max-bytes=200K chroma=444", 1),
+            ] {
+                let frame = try Self.frame(worker.render(source, "resize scale=0.5 | save \(options)"))
+                #expect(frame.across == UInt8(shared) && frame.down == UInt8(shared), "\(options)")
+            }
+        }
+    }
+
+    @Test("chroma of an AVIF is in its header", arguments: [("420", 3), ("444", 0)])
+    func chromaOfAVIF(chroma: String, shared: Int) throws {
+        let file = try WorkerProcess().render(
+            Pixels.colourful(64, 48).file(.png), "save format=avif chroma=\(chroma)")
+        let bytes = try file.bytes
+        let name = Array("av1C".utf8)
+        let box = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+        #expect(Int(bytes[box + 6]) >> 2 & 3 == shared)
+    }
+
+    @Test("lossless: a WebP has each pixel as it was, also without metadata")
+    func lossless() throws {
+        let worker = try WorkerProcess()
+        let pixels = Pixels.noise(65, 43)
+        for options in ["", "metadata=strip", "effort=0", "effort=6"] {
+            let result = try worker.render(pixels.file(.png), "save format=webp lossless=yes \(options)")
+            #expect(try Pixels(result) == pixels, "\(options)")
+        }
+        let lossy = try worker.render(pixels.file(.png), "save format=webp lossless=no")
+        #expect(try Pixels(lossy) != pixels)
+    }
+
+    @Test("effort: more makes another file, and of a PNG and a WebP a smaller one", arguments: ["png", "webp", "avif"])
+    func effort(format: String) throws {
+        let worker = try WorkerProcess()
+        for source in try Self.sources() {
+            let most = format == "webp" ? 6 : 9
+            let files = try [0, most].map { try worker.render(source, "save format=\(format) effort=\($0)").bytes }
+            #expect(files[0] != files[1])
+            if format != "avif" { #expect(files[1].count < files[0].count) }
+        }
+    }
+
+    @Test("max-bytes: the file fits, and comes near, in every format and way", arguments: ["jpeg", "webp", "avif"])
+    func maxBytes(format: String) throws {
+        let worker = try WorkerProcess()
+        for source in try Self.sources(.mixed(320, 240)) {
+            for limit in [3000, 6000, 12000] {
+                let file = try worker.render(source, "save format=\(format) max-bytes=\(limit)")
+                let length = try file.bytes.count
+                #expect(length <= limit && length > limit * 7 / 10, "\(length) of \(limit)")
+                #expect(try Pixels(file).width == 320)
+            }
+            let kept = try worker.render(source, "save format=\(format) quality=30 max-bytes=1G")
+            let plain = try worker.render(
+                source, "save format=\(format) quality=30 \(format == "webp" ? "" : "chroma=420")")
+            #expect(try kept.bytes.count == plain.bytes.count)
+        }
+    }
+
+    @Test("max-bytes: a picture that can't fit fails with its size, and says what to do", arguments: ["jpeg", "webp"])
+    func tooMuch(format: String) throws {
+        for source in try Self.sources(.noise(320, 240)) {
+            let failure = try WorkerProcess().failure(source, "save format=\(format) max-bytes=1K")
+            #expect(failure.class == .input)
+            #expect(failure.message.hasSuffix("bytes, more than max-bytes= allows (1024)"), "\(failure)")
+            #expect(failure.advice == "put a smaller resize before save, or allow more; then pipectl retry")
+        }
+    }
+
+    @Test(
+        "profile=keep: Display P3 stays that, value by value, with its profile and its author",
+        arguments: ["png", "tiff"])
+    func keepsProfile(format: String) throws {
+        let worker = try WorkerProcess()
+        let wide = try Pixels.colourful(160, 120).file(.png) {
+            try $0.then { cvips_icc_transform($0, $1, "p3", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
+        let kept = try worker.render(wide, "save format=\(format) profile=keep")
+        #expect(try Pixels(kept) == Pixels(wide))
+        #expect(try VipsPicture(kept).has("icc-profile-data"))
+        let small = try worker.render(
+            wide, "resize scale=0.5 | sepia | save format=jpeg profile=keep metadata=copyright")
+        #expect(try VipsPicture(small).has("icc-profile-data"))
+        // What has no colours needs no profile for them.
+        let grey = try worker.render(wide, "noir | save format=png profile=keep")
+        #expect(try Pixels(grey) == Pixels(worker.render(wide, "noir | save format=png")))
+        let usual = try worker.render(wide, "save format=\(format) profile=srgb")
+        #expect(try Pixels(usual) == Pixels(worker.render(wide, "save format=\(format)")))
+    }
+
+    @Test("profile=keep: CMYK becomes sRGB all the same")
+    func keepsNoPaint() throws {
+        let source = try Pixels(40, 30) { x, y in [90 + x, 80 + y, 120] }.file(.tiff) {
+            try $0.then { cvips_icc_transform($0, $1, "cmyk", "srgb", VIPS_INTENT_RELATIVE, 8) }
+        }
+        let worker = try WorkerProcess()
+        let kept = try Pixels(worker.render(source, "save format=png profile=keep"))
+        #expect(try kept == Pixels(worker.render(source, "save format=png")))
+    }
+}
