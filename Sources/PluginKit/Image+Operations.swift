@@ -201,10 +201,9 @@ extension Image {
             ])
     }
 
-    /// Draws `text` as a mask of one band.
-    public static func text(_ text: String, font: String = "sans", width: Int, dpi: Int = 72) throws -> Image {
-        try call(
-            "text",
-            ["text": .text(text), "font": .text(font), "width": .number(Double(width)), "dpi": .number(Double(dpi))])
+    /// Draws `text` as a mask of one band. A point of the font's size is a pixel; the resolution is no choice, because
+    /// Pango may crash when it changes.
+    public static func text(_ text: String, font: String = "sans", width: Int) throws -> Image {
+        try call("text", ["text": .text(text), "font": .text(font), "width": .number(Double(width))])
     }
 }

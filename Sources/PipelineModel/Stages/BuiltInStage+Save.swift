@@ -16,7 +16,7 @@ extension BuiltInStage {
                         + "the best that fits counts; jpeg, webp and avif"),
                 ParameterDescription(
                     name: "effort", type: .integer, minimum: 0, maximum: 9,
-                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 4"),
+                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3"),
                 ParameterDescription(
                     name: "lossless", type: .boolean, help: "yes: no pixel changes; webp"),
                 ParameterDescription(

@@ -76,10 +76,14 @@ static void release(Mark *mark) {
     pipeline_release(&mark->mask);
 }
 
-static int letters(const PipelineValue *values, double dpi, VipsImage **out) {
+/* Draws the text at a size in points, which are pixels here. The resolution stays the same: at each new one Debian 12's
+ * Pango throws its fonts away, and may crash if its thread still looks for one (libvips issue 3660). */
+static int letters(const PipelineValue *values, double points, VipsImage **out) {
+    char size[G_ASCII_DTOSTR_BUF_SIZE];
+    g_ascii_formatd(size, sizeof size, "%.2f", VIPS_MAX(1, points));
     /* Pango reads markup. */
-    char *text = g_markup_escape_text(values[TEXT].text, -1), *font = g_strdup_printf("%s 20", values[FONT].text);
-    int failed = vips_text(out, text, "font", font, "dpi", VIPS_MAX(1, (int)dpi), NULL);
+    char *text = g_markup_escape_text(values[TEXT].text, -1), *font = g_strdup_printf("%s %s", values[FONT].text, size);
+    int failed = vips_text(out, text, "font", font, NULL);
     g_free(text);
     g_free(font);
     return failed;
@@ -87,13 +91,13 @@ static int letters(const PipelineValue *values, double dpi, VipsImage **out) {
 
 static int write_text(const PipelineHost *host, const PipelineValue *values, int width, int height, Mark *mark) {
     PIPELINE_OWNED VipsImage *measure = NULL, *twice = NULL;
-    if (letters(values, 144, &measure) || letters(values, 288, &twice))
+    if (letters(values, 40, &measure) || letters(values, 80, &twice))
         return -1;
     /* Without a font Pango draws boxes, which do not grow. */
     if (measure->Xsize == twice->Xsize)
         return pipeline_refuse(host, "there are no fonts to write with; install some, such as fonts-dejavu-core");
     double scale = VIPS_MIN((double)width / measure->Xsize, (double)height / measure->Ysize);
-    if (letters(values, 144 * scale, &mark->mask))
+    if (letters(values, 40 * scale, &mark->mask))
         return -1;
     double rgb[3];
     pipeline_colour(values[COLOUR].text, UINT8_MAX, rgb);

@@ -83,7 +83,9 @@ struct MemoryEstimate {
         let held =
             isWebP
             ? min(result.pixels * 26, Int(length * 22)) : min(result.pixels * (save.isFine ? 8 : 6), Int(length * 2))
-        return missing + copied + extended + held + min(save.maxBytes ?? 0, held)
+        // A progressive JPEG's coefficients are held, in two bytes.
+        let coefficients = !isWebP && save.isProgressive ? (isGrey ? result.pixels : samples(save, result)) * 2 : 0
+        return missing + copied + extended + held + coefficients + save.tried(result)
     }
 
     /// The picture with which several outputs begin, and the largest results, as far as smaller ones are made of them.
@@ -172,19 +174,20 @@ struct MemoryEstimate {
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
         guard let save = stages.last.map(SaveStage.init) else { return 0 }
-        // The pixels, and two files, of which a JPEG of noise is the longest.
-        let held = save.maxBytes.map { result.pixels * (bytesPerPixel + 8) + min($0, result.pixels * 4) } ?? 0
-        return held + encoder(save, result)
+        // With a largest size the pixels are held, too, and the file, while it grows.
+        let held = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
+        return held + save.tried(result) + encoder(save, result)
     }
 
     private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {
-        switch save.format {
+        let colours = save.sharedColours == .none ? result.pixels * 10 : 0
+        return switch save.format {
         case "avif" where Vips.isAtLeast(8, 16, 1):
             // Above five megapixels libaom takes another way.
-            min(result.pixels * 38, 55 << 20 + result.pixels * 26)
+            min(result.pixels * 38, 55 << 20 + result.pixels * 26) + colours
         // Older versions of libvips let libaom copy parts of drawings: these take four times as much as a photograph.
-        case "avif": 35 << 20 + result.pixels * 105
-        case "webp" where save.isLossless: result.pixels * 40
+        case "avif": 35 << 20 + result.pixels * 105 + colours
+        case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
@@ -192,6 +195,11 @@ struct MemoryEstimate {
         default: 0
         }
     }
+}
+
+extension SaveStage {
+    /// Two files that fit, or nearly do, while the best quality is searched for.
+    fileprivate func tried(_ result: ResultSize) -> Int { maxBytes.map { min(3 * $0, result.pixels * 8) } ?? 0 }
 }
 
 extension SourceFile {

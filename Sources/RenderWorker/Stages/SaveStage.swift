@@ -28,7 +28,7 @@ struct SaveStage {
         isHandOver = stage.arguments["compression"]?.number == 0
         maxBytes = stage.maxBytes
         quality = Int32(stage.arguments["quality"]?.number ?? (maxBytes == nil ? Double(standard) : 95))
-        effort = Int32(stage.arguments["effort"]?.number ?? (format == "png" ? 6 : 4))
+        effort = Int32(stage.arguments["effort"]?.number ?? (["png": 6, "avif": 3][format] ?? 4))
         isLossless = stage.arguments["lossless"]?.number == 1
         isProgressive = stage.arguments["progressive"]?.number == 1
         chroma =
@@ -57,8 +57,8 @@ struct SaveStage {
     /// Planes are encoded as they are.
     var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
-    /// Files of this quality are several times as long as usual ones.
-    var isFine: Bool { quality > 90 }
+    /// Files of this quality are several times as long as usual ones. With a largest size, only files that fit are so fine.
+    var isFine: Bool { quality > 90 && maxBytes == nil }
 
     /// The way in which the encoder shares colours: the same as libvips'.
     var sharedColours: Planes.Subsampling {

@@ -35,9 +35,9 @@ extension RecipeStart {
     }
 
     private static let web = """
-        # Whole within 1600 x 1600 pixels; the author and the copyright stay, the place where it was taken does not.
+        # 1600 pixels on the longer side; the author and the copyright stay, the place where it was taken does not.
         [Output]
-        Chain=resize width=1600 height=1600 | save format=webp quality=80 metadata=copyright
+        Chain=resize edge=1600 | save format=webp quality=80 metadata=copyright
 
         # A second result of the same picture, NAME.thumb.jpg: cut to fill a square.
         [Output thumb]
@@ -52,7 +52,7 @@ extension RecipeStart {
 
         # A preview beside it, NAME.preview.jpg.
         [Output preview]
-        Chain=resize width=1024 height=1024 | save format=jpeg quality=80
+        Chain=resize edge=1024 | save format=jpeg quality=80
 
         """
 
@@ -63,14 +63,14 @@ extension RecipeStart {
 
         # The whole picture within the same square, for what must not be cut: NAME.whole.jpg.
         [Output whole]
-        Chain=resize width=1200 height=1200 | save format=jpeg quality=85 background=#ffffff metadata=strip
+        Chain=resize edge=1200 | save format=jpeg quality=85 background=#ffffff metadata=strip
 
         """
 
     private static let print = """
         # 3600 pixels are 30 cm at 300 dots an inch. kernel=lanczos3 lets every pixel count, at twice the time.
         [Output]
-        Chain=resize width=3600 height=3600 kernel=lanczos3 | sharpen | save format=jpeg quality=95
+        Chain=resize edge=3600 kernel=lanczos3 | sharpen | save format=jpeg quality=95
 
         """
 
