@@ -58,21 +58,27 @@ extension Ledger {
     package nonisolated func events(
         after cursor: Int, limit: Int
     ) throws -> [(event: LoggedEvent, job: JobRecord?, batch: BatchRecord?)] {
-        let events = try rows(
-            """
-            SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE cursor > ?
-            ORDER BY cursor LIMIT ?
-            """, [.integer(cursor), .integer(limit)]
+        let events = try events("cursor > ? ORDER BY cursor LIMIT ?", [.integer(cursor), .integer(limit)])
+        let found = try jobs(Array(Set(events.compactMap(\.job)))).map { ($0.id, $0) }
+        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
+        let batches = try batches(Set(events.compactMap(\.batch)))
+        return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
+    }
+
+    /// The latest events of a job, the oldest first.
+    package nonisolated func events(ofJob id: Int, limit: Int) throws -> [LoggedEvent] {
+        try events("job = ? ORDER BY cursor DESC LIMIT ?", [.integer(id), .integer(limit)]).reversed()
+    }
+
+    private nonisolated func events(_ choice: String, _ values: [Database.Value]) throws -> [LoggedEvent] {
+        try rows(
+            "SELECT cursor, time, kind, job, state, queue, text, batch FROM events WHERE \(choice)", values
         ) { row in
             LoggedEvent(
                 cursor: row.integer(0), time: row.real(1), kind: row.text(2), job: row.optionalInteger(3),
                 state: row.optionalText(4).flatMap(JobState.init(rawValue:)), queue: row.optionalText(5),
                 text: row.optionalText(6), batch: row.optionalInteger(7))
         }
-        let found = try jobs(Array(Set(events.compactMap(\.job)))).map { ($0.id, $0) }
-        let records = Dictionary(found, uniquingKeysWith: { first, _ in first })
-        let batches = try batches(Set(events.compactMap(\.batch)))
-        return events.map { ($0, $0.job.flatMap { records[$0] }, $0.batch.flatMap { batches[$0] }) }
     }
 }
 

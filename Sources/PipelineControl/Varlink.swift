@@ -407,6 +407,20 @@ public enum Call {
             }
         }
     }
+    /// A job's latest events, at most a thousand, the oldest first, as far as HistoryEvents= keeps them.
+    public struct Log: ControlCall {
+        public static let method = "org.pipelined.Control.Log"
+        public var id: Int
+        public init(id: Int) {
+            (self.id) = (id)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var events: [Control.Event]
+            public init(events: [Control.Event] = []) {
+                (self.events) = (events)
+            }
+        }
+    }
     /// Explains how a file or a chain would be treated. If a descriptor of the file is passed beside the call, open for reading, a
     /// worker reads its header.
     public struct Explain: ControlCall {
@@ -459,6 +473,28 @@ public enum Call {
         @Omissible public var priority: String?
         public init(name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
             (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (name, recipe, chain, batch, after, anyway, priority)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public var batch: Int
+            public var first: Int
+            public var last: Int
+            public init(batch: Int, first: Int, last: Int) {
+                (self.batch, self.first, self.last) = (batch, first, last)
+            }
+        }
+    }
+    /// The same, for clients that can't pass a descriptor. If one of the URLs is none, nothing is added.
+    public struct AddUrls: ControlCall {
+        public static let method = "org.pipelined.Control.AddUrls"
+        public var urls: [String]
+        @Omissible public var recipe: String?
+        @Omissible public var chain: String?
+        @Omissible public var batch: Int?
+        @Omissible public var after: [Int]?
+        @Omissible public var anyway: Bool?
+        @Omissible public var priority: String?
+        public init(urls: [String] = [], recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
+            (self.urls, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (urls, recipe, chain, batch, after, anyway, priority)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var batch: Int

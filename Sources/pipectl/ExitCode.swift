@@ -4,6 +4,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case usage = 2
     case unreachable = 3
     case noSuchJob = 4
+    case timedOut = 124
     case interrupted = 130
 
     var meaning: String {
@@ -13,6 +14,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .usage: "usage: the request makes no sense"
         case .unreachable: "the daemon is not reachable"
         case .noSuchJob: "there is no such job"
+        case .timedOut: "the time of --timeout was over"
         case .interrupted: "ended by Ctrl-C"
         }
     }

@@ -1,6 +1,8 @@
 /// A word that begins with dashes. With `value` it takes a value, written `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
     let name: String
+    /// A dash and a letter, for the name.
+    let short: String?
     let value: String?
     /// The words that follow are its values, too, as long as they are jobs' IDs.
     let takesIDs: Bool
@@ -9,17 +11,23 @@ struct Option: Sendable {
     let help: String
 
     init(
-        _ name: String, value: String? = nil, takesIDs: Bool = false, kinds: [WordKind] = [], _ help: String
+        _ name: String, short: String? = nil, value: String? = nil, takesIDs: Bool = false, kinds: [WordKind] = [],
+        _ help: String
     ) {
-        (self.name, self.value, self.takesIDs, self.kinds, self.help) = (name, value, takesIDs, kinds, help)
+        (self.name, self.short, self.value, self.takesIDs) = (name, short, value, takesIDs)
+        (self.kinds, self.help) = (kinds, help)
     }
 
-    var written: String { value.map { "\(name) \($0)" } ?? name }
+    /// Its names, as help shows them.
+    var names: String { short.map { "\($0), \(name)" } ?? name }
+    var written: String { value.map { "\(names) \($0)" } ?? names }
+
+    func isCalled(_ word: String) -> Bool { name == word || short == word }
 }
 
 /// Every verb understands these options, anywhere on the line.
 extension Option {
-    static let json = Option("--json", "print JSON: names are stable, errors too come as JSON")
+    static let json = Option("--json", short: "-j", "print JSON: names are stable, errors too come as JSON")
     static let color = Option(
         "--color", value: "WHEN", kinds: [.oneOf(ColorChoice.allCases.map(\.rawValue))],
         "colour: auto (a terminal, and NO_COLOR is not set), always or never")
@@ -27,7 +35,7 @@ extension Option {
         "--socket", value: "PATH", kinds: [.file],
         "the daemon's socket; else $\(SocketAddress.variable), else \(SocketAddress.systemPath)")
     static let root = Option("--root", value: "DIR", kinds: [.folder], "the daemon that runs as `pipelined --root DIR`")
-    static let help = Option("--help", "say what the verb does")
+    static let help = Option("--help", short: "-h", "say what the verb does")
     static let version = Option("--version", "print the versions of pipectl and of the daemon")
 
     static let everywhere = [json, color, socket, root, help, version]

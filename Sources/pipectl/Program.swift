@@ -18,7 +18,7 @@ enum Program {
             }
         } catch {
             let failure = Failure(error)
-            report(failure, json: words.prefix { $0 != "--" }.contains(Option.json.name))
+            report(failure, json: words.prefix { $0 != "--" }.contains(where: Option.json.isCalled))
             return failure.code
         }
     }

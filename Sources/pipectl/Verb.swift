@@ -2,6 +2,8 @@
 /// written anywhere else.
 struct Verb: Sendable {
     let name: String
+    /// A shorter name, as people expect it.
+    var alias: String?
     /// The line in the table of verbs.
     let summary: String
     /// The words that follow the name, as in a manual.
@@ -12,6 +14,8 @@ struct Verb: Sendable {
     var options: [Option] = []
     var examples: [Example] = []
     let run: @Sendable (Context) throws -> ExitCode
+
+    func isCalled(_ word: String) -> Bool { name == word || alias == word }
 }
 
 /// A word that is not an option.

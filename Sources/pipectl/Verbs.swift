@@ -1,14 +1,14 @@
 extension Verb {
     /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
     static let all: [Verb] = [
-        status, list, show, ignored, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause,
+        status, list, show, log, ignored, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause,
         resume,
         concurrency, recipes,
         plugins, settings, reload, version, complete, help,
     ]
 
     static func named(_ name: String) throws(Failure) -> Verb {
-        if let verb = all.first(where: { $0.name == name }) { return verb }
+        if let verb = all.first(where: { $0.isCalled(name) }) { return verb }
         throw .usage(
             "unknown verb '\(name)'\(didYouMean(name, among: all.map(\.name)))\n`pipectl help` lists the verbs")
     }

@@ -24,6 +24,9 @@ struct ControlTests {
             #expect(outcome.lines.contains("queues: announce download publish render"))
             #expect(outcome.lines.contains("watched: queued"))
             #expect(outcome.lines.contains("cancelled: 1"))
+            #expect(outcome.lines.contains("added: 2"))
+            #expect(outcome.lines.contains("logged: https://127.0.0.1/a.png"))
+            #expect(outcome.lines.contains { $0.hasPrefix("refused: '# no URL' is no http or https URL") })
         }
     }
 

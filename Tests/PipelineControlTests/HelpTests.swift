@@ -11,7 +11,10 @@ struct HelpTests {
         #expect(outcome.status == 0)
         #expect(outcome.errors.isEmpty)
         for verb in Verb.all {
-            #expect(outcome.lines.contains { $0.hasPrefix("    \(verb.name) ") && $0.hasSuffix(verb.summary) })
+            #expect(
+                outcome.lines.contains {
+                    $0.hasPrefix("    \(verb.name)\(verb.alias.map { ", \($0)" } ?? "") ") && $0.hasSuffix(verb.summary)
+                })
         }
         for option in Option.everywhere { #expect(outcome.output.contains(option.written)) }
         for code in ExitCode.allCases { #expect(outcome.output.contains(code.meaning)) }

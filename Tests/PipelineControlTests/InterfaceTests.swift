@@ -62,6 +62,10 @@ struct InterfaceTests {
         try check(Call.Progress(batch: 1), Sample.progress(running: 1, of: 2))
         try check(
             Call.AddList(name: "a.urls", after: [1], anyway: true, priority: "low"), .init(batch: 1, first: 2, last: 9))
+        try check(
+            Call.AddUrls(urls: ["https://a.org/b"], after: [1], anyway: true, priority: "low"),
+            .init(batch: 1, first: 2, last: 9))
+        try check(Call.Log(id: 1), .init(events: [Sample.event(1, Sample.job(1))]))
         try check(Call.Cancel(ids: [1]), .init(jobs: [Sample.job(1)]))
         try check(Call.CancelAll(), .init(cancelled: 1))
         try check(Call.CancelMatching(batch: 1, states: ["queued"]), .init(cancelled: 1))

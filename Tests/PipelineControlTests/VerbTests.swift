@@ -4,6 +4,8 @@ import SystemCalls
 import TestTools
 import Testing
 
+@testable import pipectl
+
 /// The verbs that ask once and print the answer.
 struct VerbTests {
     private let daemon: CannedDaemon
@@ -39,6 +41,57 @@ struct VerbTests {
         #expect(calls.map(\.save) == [false, false, true])
         let meaning = "auto means: render 2 (the CPUs that the daemon may use)"
         #expect(try await Pipectl.run("concurrency", "download", "auto", at: daemon).lines.last == meaning)
+    }
+
+    @Test("Short names of verbs and options mean the long ones, with the value behind them or beside")
+    func shortNames() async throws {
+        daemon.answer(Call.List.self, .init(jobs: [Sample.job(1)]))
+        daemon.answer(Call.Cancel.self, .init(jobs: [Sample.job(1, "cancelled")]))
+        let long = try await Pipectl.run("list", "--limit", "5", "--json", at: daemon)
+        for words in [["ls", "-n", "5", "-j"], ["ls", "-n5", "-j"], ["-j", "ls", "--limit=5"]] {
+            #expect(try await Pipectl.run(words, at: daemon).output == long.output)
+        }
+        #expect(try daemon.heard(Call.List.self).map(\.limit) == [5, 5, 5, 5])
+        #expect(try await Pipectl.run("rm", "1", at: daemon).output == "#1 cancelled  harbour.jpg\n")
+        for verb in Verb.all {
+            guard let alias = verb.alias else { continue }
+            #expect(try await Pipectl.run("help", alias).output == Pipectl.run("help", verb.name).output)
+        }
+        let wrong = try await Pipectl.run("ls", "-x", at: daemon)
+        #expect(wrong.status == 2 && wrong.errors.hasPrefix("pipectl: unknown option '-x' for list"))
+        let noValue = try await Pipectl.run("ls", "-n", at: daemon)
+        #expect(noValue.status == 2 && noValue.errors.contains("--limit wants a value: --limit N"))
+        let value = try await Pipectl.run("ls", "-j5", at: daemon)
+        #expect(value.status == 2 && value.errors.contains("--json takes no value"))
+    }
+
+    @Test("A wait with --timeout ends with 124 when its time is over, and the jobs go on")
+    func timeout() async throws {
+        daemon.on(Call.Wait.self) { _, conversation in
+            try conversation.reply(Call.Wait.Reply(jobs: [Sample.job(1)]), continues: true)
+        }
+        let outcome = try await Pipectl.run("wait", "1", "2", "--timeout", "0.2s", at: daemon)
+        #expect(outcome.status == 124)
+        #expect(outcome.errors == "pipectl: job #2 goes on; `pipectl wait 2` waits again\n")
+        for time in ["soon", "5 m", "-1", "1y", ""] {
+            let wrong = try await Pipectl.run("wait", "--timeout=\(time)", at: daemon)
+            #expect(wrong.status == 2, "\(time)")
+        }
+        let alone = try await Pipectl.run("add", "a.jpg", "--timeout", "1s", at: daemon)
+        #expect(alone.status == 2 && alone.errors.hasPrefix("pipectl: --timeout wants --wait"))
+    }
+
+    @Test("log prints a job's events, a line each, and as JSON a document each")
+    func log() async throws {
+        let events = [
+            Sample.event(1, Sample.job(1, "queued")), Sample.event(2, Sample.job(1, "failed", error: "broken")),
+        ]
+        daemon.answer(Call.Log.self, .init(events: events))
+        let outcome = try await Pipectl.run("log", "1", at: daemon)
+        #expect(outcome.lines.count == 2 && outcome.lines[1].hasSuffix("failed  harbour.jpg  broken"))
+        let documents = try await Pipectl.run("log", "1", "--json", at: daemon).objects()
+        #expect(documents.map { $0["cursor"] as? Int } == [1, 2])
+        #expect(try daemon.heard(Call.Log.self).map(\.id) == [1, 1])
     }
 
     @Test("cancel prints the jobs, cancel-all how many")

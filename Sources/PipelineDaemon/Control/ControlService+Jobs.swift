@@ -31,6 +31,17 @@ extension ControlService {
                 }
             }
         }
+        onOwners(Call.Log.self) { [self] call, request in
+            let record = try record(of: call.id)
+            request.connection.queue.async { [self] in
+                do {
+                    let events = try ledger.answer { try $0.events(ofJob: call.id, limit: 1000) }
+                    request.reply(Call.Log.Reply(events: events.map { Control.Event($0, record, nil) }))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
         onOwners(Call.NewBatch.self) { [self] _, request in
             let batch = owners.numbers.takeBatch()
             // A client that has gone adds nothing more.
@@ -46,17 +57,12 @@ extension ControlService {
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
-            Coordination.async { [self] in
-                do throws(ControlError) {
-                    try add(call, file, by: request.connection.peer) { result in
-                        switch result {
-                        case .success(let reply): request.reply(reply)
-                        case .failure(let error): request.fail(error)
-                        }
-                    }
-                } catch {
-                    request.fail(error)
-                }
+            add(call, file, for: request) { request.reply($0) }
+        }
+        onPassing(Call.AddUrls.self) { [self] call, _, request in
+            let (list, file) = try Self.list(of: call)
+            add(list, file, for: request) { reply in
+                request.reply(Call.AddUrls.Reply(batch: reply.batch, first: reply.first, last: reply.last))
             }
         }
         onOwners(Call.Cancel.self) { [self] call, request in

@@ -4,6 +4,43 @@ import PipelineControl
 import PipelineModel
 import SystemCalls
 
+extension ControlService {
+    /// Adds the list in `file`, and answers the request.
+    func add(
+        _ call: Call.AddList, _ file: Descriptor, for request: ControlRequest,
+        done: @escaping @Sendable (Call.AddList.Reply) -> Void
+    ) {
+        Coordination.async { [self] in
+            do throws(ControlError) {
+                try add(call, file, by: request.connection.peer) { result in
+                    switch result {
+                    case .success(let reply): done(reply)
+                    case .failure(let error): request.fail(error)
+                    }
+                }
+            } catch {
+                request.fail(error)
+            }
+        }
+    }
+
+    /// URLs as the list that they would be in a file, where none of them may be a comment or two lines.
+    static func list(of call: Call.AddUrls) throws -> (Call.AddList, Descriptor) {
+        for url in call.urls {
+            do throws(Refusal) {
+                _ = try WebAddress(url)
+            } catch {
+                throw ControlError.badValue(
+                    "'\(String(WebAddress.shown(url).prefix(200)).printable)' \(error.sentence)")
+            }
+        }
+        let list = Call.AddList(
+            name: nil, recipe: call.recipe, chain: call.chain, batch: call.batch, after: call.after,
+            anyway: call.anyway, priority: call.priority)
+        return (list, try Descriptor.memory(Array(call.urls.joined(separator: "\n").utf8)))
+    }
+}
+
 @Coordination
 extension ControlService {
     /// A list that `pipectl add` has passed: its jobs are in the ledger when `done` is called, with the first and the

@@ -20,6 +20,17 @@ struct Invocation {
         return number
     }
 
+    /// A time in seconds: `90`, `90s`, `5min`, `1h`.
+    func seconds(_ option: Option) throws(Failure) -> Double? {
+        guard let text = value(option) else { return nil }
+        let unit = String(text.drop { $0.isNumber || $0 == "." })
+        let units = ["": 1.0, "s": 1, "min": 60, "h": 3600, "d": 86400]
+        guard let factor = units[unit], let number = Double(text.dropLast(unit.count)), number.isFinite else {
+            throw .usage("\(option.name) wants a time, such as 90s, 5min or 1h, not '\(text)'")
+        }
+        return number * factor
+    }
+
     func choice<Choice: RawRepresentable & CaseIterable>(
         _ option: Option, among _: Choice.Type
     ) throws(Failure) -> Choice? where Choice.RawValue == String {

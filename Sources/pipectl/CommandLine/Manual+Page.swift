@@ -34,7 +34,9 @@ extension Manual {
 
     private static func verb(_ verb: Verb) -> [ManualPage.Part] {
         var parts: [ManualPage.Part] = [
-            .heading(verb.name), .paragraph("`pipectl \(verb.name)` \(verb.usage)"),
+            .heading(verb.name),
+            .paragraph(
+                "`pipectl \(verb.name)` \(verb.usage)" + (verb.alias.map { "; `pipectl \($0)` is the same" } ?? "")),
             .paragraph("\(verb.summary.prefix(1).uppercased())\(verb.summary.dropFirst())."),
         ]
         if !verb.discussion.isEmpty { parts.append(.paragraph(verb.discussion.joined(separator: " "))) }
@@ -48,6 +50,6 @@ extension Manual {
     }
 
     private static func entry(_ option: Option) -> ManualPage.Part {
-        .entry(option.value == nil ? option.name : option.name + " ", value: option.value ?? "", option.help)
+        .entry(option.value == nil ? option.names : option.names + " ", value: option.value ?? "", option.help)
     }
 }

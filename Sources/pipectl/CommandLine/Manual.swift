@@ -2,7 +2,10 @@
 enum Manual {
     static func overview() -> [Text] {
         var verbs = plainTable()
-        for verb in Verb.all { verbs.add("  ", Text(verb.name, .strong), Text(verb.summary)) }
+        for verb in Verb.all {
+            let name = verb.alias.map { "\(verb.name), \($0)" } ?? verb.name
+            verbs.add("  ", Text(name, .strong), Text(verb.summary))
+        }
         var codes = plainTable()
         for code in ExitCode.allCases { codes.add("  ", "\(Int(code.rawValue), .strong)", Text(code.meaning)) }
         return [
@@ -16,6 +19,7 @@ enum Manual {
     static func page(_ verb: Verb) -> [Text] {
         var lines: [Text] = ["\(verb.name, .strong): \(verb.summary)", ""]
         lines += usage(verb).map { Text($0) }
+        if let alias = verb.alias { lines.append(Text("       `pipectl \(alias)` is the same")) }
         if !verb.discussion.isEmpty { lines += [""] + verb.discussion.map { Text($0) } }
         if !verb.arguments.isEmpty {
             var arguments = plainTable()

@@ -9,12 +9,14 @@ struct ManualDocument: Encodable {
 
     struct Flag: Encodable {
         var name: String
+        @Omissible var short: String?
         @Omissible var value: String?
         var help: String
 
         init(_ option: Option) {
             name = option.name
             help = option.help
+            short = option.short
             value = option.value
         }
     }
@@ -26,6 +28,7 @@ struct ManualDocument: Encodable {
 
     struct Entry: Encodable {
         var name: String
+        @Omissible var alias: String?
         var summary: String
         var usage: String
         var discussion: [String]
@@ -35,6 +38,7 @@ struct ManualDocument: Encodable {
 
         init(_ verb: Verb) {
             name = verb.name
+            alias = verb.alias
             summary = verb.summary
             usage = verb.usage
             discussion = verb.discussion

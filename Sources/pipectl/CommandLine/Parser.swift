@@ -40,14 +40,14 @@ struct Parser {
     }
 
     private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) throws(Failure) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let name = parts[0] == "-h" ? Option.help.name : parts[0]
         let known = Option.everywhere + (verb?.options ?? [])
-        guard let option = known.first(where: { $0.name == name }) else {
+        let parts = Self.parts(of: word)
+        guard let option = known.first(where: { $0.isCalled(parts[0]) }) else {
             let place = verb.map { " for \($0.name)" } ?? ""
-            throw .usage(
-                "unknown option '\(name)'\(place)\(didYouMean(name, among: known.map(\.name)))\n\(hint)")
+            let near = didYouMean(parts[0], among: known.map(\.name))
+            throw .usage("unknown option '\(parts[0])'\(place)\(near)\n\(hint)")
         }
+        let name = option.name
         guard let kind = option.value else {
             if parts.count > 1 { throw .usage("\(name) takes no value\n\(hint)") }
             options[name, default: []].append("")
@@ -61,6 +61,14 @@ struct Parser {
             options[name, default: []].append(next)
             rest.removeFirst()
         }
+    }
+
+    /// The option's name, and its value if the word has it: `--limit=5`, `-n5`.
+    static func parts(of word: String) -> [String] {
+        guard word.hasPrefix("--") else {
+            return [String(word.prefix(2)), String(word.dropFirst(2))].filter { !$0.isEmpty }
+        }
+        return word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     }
 
     private var hint: String {

@@ -19,7 +19,7 @@ struct CommandDraft {
     }
 
     /// An option that may stand here.
-    func option(_ name: String) -> Option? { known.first { $0.name == name } }
+    func option(_ name: String) -> Option? { known.first { $0.isCalled(name) } }
 
     var known: [Option] { (verb?.options ?? []) + Option.everywhere }
 
@@ -41,7 +41,7 @@ struct CommandDraft {
     }
 
     private mutating func readOption(_ word: String) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let parts = Parser.parts(of: word)
         guard let option = option(parts[0]) else { return }
         options[option.name] = parts.count > 1 ? parts[1] : ""
         if option.value != nil, parts.count == 1 { open = option }
@@ -49,7 +49,7 @@ struct CommandDraft {
 
     private mutating func readWord(_ word: String) {
         guard verb != nil else {
-            verb = Verb.all.first { $0.name == word }
+            verb = Verb.all.first { $0.isCalled(word) }
             isLost = verb == nil
             return
         }

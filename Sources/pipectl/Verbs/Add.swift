@@ -9,14 +9,15 @@ extension Option {
         "--chain", value: "CHAIN", kinds: [.chain], "go through this chain, with no recipe")
     fileprivate static let priority = Option(
         "--priority", value: "LEVEL", kinds: [.oneOf(Verb.levels)], "low, normal or high, not the recipe's")
-    fileprivate static let wait = Option("--wait", "wait for the jobs, and print them as they end")
+    fileprivate static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
 }
 
 extension Verb {
     static let add = Verb(
         name: "add",
         summary: "hand pictures or URLs to the daemon",
-        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] [--wait]",
+        usage: "FILE|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] "
+            + "[--wait [--timeout TIME]]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. The files stay as they",
             "are: the daemon has a copy when the job is printed. The picture of an http or https URL is downloaded.",
@@ -25,7 +26,7 @@ extension Verb {
             "failed; then the exit code is 1.",
         ],
         arguments: [Argument("FILE|URL", count: 1...Int.max, kinds: [.file], "a picture, a URL, a list of URLs")],
-        options: [.recipe, .chain, .after, .anyway, .priority, .wait],
+        options: [.recipe, .chain, .after, .anyway, .priority, .wait, .timeout],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
@@ -38,6 +39,7 @@ extension Verb {
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
+            if invocation.has(.timeout), !invocation.has(.wait) { throw Failure.usage("--timeout wants --wait") }
             if let level = invocation.value(.priority) { try checkPriority(level) }
             let after = try invocation.ids(.after)
             if after.isEmpty, invocation.has(.anyway) {

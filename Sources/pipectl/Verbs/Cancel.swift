@@ -11,6 +11,7 @@ extension Option {
 extension Verb {
     static let cancel = Verb(
         name: "cancel",
+        alias: "rm",
         summary: "stop jobs",
         usage: "ID…|[--batch N] [--recipe RECIPE] [--state STATE]",
         discussion: [

@@ -15,13 +15,14 @@ extension Option {
     fileprivate static let since = Option(
         "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
     fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
-    fileprivate static let limit = Option("--limit", value: "N", "the newest N only")
+    fileprivate static let limit = Option("--limit", short: "-n", value: "N", "the newest N only")
     fileprivate static let long = Option("--long", "sizes before and after, and how long it took, a line a result")
 }
 
 extension Verb {
     static let list = Verb(
         name: "list",
+        alias: "ls",
         summary: "the jobs, oldest first",
         usage:
             "[--state STATE] [--waiting] [--queued] [--running] [--done] [--failed] [--cancelled] [--since TIME] [--until TIME] "

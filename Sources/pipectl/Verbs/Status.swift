@@ -16,6 +16,7 @@ extension Option {
 extension Verb {
     static let status = Verb(
         name: "status",
+        alias: "st",
         summary: "what the daemon is doing; also without any verb",
         usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N]]",
         discussion: [

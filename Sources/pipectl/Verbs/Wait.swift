@@ -2,14 +2,14 @@ import PipelineControl
 
 extension Option {
     fileprivate static let all = Option(
-        "--all", "until nothing is left to do: settling, waiting, queued or running; the same as no ID")
+        "--all", short: "-a", "until nothing is left to do: settling, waiting, queued or running; the same as no ID")
 }
 
 extension Verb {
     static let wait = Verb(
         name: "wait",
         summary: "wait for jobs, printing each as it ends",
-        usage: "[ID…|--all]",
+        usage: "[ID…|--all] [--timeout TIME]",
         discussion: [
             "A job is printed when nothing of it is left to do: its results are in the outbox, and its original",
             "lies in archive/, failed/ or cancelled/. If something prevents that, such as a disk that is full or",
@@ -19,7 +19,7 @@ extension Verb {
             "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
-        options: [.all],
+        options: [.all, .timeout],
         examples: [
             Example("pipectl wait", "until nothing is left to do"),
             Example("pipectl wait 12 13 --json | jq -r '.outputs[]'", "the results of two jobs"),

@@ -15,13 +15,13 @@ extension Verb {
     static let watch = Verb(
         name: "watch",
         summary: "follow what happens, live",
-        usage: "[--since CURSOR] [--batch N | --until-idle] [--progress]",
+        usage: "[--since CURSOR] [--batch N | --until-idle] [--timeout TIME] [--progress]",
         discussion: [
             "On a terminal each batch is a bar, with rate and remaining time when they are known, above its jobs in work.",
             "Finished jobs scroll by above, and a summary stays at the end; Ctrl-C ends it.",
             "Elsewhere, and with --json, it prints one line for each event.",
         ],
-        options: [.since, .batch, .untilIdle, .progress],
+        options: [.since, .batch, .untilIdle, .timeout, .progress],
         examples: [
             Example("pipectl watch", "the bars"),
             Example("pipectl watch --batch 3", "one list of URLs, until it is done"),

@@ -22,11 +22,13 @@ struct Waiting {
     private var latest: Call.Progress.Reply?
     private var stall: Stall
     private let interrupts: Interrupts
+    private let deadline: Deadline
 
     init(context: Context, ids: [Int], batch: Int?) throws {
         (self.context, self.ids, self.batch) = (context, ids, batch)
         wanted = Set(ids)
         interrupts = try Interrupts()
+        deadline = try Deadline(context.invocation)
         stall = Stall(client: try context.connect(), asksAt: Moment.now() + Self.patience)
         let isLive = context.output.isTerminal && !context.json
         screen = isLive ? LiveScreen(output: context.output) : nil
@@ -52,7 +54,7 @@ struct Waiting {
         try endings.start(Call.Wait(ids: some))
         while true {
             let sockets = [endings.socket, stall.client.socket] + (progress.map { [$0.socket] } ?? [])
-            switch interrupts.wait(for: sockets, milliseconds: stall.milliseconds) {
+            switch interrupts.wait(for: sockets, milliseconds: deadline.milliseconds(orBefore: stall.milliseconds)) {
             case .readable(let which):
                 if which.contains(0) {
                     let (replies, isOver) = try endings.receive(Call.Wait.self)
@@ -64,10 +66,12 @@ struct Waiting {
                 if which.contains(2), let progress {
                     latest = try progress.receive(Call.Progress.self).replies.last ?? latest
                 }
-            case .timeout: try stall.ask(about: some)
+            case .timeout:
+                if deadline.isOver, let failure = unfinished("TimedOut", .timedOut) { throw failure }
+                try stall.ask(about: some)
             case .resized: break
             case .interrupted:
-                if let interruption { throw interruption }
+                if let failure = unfinished("Interrupted", .interrupted) { throw failure }
                 return
             }
             try draw()
@@ -100,7 +104,7 @@ struct Waiting {
     }
 
     /// Says which jobs go on without pipectl, and how to come back to them. Nil when all named jobs have ended.
-    private var interruption: Failure? {
+    private func unfinished(_ name: String, _ code: ExitCode) -> Failure? {
         let left = ids.filter { !ended.contains($0) }
         if left.isEmpty, !ids.isEmpty { return nil }
         let words =
@@ -116,7 +120,7 @@ struct Waiting {
             } else {
                 "\(left.count) jobs, #\(left[0]) to #\(left[left.count - 1]), go on; `pipectl wait` waits for all there are"
             }
-        return Failure("Interrupted", words, .interrupted)
+        return Failure(name, words, code)
     }
 
     // MARK: - On a terminal

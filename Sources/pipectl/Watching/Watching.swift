@@ -21,6 +21,7 @@ struct Watching {
     private var rest: ControlClient?
     private var isAtRest = false
     private let interrupts: Interrupts
+    private let deadline: Deadline
     private let lines: EventLines
     private var screen: LiveScreen?
     private var seen: Seen
@@ -37,6 +38,7 @@ struct Watching {
     init(context: Context, since: Int?, scope: Scope, printsProgress: Bool) throws {
         (self.context, self.scope, self.printsProgress) = (context, scope, printsProgress)
         interrupts = try Interrupts()
+        deadline = try Deadline(context.invocation)
         let isLive = context.output.isTerminal && !context.json
         needsStatus = scope != .everything || isLive
         screen = isLive ? LiveScreen(output: context.output) : nil
@@ -66,9 +68,12 @@ struct Watching {
             try refresh()
             if !stale, isOver, seen.isCaughtUp { return try end() }
             let clients = [events, progress, rest].compactMap(\.self)
-            switch interrupts.wait(for: clients.map(\.socket), milliseconds: timeout) {
+            switch interrupts.wait(for: clients.map(\.socket), milliseconds: deadline.milliseconds(orBefore: timeout)) {
             case .readable(let which):
                 for client in which.map({ clients[$0] }) { try receive(from: client) }
+            case .timeout where deadline.isOver:
+                try finish()
+                return .timedOut
             case .timeout:
                 // Nothing is left, and no event has come for a second: any missing event came before this watch.
                 if !stale, isOver { return try end() }

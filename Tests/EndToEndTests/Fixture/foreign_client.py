@@ -27,3 +27,11 @@ with varlink.Client.new_with_address(address) as client:
                 break
     with client.open("org.pipelined.Control") as control:
         print("cancelled:", control.CancelAll()["cancelled"])
+    with client.open("org.pipelined.Control") as control:
+        added = control.AddUrls(["https://127.0.0.1/a.png", "https://127.0.0.1/b.png"])
+        print("added:", added["last"] - added["first"] + 1)
+        print("logged:", control.Log(added["first"])["events"][0]["job"]["url"])
+        try:
+            control.AddUrls(["https://127.0.0.1/c.png", "# no URL"])
+        except varlink.VarlinkError as error:
+            print("refused:", error.parameters()["message"])

@@ -1,0 +1,21 @@
+extension Option {
+    static let timeout = Option(
+        "--timeout", value: "TIME", "give up after so long (90s, 5min, 1h), with exit code 124; the jobs go on")
+}
+
+/// When `--timeout` ends a wait.
+struct Deadline {
+    private let time: Double?
+
+    init(_ invocation: Invocation) throws(Failure) {
+        time = try invocation.seconds(.timeout).map { Moment.now() + $0 }
+    }
+
+    var isOver: Bool { time.map { Moment.now() >= $0 } ?? false }
+
+    /// The time until then, or the other one if it is shorter; nil for ever.
+    func milliseconds(orBefore other: Int?) -> Int? {
+        let left = time.map { Int(min(max(0, ($0 - Moment.now()) * 1000).rounded(.up), 1e9)) }
+        return [left, other].compactMap(\.self).min()
+    }
+}
