@@ -154,6 +154,23 @@ struct ChainTests {
                 "save max-bytes=9999T9",
                 "max-bytes=9999T9 is no size of a file at column 6; write it like 300K or 2M, at least 1K"
             ),
+            ("save artist=\"\"", "artist= is no text at column 6; write one line of at most 1000 bytes"),
+            (
+                "save copyright={year}",
+                "copyright={year} has '{year}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+            ),
+            (
+                "save copyright={date:%H}",
+                "copyright={date:%H} has '{date:%H}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+            ),
+            (
+                "save copyright=a{date",
+                "copyright=a{date has '{date' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+            ),
+            (
+                "save metadata=strip artist=Ada",
+                "'artist' with metadata=strip, which takes it away at column 21; use metadata=copyright, or leave artist out"
+            ),
             (
                 "save profile=keep metadata=strip",
                 "'profile=keep' with metadata=strip, which takes the profile away at column 6; use metadata=copyright, or leave profile out"

@@ -98,6 +98,42 @@ struct MetadataTests {
         #expect(!text.contains("12345") && !text.contains("Camera Works"))
     }
 
+    @Test(
+        "Author and copyright are written where there are none, with the day of the picture, and others stay",
+        arguments: ["jpeg", "png", "webp", "tiff", "avif"], ["keep", "copyright"])
+    func credit(format: String, policy: String) throws {
+        let worker = try WorkerProcess()
+        let save =
+            "save format=\(format) metadata=\(policy) artist=Ada copyright=\"© {date:%Y} Ada (Lovelace), {date}\""
+        let dated = { (picture: VipsPicture) in
+            picture.set("exif-ifd2-DateTimeOriginal", "2019:07:04 10:00:00")
+            picture.set("exif-ifd0-Artist", "   ")
+            picture.set("exif-ifd0-Make", "Camera Works")
+            return picture
+        }
+        // A JPEG of planes, one that is decoded, and a TIFF with EXIF of its own.
+        for (source, start) in [
+            (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), ""),
+            (try Pixels.colourful(64, 48).file(.jpeg, prepare: dated), "sepia | "),
+            (try worker.render(Pixels.colourful(64, 48).file(.jpeg, prepare: dated), "save format=tiff"), ""),
+        ] {
+            let tags = try Self.tags(of: worker.render(source, start + save))
+            #expect(tags["IFD0:Artist"] == "Ada", "\(tags)")
+            #expect(tags["IFD0:Copyright"] == "© 2019 Ada (Lovelace), 2019-07-04")
+            #expect(tags["IFD0:Make"] == (policy == "keep" ? "Camera Works" : nil))
+            #expect(tags["ExifIFD:DateTimeOriginal"] == (policy == "keep" ? "2019:07:04 10:00:00" : nil))
+        }
+        let own = try Self.tags(of: worker.render(Self.photograph(), save))
+        #expect(own["IFD0:Artist"] == "Jane" && own["IFD0:Copyright"] == "Joe Doe 2026")
+        let bare = try Self.tags(of: worker.render(Pixels.colourful(64, 48).file(.png), save))
+        #expect(bare["IFD0:Artist"] == "Ada")
+        #expect(bare["IFD0:Copyright"]?.hasPrefix("© 20") == true)
+    }
+
+    private static func tags(of file: TemporaryFile) throws -> [String: String] {
+        try withExtendedLifetime(file) { try ExifTool.read([file.path]).values.first ?? [:] }
+    }
+
     @Test("Without author and copyright nothing is left")
     func copyrightOfNone() throws {
         let source = try Pixels.colourful(64, 64).file(.jpeg) {

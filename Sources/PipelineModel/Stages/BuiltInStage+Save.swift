@@ -35,6 +35,13 @@ extension BuiltInStage {
                     name: "metadata", type: .choice, defaultValue: "keep", choices: ["keep", "strip", "copyright"],
                     help: "what becomes of EXIF, XMP and IPTC; copyright: keeps author and copyright alone"),
                 ParameterDescription(
+                    name: "artist", type: .text, help: "the author, for pictures that name none"),
+                ParameterDescription(
+                    name: "copyright", type: .text,
+                    help:
+                        "the same of the copyright, as \"© {date:%Y} Ada Lovelace\": the day on which it was taken, or today"
+                ),
+                ParameterDescription(
                     name: "background", type: .colour, defaultValue: "#ffffff",
                     help: "what shows through transparent parts where the format has no transparency"),
             ]),
@@ -69,6 +76,20 @@ extension BuiltInStage {
             return Violation(
                 parameter: "max-bytes", complaint: "max-bytes=\(text) is no size of a file",
                 advice: "write it like 300K or 2M, at least 1K")
+        }
+        for name in ["artist", "copyright"] {
+            guard let text = stage.arguments[name]?.text else { continue }
+            do throws(Refusal) {
+                _ = try CreditText(text)
+            } catch {
+                return Violation(
+                    parameter: name, complaint: "\(name)=\(text) \(error.complaint)", advice: error.advice ?? "")
+            }
+            if stage.arguments["metadata"]?.text == "strip" {
+                return Violation(
+                    parameter: name, complaint: "'\(name)' with metadata=strip, which takes it away",
+                    advice: "use metadata=copyright, or leave \(name) out")
+            }
         }
         if stage.arguments["profile"]?.text == "keep", stage.arguments["metadata"]?.text == "strip" {
             return Violation(

@@ -20,6 +20,7 @@ struct SaveStage {
     /// The file is read once more, and soon.
     private let isHandOver: Bool
     private let metadata: Metadata
+    private let credit: Credit
     private let background: [Double]
 
     init(_ stage: Stage) {
@@ -40,6 +41,7 @@ struct SaveStage {
             }
         keepsProfile = stage.arguments["profile"]?.text == "keep"
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
+        credit = Credit(stage)
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
@@ -76,12 +78,18 @@ struct SaveStage {
         let described = try Metadata.copy(from: file, to: blank)
         // A profile that is of no use goes with no result.
         if !isGrey, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
-        let final = try metadata.apply(to: described, for: format)
+        let final = try withMetadata(described)
         cancellation.progress.passed(1)
         let encoded = try fitting { try encode(planes, final, quality: $0, cancellation) }
         cancellation.progress.passed(encoding)
         try write(encoded, of: final, into: target)
         return final
+    }
+
+    private func withMetadata(_ picture: Picture) throws -> Picture {
+        let result = try metadata.apply(to: picture, for: format)
+        credit.add(to: result, of: picture)
+        return result
     }
 
     private func write(_ encoded: [UInt8], of picture: Picture, into target: Descriptor) throws {
@@ -146,7 +154,7 @@ struct SaveStage {
         // A filter may have made a size that the stages did not predict.
         try ResultSize(width: picture.width, height: picture.height).check(format)
         let fitting = try fittingFormat(picture)
-        let final = isHandOver ? try Metadata.bare(fitting) : try metadata.apply(to: fitting, for: format)
+        let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
         guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
         let result = ResultTarget(target, of: final)
         try cancellation.guarding(final, encoding: encoding) {

@@ -1,0 +1,65 @@
+import Foundation
+import PipelineModel
+
+/// Author and copyright that `save` writes where the picture has none.
+struct Credit {
+    private let texts: [(tag: Int, field: String, text: CreditText)]
+
+    init(_ stage: Stage) {
+        texts = [("artist", 0x013b, "exif-ifd0-Artist"), ("copyright", 0x8298, "exif-ifd0-Copyright")]
+            .compactMap { name, tag, field in
+                // The chain was checked when it was read.
+                stage.arguments[name]?.text.flatMap { try? CreditText($0) }.map { (tag, field, $0) }
+            }
+    }
+
+    /// Adds to `result`, a copy of `picture` with the metadata that is kept. libvips leaves a field as it is that says
+    /// what the block says; any other it would write in ASCII.
+    func add(to result: Picture, of picture: Picture) {
+        let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))
+        let missing = texts.filter { exif?.text($0.tag) == nil }
+        guard !missing.isEmpty else { return }
+        let day = exif?.day ?? Self.today
+        var kept =
+            result.blob("exif-data").flatMap(EXIF.init(block:)) ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))
+        for (tag, field, text) in missing {
+            let text = text.text(on: day)
+            kept.set(tag, text)
+            // As libvips itself would have read it.
+            let length = text.utf8.count + 1
+            result.setText(field, "\(text) (\(text), ASCII, \(length) components, \(length) bytes)")
+        }
+        result.setBlob("exif-data", kept.block)
+    }
+
+    private static var today: CreditText.Day {
+        let now = Calendar(identifier: .gregorian).dateComponents([.year, .month, .day], from: Date())
+        return CreditText.Day(year: now.year ?? 0, month: now.month ?? 0, day: now.day ?? 0)
+    }
+}
+
+extension EXIF {
+    /// The day on which the picture was taken, or else changed.
+    fileprivate var day: CreditText.Day? {
+        [(photo, 0x9003), (photo, 0x9004), (main, 0x0132)].lazy.compactMap { entries, tag in
+            Self.text(tag, in: entries).flatMap(CreditText.Day.init(exif:))
+        }.first
+    }
+
+    /// Nil when it is missing or blank, as many cameras write it.
+    fileprivate func text(_ tag: Int) -> String? { Self.text(tag, in: main) }
+
+    private static func text(_ tag: Int, in entries: [Entry]) -> String? {
+        guard let entry = entries.first(where: { $0.tag == tag }), case .bytes(let bytes) = entry.value else {
+            return nil
+        }
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+        return text.isEmpty ? nil : text
+    }
+
+    fileprivate mutating func set(_ tag: Int, _ text: String) {
+        let bytes = Array(text.utf8) + [0]
+        main.removeAll { $0.tag == tag }
+        main.append(Entry(tag: tag, type: 2, count: bytes.count, value: .bytes(bytes)))
+    }
+}
