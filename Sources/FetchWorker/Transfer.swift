@@ -354,7 +354,7 @@ final class Transfer {
             return "mend the login in [Host \(host)] of pipelined.conf; then `pipectl reload`, and `pipectl retry`"
         case .withheld:
             return "add it with https://: the login in [Host \(host)] is not sent by http, unless PlainHTTP=allow there"
-        case .none where status == 401:
+        case .none where status == 401 && Curl.part(CURLUPART_USER, of: url) == nil:
             return "give pipelined.conf a section [Host NAME] with a login; then `pipectl reload`, and `pipectl retry`"
         case .none: return nil
         }

@@ -9,7 +9,8 @@ import Testing
 struct ClientLogTests {
     /// Calls that change nothing. Every other call has to be logged with its client.
     private static let reading = [
-        "Status", "List", "ListIgnored", "Show", "Explain", "WhyWaiting", "NewBatch", "CloseBatch", "Wait", "Watch",
+        "Status", "List", "ListIgnored", "Show", "Log", "Explain", "WhyWaiting", "NewBatch", "CloseBatch", "Wait",
+        "Watch",
         "Progress", "Recipes",
         "Plugins", "Settings",
     ]
@@ -24,7 +25,8 @@ struct ClientLogTests {
             let client = try RawClient(daemon)
             let peer = "user \(getuid()), process \(getpid())"
             let values = [
-                "Add": #"{"name":"a.png"}"#, "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
+                "Add": #"{"name":"a.png"}"#, "AddUrls": #"{"urls":["http://localhost/b.png"]}"#,
+                "Cancel": #"{"ids":[1]}"#, "Retry": #"{"ids":[1],"states":[]}"#,
                 "Concurrency": #"{"queue":"render","limit":"3","save":true}"#,
                 "Pause": #"{"queue":"render","reason":"lunch"}"#, "CancelMatching": #"{"states":["queued"]}"#,
                 "Depend": #"{"id":1,"after":[],"remove":[],"anyway":true}"#,

@@ -90,6 +90,13 @@ struct LoginTests {
         #expect(Self.shown(server) == [["/a", "Basic b3RoZXI6d29yZA==", nil]])
     }
 
+    @Test("in a URL that is refused is no matter of the settings")
+    func refusedInURL() throws {
+        let server = try HTTPServer { _, connection in try connection.reply(401) }
+        let failure = try FetchProcess().failure(at: server.url("/a", host: "other:word@127.0.0.1"))
+        #expect(failure.advice == "open the URL in a browser; mend it, and add it again")
+    }
+
     @Test(
         "that is refused, missing or kept back is told as that, without what is secret",
         arguments: [

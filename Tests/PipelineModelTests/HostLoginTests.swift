@@ -88,6 +88,7 @@ struct HostLoginTests {
             [Hots g.org]
             [Host h.org]
             Header=X: \(String(repeating: "y", count: 4000))
+            Header=X: {password}{password}
             [Host i.org]
             \(many)
             """)
@@ -102,7 +103,8 @@ struct HostLoginTests {
                 "1.conf:8: PasswordFile=etc/password is no absolute path",
                 "1.conf:9: 'https://b.org' is no host",
                 "1.conf:22: unknown section [Hots g.org]",
-                "1.conf:24: Header=… is too much", "1.conf:34: Header=… is too much",
+                "1.conf:24: Header=… is too much", "1.conf:25: Header=… has {password} more than once",
+                "1.conf:35: Header=… is too much",
                 "1.conf:1: [Host a.org] has no login",
                 "1.conf:10: [Host c.org] has no login",
                 "1.conf:11: [Host d.org] has no password",

@@ -84,6 +84,9 @@ extension SettingType<[String]> {
         guard parts[1].unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
             throw Refusal("has a control character in it")
         }
+        guard parts[1].split(separator: HostLogin.placeholder, omittingEmptySubsequences: false).count <= 2 else {
+            throw Refusal("has \(HostLogin.placeholder) more than once")
+        }
         return before + ["\(parts[0]): \(parts[1])"]
     } write: {
         $0.map { "\($0.prefix { $0 != ":" }): …" }.joined(separator: ", ")
