@@ -180,7 +180,7 @@ struct MemoryEstimate {
     }
 
     private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {
-        let colours = save.sharedColours == .none ? result.pixels * 10 : 0
+        let colours = save.sharedColours == .none ? result.pixels * 20 : 0
         return switch save.format {
         case "avif" where Vips.isAtLeast(8, 16, 1):
             // Above five megapixels libaom takes another way.
