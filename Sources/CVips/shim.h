@@ -87,6 +87,10 @@ static inline int cvips_heifsave(
         "subsample_mode", chroma, "strip", strip, NULL);
 }
 
+static inline int cvips_gifsave(VipsImage *in, VipsTarget *target, int effort, gboolean strip) {
+    return vips_gifsave_target(in, target, "effort", effort, "strip", strip, NULL);
+}
+
 /* The file that a memory target holds after its end, valid as long as `blob`, which the caller unrefs. */
 static inline const void *cvips_target_bytes(VipsTarget *target, VipsBlob **blob, size_t *length) {
     g_object_get(target, "blob", blob, NULL);

@@ -8,6 +8,15 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
     public var lost: [String]?
 
+    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif`, `avif` or `gif`.
+    public static func suffix(of format: String) -> String {
+        switch format {
+        case "jpeg": "jpg"
+        case "tiff": "tif"
+        default: format
+        }
+    }
+
     public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {
         (self.format, self.width, self.height) = (format, width, height)
         (self.bands, self.bytes, self.lost) = (bands, bytes, lost)

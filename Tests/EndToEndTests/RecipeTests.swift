@@ -51,6 +51,24 @@ struct RecipeTests {
     }
 
     @Test(
+        "with format=same a result has its original's format, whatever the original is called, and the suffix of that")
+    func sameFormat() async throws {
+        let recipe = "[Recipe]\nInbox=web\n[Output]\nChain=save format=same\n[Output gif]\nChain=save format=gif\n"
+        try await DaemonFixture.with(["etc/recipes.d/web.recipe": recipe]) { daemon in
+            for name in ["a.png", "photo.jpg"] { try daemon.drop(as: name, inbox: "inbox/web") }
+            try await daemon.waitForAll()
+            try daemon.drop(
+                Data(contentsOf: URL(fileURLWithPath: daemon.path("outbox/web/a.gif"))), as: "b.gif", inbox: "inbox/web"
+            )
+            try await daemon.waitForAll()
+            await daemon.stop()
+            #expect(
+                daemon.files(in: "outbox/web")
+                    == ["a.gif", "a.png", "b.gif", "b.gif.gif", "photo.gif", "photo.png"])
+        }
+    }
+
+    @Test(
         "Conflict=replace puts the new result in place of the old, Conflict=skip keeps the old",
         arguments: ["replace", "skip"])
     func conflict(policy: String) async throws {

@@ -37,8 +37,11 @@ struct ChainTests {
 
     @Test(
         "The suffix of a result follows its format",
-        arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif")])
-    func suffix(format: String, suffix: String) throws {
+        arguments: [
+            ("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif"), ("gif", "gif"),
+            ("same", nil),
+        ])
+    func suffix(format: String, suffix: String?) throws {
         let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
         let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false)
         #expect(plan.results.map(\.suffix) == [suffix])
@@ -126,7 +129,7 @@ struct ChainTests {
             ),
             (
                 "save effort=3",
-                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp or avif"
+                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp, avif or gif"
             ),
             (
                 "save format=avif lossless=yes",
@@ -143,6 +146,19 @@ struct ChainTests {
             (
                 "save format=webp chroma=444",
                 "'chroma' with format=webp, which has none at column 18; leave it out, or choose jpeg or avif"
+            ),
+            ("save format=same effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
+            (
+                "save format=same max-bytes=300K",
+                "'max-bytes' with format=same, and not every format has it at column 18; leave it out, or choose jpeg, webp or avif"
+            ),
+            (
+                "save format=same lossless=yes",
+                "'lossless' with format=same, and not every format has it at column 18; leave it out, or choose webp"
+            ),
+            (
+                "save format=gif profile=keep",
+                "'profile=keep' with format=gif, which has none at column 17; leave it out, or choose another format"
             ),
             ("save format=webp effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
             ("save format=webp lossless=yes quality=3", "'quality' beside 'lossless' at column 31; keep one of them"),

@@ -201,7 +201,7 @@ struct ConfinementTests {
 
     @Test(
         "A result larger than MaxResult says so; one of exactly that size is made",
-        arguments: ["jpeg", "png", "webp", "tiff", "avif"])
+        arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif"])
     func maxResult(format: String) throws {
         let source = try Pixels.colourful(400, 300).file(.png)
         let chain = "save format=\(format)"

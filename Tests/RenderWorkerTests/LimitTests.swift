@@ -22,7 +22,7 @@ struct LimitTests {
 
     @Test(
         "A side that the format can't hold is refused before work, with the format's limit",
-        arguments: [("jpeg", 65500), ("webp", 16383), ("avif", 16384)])
+        arguments: [("jpeg", 65500), ("webp", 16383), ("avif", 16384), ("gif", 65535)])
     func sides(format: String, most: Int) throws {
         let worker = try WorkerProcess()
         let fits = try Pixels(1, 1) { _, _ in [90] }.file(.png) { picture in

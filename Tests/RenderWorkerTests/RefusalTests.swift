@@ -194,7 +194,7 @@ struct RefusalTests {
 
     @Test(
         "A full disk is said to be full, as a failure of save, each time",
-        arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10)])
+        arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10), ("gif", 10)])
     func fullDisk(format: String, times: Int) throws {
         let worker = try WorkerProcess()
         // Those of a JPEG and of a WebP are encoded from planes.

@@ -111,6 +111,58 @@ struct SaveOptionTests {
         }
     }
 
+    @Test("format=gif: a picture keeps its size and its transparency, and is like itself")
+    func gif() throws {
+        let worker = try WorkerProcess()
+        let source = Pixels(120, 80) { x, y in [x * 2, y * 3, 90, x < 40 ? 0 : 255] }
+        let result = try Pixels(worker.render(source.file(.png), "save format=gif effort=9"))
+        #expect(result.bands == 4 && result.width == 120 && result.height == 80)
+        #expect(result[20, 40][3] == 0 && result[80, 40][3] == 255)
+        let opaque = Pixels.colourful(120, 80)
+        #expect(try Pixels(worker.render(opaque.file(.png), "save format=gif")).likeness(opaque) > 28)
+        let grey = try Pixels(worker.render(opaque.file(.png), "noir | save format=gif"))
+        #expect(grey.bands < 3 || grey[60, 40][0] == grey[60, 40][1])
+    }
+
+    @Test(
+        "format=same: the result has the original's format, and of a HEIC it is a JPEG",
+        arguments: [
+            (Pixels.Format.jpeg, "jpeg"), (.png, "png"), (.webp, "webp"), (.tiff, "tiff"), (.avif, "avif"),
+            (.heic, "jpeg"),
+        ])
+    func sameFormat(original: Pixels.Format, format: String) throws {
+        let worker = try WorkerProcess()
+        let source = try Pixels.colourful(64, 48).file(original)
+        let results = try [
+            "resize scale=0.5 | save format=same", "noir | save format=same effort=2 quality=60 chroma=420",
+            "resize width=20 | barrier | save format=same",
+        ].map { chain in
+            try chain.contains("barrier") ? HandOverTests().cut(source, chain) : worker.render(source, chain)
+        }
+        for result in results {
+            let header = try worker.open(result, "save")
+            #expect(header.format == format, "\(header)")
+        }
+    }
+
+    @Test("A GIF holds no metadata, and its report says so, unless none was to be kept")
+    func metadataOfGIF() throws {
+        let worker = try WorkerProcess()
+        for (policy, lost) in [("keep", ["EXIF", "XMP", "IPTC"]), ("copyright", ["EXIF"]), ("strip", nil)] {
+            _ = try worker.open(MetadataTests.photograph(), "resize width=40 | save format=gif metadata=\(policy)")
+            #expect(try worker.render(into: TemporaryFile()).first?.lost == lost, "\(policy)")
+        }
+    }
+
+    @Test("format=same of a GIF is a GIF, without the profile that profile=keep asks for")
+    func sameGIF() throws {
+        let worker = try WorkerProcess()
+        let gif = try VipsTool.run("gifsave", Pixels.colourful(64, 48).file(.png))
+        let result = try worker.render(gif, "resize scale=0.5 | save format=same profile=keep quality=50")
+        let header = try worker.open(result, "save")
+        #expect(header.format == "gif" && header.width == 32)
+    }
+
     @Test(
         "profile=keep: Display P3 stays that, value by value, with its profile and its author",
         arguments: ["png", "tiff"])

@@ -8,7 +8,8 @@ import WorkerProtocol
 
 /// Results and sources whose contents differ from the report.
 struct VerifyTests {
-    @Test("A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif"])
+    @Test(
+        "A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif", "gif"])
     func swallowed(format: String) throws {
         let worker = try WorkerProcess()
         for source in [Pixels.Format.png, .jpeg, .webp] {
@@ -21,7 +22,7 @@ struct VerifyTests {
         }
     }
 
-    @Test("The report of a result agrees with its file", arguments: ["jpeg", "png", "webp", "tiff", "avif"])
+    @Test("The report of a result agrees with its file", arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif"])
     func told(format: String) throws {
         let worker = try WorkerProcess()
         let source = try Pixels.colourful(50, 40, alpha: true).file(.png)
@@ -125,7 +126,7 @@ struct VerifyTests {
     @Test("One pixel, and one row as wide as can be, are pictures")
     func extremes() throws {
         let worker = try WorkerProcess()
-        for format in ["jpeg", "png", "webp", "tiff", "avif"] {
+        for format in ["jpeg", "png", "webp", "tiff", "avif", "gif"] {
             let one = try Pixels(1, 1) { _, _ in [200, 100, 50] }.file(.png)
             for chain in ["resize scale=0.5 | noir", "resize width=1 height=1 fit=cover", "noir"] {
                 #expect(try Pixels(worker.render(one, chain + " | save format=\(format)")).width == 1)

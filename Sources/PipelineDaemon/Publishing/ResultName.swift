@@ -15,10 +15,9 @@ struct ResultName {
 
     /// `all` are the results of the job, this one among them.
     func path(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged], number: Int) -> String {
-        let picture = staged.picture
-        let isAlone = all.count { $0.picture.isNamedAsItsFormat && $0.picture.suffix == picture.suffix } <= 1
-        let name = picture.isNamedAsItsFormat && isAlone ? nil : picture.name
-        let ending = (number == 0 ? "" : "-\(number)") + (name.map { ".\($0)" } ?? "") + ".\(picture.suffix)"
+        let isAlone = all.count { $0.isNamedAsItsFormat && $0.suffix == staged.suffix } <= 1
+        let name = staged.isNamedAsItsFormat && isAlone ? nil : staged.picture.name
+        let ending = (number == 0 ? "" : "-\(number)") + (name.map { ".\($0)" } ?? "") + ".\(staged.suffix)"
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
@@ -49,7 +48,10 @@ struct ResultName {
     }
 }
 
-extension PlannedPicture {
+extension ImageHandle.Staged {
+    private var format: String { result?.format ?? picture.format ?? "" }
+    fileprivate var suffix: String { RenderedOutput.suffix(of: format) }
+
     /// True as well when it has no name.
-    fileprivate var isNamedAsItsFormat: Bool { name.map { [suffix, format].contains($0) } ?? true }
+    fileprivate var isNamedAsItsFormat: Bool { picture.name.map { [suffix, format].contains($0) } ?? true }
 }

@@ -30,10 +30,11 @@ struct Staging: Sendable {
 
     func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
 
-    /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out.
+    /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out. A
+    /// format that only a worker knows gives no suffix.
     func path(of job: JobRecord, _ picture: PlannedPicture) -> String {
         let name = "\(job.id)-\(picture.index)" + (job.tries > 0 ? "-\(job.tries)" : "")
-        return "\(folder(in: job.order.outbox))/\(name).\(picture.suffix)"
+        return "\(folder(in: job.order.outbox))/\(name)\(picture.suffix.map { ".\($0)" } ?? "")"
     }
 
     /// Removes what lies there, which belongs to nobody at the start but for `kept`: what an intent names has been published by then.

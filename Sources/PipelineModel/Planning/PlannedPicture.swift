@@ -9,20 +9,18 @@ public struct PlannedPicture: Sendable, Hashable {
     /// A part of the result's file name.
     public let name: String?
 
-    public var format: String { stages.last?.arguments["format"]?.text ?? "jpeg" }
-
-    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif` or `avif`.
-    public var suffix: String {
-        switch format {
-        case "jpeg": "jpg"
-        case "tiff": "tif"
-        default: format
-        }
+    /// The format as its chain says it; nil for the original's, which only a worker knows.
+    public var format: String? {
+        let format = stages.last?.arguments["format"]?.text ?? "jpeg"
+        return format == "same" ? nil : format
     }
+
+    /// The suffix of its file's name, if its format is known.
+    public var suffix: String? { format.map(RenderedOutput.suffix) }
 
     /// The names of its stages: "resize, noir, encode jpeg".
     func steps(_ catalog: StageCatalog) -> String {
-        let end = isResult ? "encode \(format)" : "hand over"
+        let end = isResult ? "encode \(format ?? "as the original")" : "hand over"
         return (name.map { "\($0): " } ?? "") + (catalog.steps(stages.dropLast()) + [end]).joined(separator: ", ")
     }
 }

@@ -5,7 +5,8 @@ extension BuiltInStage {
             parameters: [
                 ParameterDescription(
                     name: "format", type: .choice, defaultValue: "jpeg",
-                    choices: ["jpeg", "png", "webp", "tiff", "avif"], help: "file format of the result"),
+                    choices: ["jpeg", "png", "webp", "tiff", "avif", "gif", "same"],
+                    help: "file format of the result; same: the original's, and of a HEIC a jpeg"),
                 ParameterDescription(
                     name: "quality", type: .integer, minimum: 1, maximum: 100,
                     help: "higher is better and larger; left out: jpeg 85, webp 80, avif 55; png and tiff lose nothing"),
@@ -16,7 +17,8 @@ extension BuiltInStage {
                         + "the best that fits counts; jpeg, webp and avif"),
                 ParameterDescription(
                     name: "effort", type: .integer, minimum: 0, maximum: 9,
-                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3"),
+                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3, gif 6"
+                ),
                 ParameterDescription(
                     name: "lossless", type: .boolean, help: "yes: no pixel changes; webp"),
                 ParameterDescription(
@@ -49,25 +51,33 @@ extension BuiltInStage {
 
     /// The parameters that not every format has.
     private static let ofFormats: KeyValuePairs = [
-        "quality": ["jpeg", "webp", "avif"], "max-bytes": ["jpeg", "webp", "avif"], "effort": ["png", "webp", "avif"],
+        "quality": ["jpeg", "webp", "avif"], "max-bytes": ["jpeg", "webp", "avif"],
+        "effort": ["png", "webp", "avif", "gif"],
         "lossless": ["webp"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
     ]
+
+    /// With `format=same` these hold for originals whose format has them.
+    private static let whereTheyApply = ["quality", "effort", "progressive", "chroma"]
 
     private static func violation(ofSave stage: Stage) -> Violation? {
         let format = stage.arguments["format"]?.text ?? "jpeg"
         func given(_ name: String) -> Bool { stage.arguments[name].map { $0.number != 0 || name == "effort" } ?? false }
         for (name, formats) in ofFormats where given(name) && !formats.contains(format) {
+            if format == "same", whereTheyApply.contains(name) { continue }
             let losesNothing = format == "png" || format == "tiff"
+            let isLoss = ["quality", "max-bytes", "lossless"].contains(name)
             let why =
-                ["quality", "max-bytes", "lossless"].contains(name) && losesNothing ? "loses nothing" : "has none"
+                format == "same"
+                ? ", and not every format has it"
+                : isLoss && losesNothing ? ", which loses nothing" : ", which has none"
             return Violation(
-                parameter: name, complaint: "'\(name)' with format=\(format), which \(why)",
+                parameter: name, complaint: "'\(name)' with format=\(format)\(why)",
                 advice: "leave it out, or choose \(formats.alternatives)")
         }
         if given("lossless"), let other = ["quality", "max-bytes"].first(where: given) {
             return Violation(parameter: other, complaint: "'\(other)' beside 'lossless'", advice: "keep one of them")
         }
-        if format == "webp", let effort = stage.arguments["effort"]?.number, effort > 6 {
+        if ["webp", "same"].contains(format), let effort = stage.arguments["effort"]?.number, effort > 6 {
             return Violation(
                 parameter: "effort", complaint: "effort=\(Int(effort)) is too much for webp", advice: "it may be 0 to 6"
             )
@@ -95,6 +105,11 @@ extension BuiltInStage {
             return Violation(
                 parameter: "profile", complaint: "'profile=keep' with metadata=strip, which takes the profile away",
                 advice: "use metadata=copyright, or leave profile out")
+        }
+        if stage.arguments["profile"]?.text == "keep", format == "gif" {
+            return Violation(
+                parameter: "profile", complaint: "'profile=keep' with format=gif, which has none",
+                advice: "leave it out, or choose another format")
         }
         return nil
     }

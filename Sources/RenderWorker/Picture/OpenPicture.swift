@@ -17,6 +17,7 @@ struct OpenPicture {
         let original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
         let picture = try source.reading { try source.picture() }
+        let outputs = outputs.map { $0.saved(like: (original ?? source).format) }
         // Only the first of several pages is decoded, so its height counts.
         let pixels = Int64(picture.width) * Int64(picture.height)
         guard pixels <= request.maxPixels else {
@@ -100,6 +101,16 @@ extension SourceFile {
         guard picture.hasPlainColours else { return (.none("its colours have to be made plain first"), nil) }
         let stored = try storedPlanes
         return (stored.luma ? .stored : .made, stored.colours)
+    }
+}
+
+extension RenderOutput {
+    /// The output, with the format of the original in place of `format=same`.
+    fileprivate func saved(like original: SourceFormat) -> RenderOutput {
+        guard let save = stages.last, save.arguments["format"]?.text == "same" else { return self }
+        var result = self
+        result.stages[stages.count - 1].arguments["format"] = .text(original.written)
+        return result
     }
 }
 

@@ -45,6 +45,10 @@ enum SourceFormat: String {
         }
     }
 
+    /// The format of a result that is to have the original's. A HEIC becomes what the device that made it sends to others,
+    /// too: its encoder is slow, and no browser but Safari shows it.
+    var written: String { self == .heif ? Self.jpeg.rawValue : rawValue }
+
     static let cameraRaw = WorkerFailure(
         stage: "open", message: "this is a camera's RAW file, which pipelined does not read",
         advice: "develop it to JPEG or TIFF, then drop that")

@@ -31,7 +31,7 @@ struct ResultSize {
     }
 
     /// Pixels a side. PNG and TIFF hold more than a picture can have.
-    private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384]
+    private static let mostASide = ["jpeg": 65500, "webp": 16383, "avif": 16384, "gif": 65535]
 
     /// Some formats can't hold every picture, which their encoders say late, in riddles, or not at all.
     func check(_ format: String) throws(WorkerFailure) {

@@ -29,7 +29,7 @@ struct SaveStage {
         isHandOver = stage.arguments["compression"]?.number == 0
         maxBytes = stage.maxBytes
         quality = Int32(stage.arguments["quality"]?.number ?? (maxBytes == nil ? Double(standard) : 95))
-        effort = Int32(stage.arguments["effort"]?.number ?? (["png": 6, "avif": 3][format] ?? 4))
+        effort = Int32(stage.arguments["effort"]?.number ?? (["png": 6, "avif": 3, "gif": 6][format] ?? 4))
         isLossless = stage.arguments["lossless"]?.number == 1
         isProgressive = stage.arguments["progressive"]?.number == 1
         chroma =
@@ -39,7 +39,7 @@ struct SaveStage {
             // A file that is to be small has few colours, whatever quality fits.
             default: maxBytes == nil ? VIPS_FOREIGN_SUBSAMPLE_AUTO : VIPS_FOREIGN_SUBSAMPLE_ON
             }
-        keepsProfile = stage.arguments["profile"]?.text == "keep"
+        keepsProfile = stage.arguments["profile"]?.text == "keep" && format != "gif"
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         credit = Credit(stage)
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
@@ -208,6 +208,8 @@ struct SaveStage {
                 image, target, VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, strip)
         case "avif":
             cvips_heifsave(image, target, VIPS_FOREIGN_HEIF_COMPRESSION_AV1, quality, 8, effort, chroma, strip)
+        // libvips counts from 1.
+        case "gif": cvips_gifsave(image, target, effort + 1, strip)
         default: cvips_jpegsave(image, target, quality, interlaced, chroma, strip)
         }
     }
