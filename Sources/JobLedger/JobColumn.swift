@@ -5,7 +5,7 @@ import SystemCalls
 enum JobColumn: Int32, CaseIterable {
     case id, position, batch, order, path, origin, source, device, inode, size, modified, state, reason, error, advice
     case intent, outputs, story, tries, disposed, created, started, finished, url, host, partial, priority, hold, due
-    case setbacks, crashes, failure, segment, staged, anyway, returns
+    case setbacks, crashes, failure, segment, staged, anyway, returns, removed
 
     private var sql: String {
         switch self {
@@ -53,7 +53,7 @@ extension JobRecord {
             priority: row.integer(.priority), waitReason: row.word(.hold), due: row.optionalReal(.due),
             setbacks: row.integer(.setbacks), crashes: row.integer(.crashes), failure: row.word(.failure),
             segment: row.integer(.segment), staged: try row.json(.staged) ?? [], anyway: row.flag(.anyway),
-            returns: row.optionalText(.returns))
+            returns: row.optionalText(.returns), removed: try row.json(.removed))
     }
 }
 

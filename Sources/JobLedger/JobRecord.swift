@@ -36,6 +36,15 @@ package struct JobRecord: Sendable {
         }
     }
 
+    /// Who has removed a file, and when.
+    package struct Removal: Codable, Sendable, Hashable {
+        /// `Keep Archive=90d`, or `pipectl clean`.
+        package var by: String
+        package var time: Double
+
+        package init(by: String, time: Double) { (self.by, self.time) = (by, time) }
+    }
+
     package var id: Int
     /// The order within the queue.
     package var position: Int
@@ -86,6 +95,8 @@ package struct JobRecord: Sendable {
     package var anyway = false
     /// The place that its original is being brought back to, until the job is queued again.
     package var returns: String?
+    /// Its original was removed from where it lay, at somebody's wish.
+    package var removed: Removal?
 }
 
 extension JobRecord {

@@ -59,8 +59,7 @@ extension Ledger {
                 let gone = try ledger.writer.rows(
                     """
                     DELETE FROM jobs WHERE id IN (
-                        SELECT id FROM jobs WHERE state IN \(Self.final) AND disposed = 1 AND origin <> 'kept' AND returns IS NULL
-                            AND (finished < ?1 OR id <= (
+                        SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND (finished < ?1 OR id <= (
                                 SELECT id FROM jobs WHERE state IN \(Self.final) ORDER BY id DESC LIMIT 1 OFFSET ?2))
                         ORDER BY id LIMIT ?3)
                     RETURNING state, id
@@ -72,6 +71,44 @@ extension Ledger {
                 }
             }, done: done)
     }
+
+    /// Forgets jobs that are over and were chosen, some at a time, and the files that they have left; hands over their
+    /// number by state. `except` names jobs that are not over to somebody.
+    package nonisolated func forget(
+        _ choice: JobChoice, endedBefore time: Double, except: [Int],
+        done: @escaping @Sendable ([JobState: Int]) -> Void
+    ) {
+        write(refused: [:]) { ledger in
+            let gone = try ledger.writer.rows(
+                """
+                DELETE FROM jobs WHERE id IN (
+                    SELECT id FROM jobs WHERE \(Self.forgettable) AND origin <> 'kept' AND finished < ?1
+                        AND id NOT IN (SELECT value FROM json_each(?2)) AND \(JobChoice.condition(from: 4)) LIMIT ?3)
+                RETURNING state, id
+                """, [.real(time), .list(except), .integer(Self.portion)] + choice.values
+            ) { (state: JobState(rawValue: $0.text(0)), id: $0.integer(1)) }
+            let ids = gone.map(\.id)
+            try ledger.forgetNeeds(of: ids)
+            try ledger.writer.run("DELETE FROM kept WHERE job IN (SELECT value FROM json_each(?))", [.list(ids)])
+            return gone.reduce(into: [:]) { counts, one in
+                if let state = one.state { counts[state, default: 0] += 1 }
+            }
+        } done: {
+            done($0)
+        }
+    }
+
+    /// The number of chosen jobs that are over, but whose originals stay in an inbox that would take them again.
+    package nonisolated func unforgettable(_ choice: JobChoice, endedBefore time: Double) throws -> Int {
+        try first(
+            """
+            SELECT COUNT(*) FROM jobs WHERE \(Self.forgettable) AND origin = 'kept' AND finished < ?1
+                AND \(JobChoice.condition(from: 2))
+            """, [.real(time)] + choice.values
+        ) { $0.integer(0) } ?? 0
+    }
+
+    private static let forgettable = "state IN \(final) AND disposed = 1 AND returns IS NULL"
 }
 
 /// The jobs that `list` is asked for.

@@ -102,9 +102,11 @@ extension Ledger {
     }
 
     /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
-    /// `picture` for each that is done, and `over` for each other that has an original.
+    /// `picture` for each that is done, and `over` for each other that has an original. `kept` has the originals that
+    /// are files of the daemon's, by job.
     package nonisolated func recordDisposal(
-        of jobs: [(id: Int, source: String)], done: @escaping @Sendable () -> Void
+        of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptOriginal] = [:],
+        done: @escaping @Sendable () -> Void
     ) {
         write(
             wanted: .soon,
@@ -116,6 +118,9 @@ extension Ledger {
                             AND state IN \(Self.final) RETURNING state, inode
                         """, [.text(source), .integer(id)]
                     ) { (state: JobState(rawValue: $0.text(0)), hasOriginal: $0.integer(1) != 0) }
+                    if let state = ended?.state, let kept = kept[id] {
+                        try ledger.keep(kept, of: id, in: KeptPlace(ofOriginals: state))
+                    }
                     if let state = ended?.state, state == .done || ended?.hasOriginal == true {
                         let kind = state == .done ? "picture" : "over"
                         try ledger.add(LoggedEvent(kind: kind, job: id, state: state))

@@ -23,7 +23,7 @@ extension Ledger {
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET returns = ?, intent = NULL
-                    WHERE id = ? AND returns IS NULL AND state IN ('failed', 'cancelled')
+                    WHERE id = ? AND returns IS NULL AND removed IS NULL AND state IN ('failed', 'cancelled')
                     """, [.text(one.place), .integer(one.job)])
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
@@ -48,7 +48,8 @@ extension Ledger {
         try jobs(by: "jobs_returning", "WHERE j.returns IS NOT NULL ORDER BY j.id")
     }
 
-    private nonisolated func wait<Answer: Sendable>(
+    /// Blocks until the change is durable.
+    nonisolated func wait<Answer: Sendable>(
         refused: Answer, for change: @escaping @Sendable (isolated Ledger) throws -> Answer
     ) -> Answer {
         let over = DispatchSemaphore(value: 0)
@@ -77,7 +78,7 @@ extension Ledger {
     package nonisolated func putRight(_ job: Int, source: String) {
         wait(refused: ()) {
             try $0.writer.run(
-                "UPDATE jobs SET source = ?, disposed = 0, returns = NULL WHERE id = ?",
+                "UPDATE jobs SET source = ?, disposed = 0, returns = NULL, removed = NULL WHERE id = ?",
                 [.text(source), .integer(job)])
         }
     }

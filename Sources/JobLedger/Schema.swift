@@ -243,5 +243,54 @@ enum Schema {
         CREATE INDEX jobs_staged ON jobs(id) WHERE staged IS NOT NULL;
         CREATE INDEX jobs_intending ON jobs(id) WHERE intent IS NOT NULL
         """,
+
+        // The files that jobs have left in archive/, failed/ and cancelled/, which outlive the rows of their jobs, and
+        // how many there are. `leaving` is set before a file is removed.
+        """
+        CREATE TABLE kept (
+            id INTEGER PRIMARY KEY,
+            job INTEGER NOT NULL,
+            place TEXT NOT NULL,
+            recipe TEXT NOT NULL,
+            path TEXT NOT NULL,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            time REAL NOT NULL,
+            leaving TEXT
+        ) STRICT;
+
+        CREATE INDEX kept_by_time ON kept(place, time);
+        CREATE INDEX kept_by_job ON kept(job);
+        CREATE INDEX kept_leaving ON kept(id) WHERE leaving IS NOT NULL;
+
+        CREATE TABLE kept_sums (
+            place TEXT PRIMARY KEY,
+            files INTEGER NOT NULL,
+            bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TRIGGER kept_file_came AFTER INSERT ON kept BEGIN
+            INSERT INTO kept_sums VALUES (NEW.place, 1, NEW.size)
+                ON CONFLICT DO UPDATE SET files = files + 1, bytes = bytes + NEW.size;
+        END;
+        CREATE TRIGGER kept_file_went AFTER DELETE ON kept BEGIN
+            UPDATE kept_sums SET files = files - 1, bytes = bytes - OLD.size WHERE place = OLD.place;
+        END;
+        CREATE TRIGGER original_left AFTER UPDATE OF disposed ON jobs WHEN OLD.disposed = 1 AND NEW.disposed = 0 BEGIN
+            DELETE FROM kept WHERE job = NEW.id AND place <> 'results';
+        END;
+
+        ALTER TABLE jobs ADD COLUMN removed TEXT;
+
+        INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)
+            SELECT j.id, CASE j.state WHEN 'done' THEN 'archive' ELSE j.state END,
+                COALESCE(json_extract(o.body, '$.recipe'), ''), j.source, j.device, j.inode, j.size, j.modified, j.finished
+            FROM jobs j JOIN orders o ON o.id = j.work
+            WHERE j.state IN ('done', 'failed', 'cancelled') AND j.disposed = 1 AND j.returns IS NULL AND j.origin <> 'kept'
+                AND j.inode <> 0 AND j.finished IS NOT NULL AND instr(j.source, '/.pipelined/') = 0
+                AND instr(j.source, '/spool/') = 0
+        """,
     ]
 }

@@ -53,6 +53,41 @@ public enum Control {
             (self.path, self.reason) = (path, reason)
         }
     }
+    /// Files that jobs have left, in one of the places archive, failed, cancelled and results; `rule` says what is kept of them.
+    public struct Kept: Codable, Sendable, Hashable {
+        public var place: String
+        public var rule: String
+        public var files: Int
+        public var bytes: Int
+        public init(place: String, rule: String, files: Int, bytes: Int) {
+            (self.place, self.rule, self.files, self.bytes) = (place, rule, files, bytes)
+        }
+    }
+    /// Files of a place that were removed, or would be; `oldest` and `newest` are when the first and the last of them came. Files
+    /// that can't be removed are counted in `refused`, with the first reason.
+    public struct Cleaned: Codable, Sendable, Hashable {
+        public var place: String
+        public var files: Int
+        public var bytes: Int
+        @Omissible public var oldest: String?
+        @Omissible public var newest: String?
+        public var refused: Int
+        @Omissible public var refusal: String?
+        public init(place: String, files: Int, bytes: Int, oldest: String? = nil, newest: String? = nil, refused: Int, refusal: String? = nil) {
+            (self.place, self.files, self.bytes, self.oldest, self.newest, self.refused, self.refusal) = (place, files, bytes, oldest, newest, refused, refusal)
+        }
+    }
+    /// A disk on which originals or results lie, by one of the folders there: the bytes that the daemon may fill, and those that
+    /// are free.
+    public struct Disk: Codable, Sendable, Hashable {
+        public var path: String
+        public var bytes: Int
+        public var free: Int
+        public init(path: String, bytes: Int, free: Int) {
+            (self.path, self.bytes, self.free) = (path, bytes, free)
+        }
+    }
+    /// A disk that does not answer is left out of `disks`.
     public struct Overview: Codable, Sendable, Hashable {
         public var version: String
         public var started: String
@@ -66,8 +101,10 @@ public enum Control {
         public var workers: Int
         public var cursor: Int
         @Omissible public var problems: [String]
-        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = []) {
-            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems)
+        @Omissible public var kept: [Control.Kept]
+        @Omissible public var disks: [Control.Disk]
+        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = []) {
+            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks)
         }
     }
     public struct Picture: Codable, Sendable, Hashable {
@@ -155,11 +192,12 @@ public enum Control {
             (self.batch, self.progress) = (batch, progress)
         }
     }
-    /// A job's whole story.
+    /// A job's whole story. `removed` says who has removed the original, and when.
     public struct Story: Codable, Sendable, Hashable {
         public var job: Control.Job
         public var chains: [String: String]
         @Omissible public var original: String?
+        @Omissible public var removed: String?
         public var tries: Int
         @Omissible public var started: String?
         @Omissible public var header: String?
@@ -168,8 +206,8 @@ public enum Control {
         public var priority: String
         public var after: Control.Neighbours
         public var followers: Control.Neighbours
-        public init(job: Control.Job, chains: [String: String], original: String? = nil, tries: Int, started: String? = nil, header: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
-            (self.job, self.chains, self.original, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, tries, started, header, advice, operations, priority, after, followers)
+        public init(job: Control.Job, chains: [String: String], original: String? = nil, removed: String? = nil, tries: Int, started: String? = nil, header: String? = nil, advice: String? = nil, operations: [Control.Operation] = [], priority: String, after: Control.Neighbours, followers: Control.Neighbours) {
+            (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, advice, operations, priority, after, followers)
         }
     }
     /// The jobs before another one, or behind it: the first hundred, and the number of all. A forgotten job has no state.
@@ -665,6 +703,46 @@ public enum Call {
             @Omissible public var retried: [Int]
             public init(retried: [Int] = []) {
                 (self.retried) = (retried)
+            }
+        }
+    }
+    /// Removes files that jobs have left in these places, the oldest first: those that came before `older` (as `since` of List), and
+    /// as many as there are beyond the bytes `most`, written as 200G. Without both, all go. With a recipe, its files alone go. With
+    /// `trial`, they are counted, and stay. A file that somebody has changed stays in any case.
+    public struct Clean: ControlCall {
+        public static let method = "org.pipelined.Control.Clean"
+        public var places: [String]
+        @Omissible public var older: String?
+        @Omissible public var most: String?
+        @Omissible public var recipe: String?
+        @Omissible public var trial: Bool?
+        public init(places: [String] = [], older: String? = nil, most: String? = nil, recipe: String? = nil, trial: Bool? = nil) {
+            (self.places, self.older, self.most, self.recipe, self.trial) = (places, older, most, recipe, trial)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var cleaned: [Control.Cleaned]
+            public init(cleaned: [Control.Cleaned] = []) {
+                (self.cleaned) = (cleaned)
+            }
+        }
+    }
+    /// Forgets jobs that are over: the named ones, or all in the named states, of a recipe, that ended before `older`. Their files
+    /// stay, and are no longer known. A job whose original stays in an inbox is not forgotten, because the inbox would take that
+    /// again; `left` counts such jobs.
+    public struct Forget: ControlCall {
+        public static let method = "org.pipelined.Control.Forget"
+        public var ids: [Int]
+        public var states: [String]
+        @Omissible public var recipe: String?
+        @Omissible public var older: String?
+        public init(ids: [Int] = [], states: [String] = [], recipe: String? = nil, older: String? = nil) {
+            (self.ids, self.states, self.recipe, self.older) = (ids, states, recipe, older)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public var forgotten: Int
+            public var left: Int
+            public init(forgotten: Int, left: Int) {
+                (self.forgotten, self.left) = (forgotten, left)
             }
         }
     }

@@ -36,9 +36,11 @@ final class Owners: ReadsDelegate {
     let revivals: Revivals
     let pauses: Pauses
     let shutdown: Shutdown
+    let keeping: Keeping
+    let disks: DiskFigures
     private let supervisor: Supervisor
     private let strikes = Strikes()
-    private let history: History
+    let history: History
     private let reads: RepeatedReads
     private let recovery: Recovery
     /// Called when something of the status may have changed; set before anything does.
@@ -63,11 +65,14 @@ final class Owners: ReadsDelegate {
         waiters = Waiters(ledger, window, counts, inboxes, reads)
         announcements = Announcements(ledger, on: queues.announce, window, waiters)
         retries = Retries(ledger, numbers, counts, window, configuration)
-        history = History(ledger, counts, configuration)
+        history = History(ledger, counts, configuration, window)
+        keeping = Keeping(ledger, configuration)
+        disks = DiskFigures(configuration)
         let stuck = StuckOriginals(ledger, waiters)
         let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
         let originals = OriginalPlaces(ledger: ledger, places: places, claims: claims)
         disposals = Disposals(ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher))
+        moves.came = { [weak keeping] in keeping?.came() }
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
         intake = JobIntake(ledger, configuration, claims, numbers, counts, window, disposals, waiters, recovery)
@@ -126,6 +131,7 @@ final class Owners: ReadsDelegate {
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             window.fill()
             history.forgetOld()
+            keeping.begin()
         }
     }
 
@@ -179,6 +185,7 @@ final class Owners: ReadsDelegate {
         shortages.filtersReplaced()
         shortages.look()
         history.forgetOld()
+        keeping.look()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         window.fill()
@@ -211,6 +218,6 @@ final class Owners: ReadsDelegate {
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
         return ledger.compactMap(\.self) + shortages.problems + disposals.delays()
-            + [reloads.problem].compactMap(\.self) + hooks.problems
+            + [reloads.problem].compactMap(\.self) + hooks.problems + keeping.problems
     }
 }

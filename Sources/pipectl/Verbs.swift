@@ -4,7 +4,7 @@ extension Verb {
         status, list, show, log, ignored, explain, add, wait, watch, cancel, cancelAll, retry, depend, priority, pause,
         resume,
         concurrency, recipes,
-        plugins, settings, reload, version, complete, help,
+        plugins, settings, reload, clean, forget, version, complete, help,
     ]
 
     static func named(_ name: String) throws(Failure) -> Verb {

@@ -295,7 +295,10 @@ struct OwnerTests {
             }
             #expect(fixture.insert(jobs))
             #expect(try fixture.ledger.counts()[.done] == 12)
-            Coordination.sync { History(fixture.ledger, fixture.owners.counts, fixture.owners.configuration).ended(1) }
+            Coordination.sync {
+                let owners = fixture.owners
+                History(fixture.ledger, owners.counts, owners.configuration, owners.window).ended(1)
+            }
             while fixture.count(.done) != 8 { await fixture.settle() }
             #expect(try fixture.ledger.counts()[.done] == 8)
         }

@@ -148,7 +148,7 @@ extension ControlService {
         }
     }
 
-    private static func time(_ text: String?) throws(ControlError) -> Double? {
+    static func time(_ text: String?) throws(ControlError) -> Double? {
         guard let text else { return nil }
         if let time = Timestamp.seconds(text) { return time }
         throw .badValue(
@@ -224,7 +224,8 @@ extension ControlService {
         return Control.Story(
             job: shown(record),
             chains: record.order.chains, original: FileSystem.mayExist(record.source) ? record.source : nil,
-            tries: record.tries, started: record.started.map(Timestamp.text), header: record.story?.header,
+            removed: record.removed?.text, tries: record.tries, started: record.started.map(Timestamp.text),
+            header: record.story?.header,
             advice: record.state == .failed ? record.advice : nil, operations: operations(of: record),
             priority: Priority(rank: record.priority).rawValue, after: neighbours.after.shown,
             followers: neighbours.followers.shown)

@@ -22,10 +22,7 @@ extension ControlService {
                     var status = known
                     if let problem { status.problems.append(problem) }
                     let reply = status
-                    // Rows are counted: others have their turn meanwhile.
-                    FileQueue.async { [self] in
-                        request.reply(Call.Status.Reply(status: withReasons(reply)))
-                    }
+                    Coordination.async { [self] in answer(reply, request) }
                 }
             }
         }
@@ -46,6 +43,14 @@ extension ControlService {
 
 @Coordination
 extension ControlService {
+    private func answer(_ status: Control.Overview, _ request: ControlRequest) {
+        owners.disks.look { [self] disks in
+            let status = status.with(disks)
+            // Rows are counted: others have their turn meanwhile.
+            FileQueue.async { [self] in request.reply(Call.Status.Reply(status: withReasons(status))) }
+        }
+    }
+
     func status() -> Control.Overview {
         var jobs = Control.Jobs()
         let reports = owners.inboxes.all.map { ($0, $0.report) }
@@ -71,7 +76,7 @@ extension ControlService {
                     ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: ledger.cursor, problems: owners.problems)
+            workers: 0, cursor: ledger.cursor, problems: owners.problems, kept: [], disks: [])
     }
 
     /// The queues in which no queued job begins, and why.
@@ -93,6 +98,7 @@ extension ControlService {
         if settling > 0 { status.waiting.append(Control.Waiting(reason: "settling", jobs: settling)) }
         do {
             status.waiting += try ledger.waiting().map(\.shown)
+            status.kept = try kept()
         } catch {
             if let reason = ledger.unreadableReason, !status.problems.contains(reason) {
                 status.problems.append(reason)

@@ -24,6 +24,7 @@ final class ControlService: Sendable {
         addJobCalls()
         addNeedsCalls()
         addChoiceCalls()
+        addKeepingCalls()
         addWatchingCalls()
         addProgressCalls()
         addQueueCalls()

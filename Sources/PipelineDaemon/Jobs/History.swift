@@ -8,6 +8,7 @@ final class History {
     private let ledger: Ledger
     private let counts: JobCounts
     private let configuration: ConfigurationInForce
+    private let window: Window
     /// Jobs that have ended since old ones were last forgotten.
     private var sinceForgetting = 0
     /// For jobs that grow old while nothing ends.
@@ -15,8 +16,8 @@ final class History {
 
     private static let sweepInterval = 3600.0
 
-    init(_ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce) {
-        (self.ledger, self.counts, self.configuration) = (ledger, counts, configuration)
+    init(_ ledger: Ledger, _ counts: JobCounts, _ configuration: ConfigurationInForce, _ window: Window) {
+        (self.ledger, self.counts, self.configuration, self.window) = (ledger, counts, configuration, window)
     }
 
     /// Counts ended jobs. Old jobs are forgotten now and then, and not at each single end.
@@ -37,6 +38,21 @@ final class History {
                 if !forgotten.isEmpty { return forgetOld() }
                 ledger.forgetOrders()
                 sweeps.make(at: Timestamp.now() + min(seconds, Self.sweepInterval))
+            }
+        }
+    }
+
+    /// Forgets the chosen jobs that are over and ended before a time; `done` gets their number.
+    func forget(
+        _ choice: JobChoice, endedBefore time: Double, soFar: Int = 0, done: @escaping @Sendable (Int) -> Void
+    ) {
+        ledger.forget(choice, endedBefore: time, except: window.ids) { [self] forgotten in
+            Coordination.async { [self] in
+                counts.add(forgotten, times: -1)
+                let count = soFar + forgotten.values.reduce(0, +)
+                if !forgotten.isEmpty { return forget(choice, endedBefore: time, soFar: count, done: done) }
+                ledger.forgetOrders()
+                done(count)
             }
         }
     }

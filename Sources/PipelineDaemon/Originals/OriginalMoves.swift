@@ -30,6 +30,8 @@ final class OriginalMoves {
     private let state = Mutex(State())
     /// Moves that take too long, by job, with what was said of each.
     private var hanging: [Int: String] = [:]
+    /// Called when originals have come to where they belong.
+    var came: @Coordination () -> Void = {}
 
     init(
         _ ledger: Ledger, _ places: Places, _ claims: ClaimFolders, _ publisher: Publisher, _ waiters: Waiters,
@@ -76,7 +78,7 @@ final class OriginalMoves {
             stay(record, error)
             return true
         }
-        if !gone.isEmpty { record(gone) }
+        if !gone.isEmpty { record(gone, disposal) }
         return left
     }
 
@@ -92,13 +94,19 @@ final class OriginalMoves {
     /// Whether any of these jobs' originals has been moved, and that is not recorded yet.
     nonisolated func areUnrecorded(of jobs: [Int]) -> Bool { state.withLock { !$0.moved.isDisjoint(with: jobs) } }
 
-    nonisolated private func record(_ gone: [(job: JobRecord, source: String)]) {
+    nonisolated private func record(_ gone: [(job: JobRecord, source: String)], _ disposal: Disposal) {
         let over = gone.map(\.job)
-        ledger.recordDisposal(of: gone.map { ($0.job.id, $0.source) }) { [self] in
+        let kept = gone.compactMap { job, source in disposal.kept(job, source).map { (job.id, $0) } }
+        ledger.recordDisposal(
+            of: gone.map { ($0.job.id, $0.source) }, keeping: Dictionary(kept, uniquingKeysWith: { first, _ in first })
+        ) { [self] in
             let litter = over.flatMap { $0.intent?.steps ?? [] }
             if !litter.isEmpty { FileQueue.async { for step in litter { Litter.remove(step.staging) } } }
             state.withLock { $0.moved.subtract(over.map(\.id)) }
-            Coordination.async { self.waiters.ended(over) }
+            Coordination.async { [self] in
+                waiters.ended(over)
+                came()
+            }
         }
         for (record, source) in gone { stuck.moved(record, to: source) }
     }

@@ -68,6 +68,7 @@ final class Returns: Sendable {
                     outcome.others.append(record.id)
                     continue
                 }
+                if let removed = record.removed { throw JobFailure("its original was \(removed.text)") }
                 guard try record.needsDownload || originals.status(record.source, of: record) != nil else {
                     throw SystemError("open", record.source, code: ENOENT)
                 }

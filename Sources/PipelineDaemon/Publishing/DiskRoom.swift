@@ -5,6 +5,9 @@ import SystemCalls
 struct DiskRoom: Sendable {
     /// Total, free or not.
     private let bytes: Int64
+    /// Bytes that this user may fill, and how many of them are free.
+    let usable: Int64
+    let free: Int64
     private let files: Int64
     private let filesLeft: Int64
 
@@ -13,6 +16,9 @@ struct DiskRoom: Sendable {
         var status = statvfs()
         guard uninterrupted({ statvfs(folder, &status) }) == 0 else { throw SystemError("statvfs", folder) }
         bytes = Int64(clamping: UInt64(status.f_blocks) * UInt64(status.f_frsize))
+        free = Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+        let used = status.f_blocks - min(status.f_bfree, status.f_blocks)
+        usable = free + Int64(clamping: UInt64(used) * UInt64(status.f_frsize))
         files = Int64(clamping: status.f_files)
         filesLeft = Int64(clamping: status.f_favail)
     }

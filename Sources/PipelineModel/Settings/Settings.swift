@@ -26,6 +26,7 @@ public struct Settings: Sendable, Hashable {
     public var control = ControlSettings()
     public var retry = RetrySettings()
     public var plugins = PluginSettings()
+    public var keep = KeepSettings()
     /// By host, or `host:port`, in small letters.
     public var hosts: [String: HostLogin] = [:]
 
@@ -96,7 +97,7 @@ public struct Settings: Sendable, Hashable {
                 "Queues", "Window", \.window, .count(1...65536),
                 "jobs held in the queues at once; the others wait in the ledger"),
         ] + InboxSettings.table.map { $0.within(\.intake) } + DownloadSettings.table.map { $0.within(\.downloads) }
-        + ControlSettings.table.map { $0.within(\.control) }
+        + ControlSettings.table.map { $0.within(\.control) } + KeepSettings.table.map { $0.within(\.keep) }
 
     /// Sets `key` in `section`, as a file would; an empty text sets it back to its default.
     public mutating func set(

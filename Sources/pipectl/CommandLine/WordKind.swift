@@ -18,4 +18,5 @@ extension WordKind {
     static let unfinishedJob = WordKind.job(in: ["waiting", "queued", "running", "cancelling"])
     static let jobToBegin = WordKind.job(in: ["waiting", "queued"])
     static let jobToRetry = WordKind.job(in: ["failed", "cancelled"])
+    static let overJob = WordKind.job(in: ["done", "failed", "cancelled"])
 }

@@ -8,7 +8,9 @@ struct Overview {
     var now = Moment.now()
 
     var lines: [Text] {
-        var blocks = [[head] + problems, [counts] + waiting, work, status.queues.lines(width: width), inboxes, ignored]
+        var blocks = [
+            [head] + problems, [counts] + waiting, work, status.queues.lines(width: width), inboxes, kept, ignored,
+        ]
         blocks.removeAll(where: \.isEmpty)
         return Array(blocks.joined(separator: [""]))
     }
@@ -67,6 +69,21 @@ struct Overview {
                 inbox.problem == nil ? Text(notes.joined(separator: ", ")) : Text("problem", .bad))
         }
         return table.isEmpty ? [] : table.lines(width: width)
+    }
+
+    /// What jobs have left, and the room that there is.
+    private var kept: [Text] {
+        let words = ["archive": "archived", "results": "results"]
+        let parts = status.kept.map { kept in
+            "\(kept.files) \(words[kept.place] ?? kept.place) \(Amount.bytes(kept.bytes))"
+                + (kept.rule == "keep" ? "" : " (\(kept.rule))")
+        }
+        let disks = status.disks.enumerated().map { index, disk in
+            let name = index == 0 ? "disk" : "disk of \(disk.path)"
+            return Text("\(name): \(disk.share) % of \(Amount.bytes(disk.bytes)), \(Amount.bytes(disk.free)) free")
+        }
+        let line = parts.isEmpty ? [] : [Text("kept: " + parts.joined(separator: " · "))]
+        return (line + disks).flatMap { $0.folded(to: width ?? .max) }
     }
 
     private var ignored: [Text] {

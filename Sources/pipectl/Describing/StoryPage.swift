@@ -27,7 +27,7 @@ struct StoryPage {
         fact("url", job.url.map { Text(WebName.short($0)) })
         fact("input", Text(job.input))
         fact("picture", story.header.map { Text($0) })
-        fact("original", story.original.map { Text($0) })
+        fact("original", story.removed.map { Text($0, .halted) } ?? story.original.map { Text($0) })
         for (index, output) in job.outputs.enumerated() { fact(index == 0 ? "results" : "", Text(output)) }
         fact("size", size.map { Text($0) })
         fact("created", Text(Moment.full(job.created)))

@@ -16,6 +16,8 @@ struct Verdict: Encodable {
         var failed = 0
         var unfinished: Int?
         var ignored: Int?
+        /// In percent of what may be filled.
+        var disk: Int?
     }
 
     let state: State
@@ -24,6 +26,8 @@ struct Verdict: Encodable {
     var failed: Int?
     var unfinished: Int?
     var ignored: Int?
+    /// How full the fullest disk is, in percent.
+    var disk: Int?
 
     /// `failed` counts the jobs whose failure is recent enough; `period` says how recent that is.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
@@ -42,6 +46,12 @@ struct Verdict: Encodable {
         if let most = limits.ignored, jobs.ignored > most {
             reasons.append("\(Amount.counted(jobs.ignored, "file")) left alone")
         }
+        if let most = limits.disk {
+            for disk in status.disks where disk.share > most {
+                reasons.append("the disk of \(disk.path) is \(disk.share) % full")
+            }
+        }
+        disk = status.disks.map(\.share).max()
         if status.stopping { reasons.append("it stops, and takes nothing new") }
         state = reasons.isEmpty ? .ok : .attention
         self.reasons = reasons
@@ -56,7 +66,8 @@ struct Verdict: Encodable {
     var line: String {
         let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL"][state] ?? ""
         let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
-        let figures = [("failed", failed), ("unfinished", unfinished), ("ignored", ignored)].compactMap { name, count in
+        let figures = [("failed", failed), ("unfinished", unfinished), ("ignored", ignored), ("disk", disk)].compactMap
+        { name, count in
             count.map { "\(name)=\($0)" }
         }
         // A line has one bar, whatever a file is called.

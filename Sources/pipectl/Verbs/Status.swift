@@ -11,6 +11,8 @@ extension Option {
         "--unfinished", value: "N", "with --check: so many jobs may be unfinished; else any number")
     fileprivate static let ignored = Option(
         "--ignored", value: "N", "with --check: so many files may be left alone; else any number")
+    fileprivate static let disk = Option(
+        "--disk", value: "PERCENT", "with --check: no disk of originals or results may be fuller; else any may be full")
 }
 
 extension Verb {
@@ -18,7 +20,7 @@ extension Verb {
         name: "status",
         alias: "st",
         summary: "what the daemon is doing; also without any verb",
-        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N]]",
+        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT]]",
         discussion: [
             "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
             "With --check a problem, a paused queue, and more jobs or files than the options allow want a person.",
@@ -45,7 +47,7 @@ extension Verb {
             return .done
         })
 
-    private static let limits: [Option] = [.failed, .since, .unfinished, .ignored]
+    private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk]
 
     private static func check(_ context: Context) throws -> ExitCode {
         let verdict = try verdict(context)
@@ -61,7 +63,7 @@ extension Verb {
         let invocation = context.invocation
         let limits = Verdict.Limits(
             failed: try invocation.number(.failed) ?? 0, unfinished: try invocation.number(.unfinished),
-            ignored: try invocation.number(.ignored))
+            ignored: try invocation.number(.ignored), disk: try invocation.number(.disk))
         let since = invocation.value(.since)
         do {
             let status = try context.call(Call.Status()).status

@@ -1,0 +1,145 @@
+import DaemonRuntime
+package import PipelineModel
+import SystemCalls
+
+/// The files that jobs have left. A commit says that a file is being removed (`leaving`), a later one forgets it. In
+/// between nobody brings the original back, and after a crash the start removes what is left.
+extension Ledger {
+    /// A place in the order in which kept files go.
+    package struct KeptPosition: Sendable {
+        var time: Double
+        var id: Int
+
+        package init(of file: KeptFile) { (time, id) = (file.time, file.id) }
+
+        package static let start = KeptPosition(time: -1, id: 0)
+
+        private init(time: Double, id: Int) { (self.time, self.id) = (time, id) }
+    }
+
+    package struct KeptSum: Sendable, Hashable {
+        package var files = 0
+        package var bytes = 0
+    }
+
+    func keep(_ kept: KeptOriginal, of job: Int, in place: KeptPlace) throws {
+        try writer.run(
+            """
+            INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)
+            VALUES (?,?,?,?,?,?,?,?,?)
+            """,
+            [
+                .integer(job), .text(place.rawValue), .text(kept.recipe), .text(kept.path),
+                .integer(kept.file.device), .integer(kept.file.inode), .integer(kept.file.size),
+                .integer(kept.file.modified), .real(Timestamp.now()),
+            ])
+    }
+
+    // MARK: - Reading
+
+    /// What is kept in each place.
+    package nonisolated func keptSums() throws -> [KeptPlace: KeptSum] {
+        let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") { row in
+            (KeptPlace(rawValue: row.text(0)), KeptSum(files: row.integer(1), bytes: row.integer(2)))
+        }
+        return sums.reduce(into: [:]) { sums, one in if let place = one.0 { sums[place] = one.1 } }
+    }
+
+    /// The same of one place, and of a recipe. The files of a recipe are counted.
+    package nonisolated func keptSum(in place: KeptPlace, of recipe: String?) throws -> KeptSum {
+        guard let recipe else { return try keptSums()[place] ?? KeptSum() }
+        return try first(
+            "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM kept WHERE place = ? AND recipe = ?",
+            [.text(place.rawValue), .text(recipe)]
+        ) { KeptSum(files: $0.integer(0), bytes: $0.integer(1)) } ?? KeptSum()
+    }
+
+    /// When the oldest file came that is kept in a place.
+    package nonisolated func oldestKept(in place: KeptPlace) throws -> Double? {
+        try first(
+            "SELECT time FROM kept INDEXED BY kept_by_time WHERE place = ? ORDER BY time LIMIT 1",
+            [.text(place.rawValue)]
+        ) { $0.real(0) }
+    }
+
+    /// The files behind a position, the oldest first.
+    package nonisolated func kept(
+        in place: KeptPlace, of recipe: String?, after position: KeptPosition, limit: Int
+    ) throws -> [KeptFile] {
+        try keptFiles(
+            """
+            INDEXED BY kept_by_time WHERE place = ?1 AND (time, id) > (?2, ?3) AND leaving IS NULL
+                AND (?4 IS NULL OR recipe = ?4) ORDER BY time, id LIMIT ?5
+            """,
+            [
+                .text(place.rawValue), .real(position.time), .integer(position.id), .optional(recipe), .integer(limit),
+            ])
+    }
+
+    /// The files that were being removed when the daemon ended.
+    package nonisolated func leavingFiles() throws -> [KeptFile] {
+        try keptFiles("INDEXED BY kept_leaving WHERE leaving IS NOT NULL ORDER BY id")
+    }
+
+    private nonisolated func keptFiles(_ rest: String, _ values: [Database.Value] = []) throws -> [KeptFile] {
+        try rows(
+            "SELECT id, job, place, recipe, path, device, inode, size, modified, time, leaving FROM kept \(rest)",
+            values
+        ) { row in
+            KeptFile(
+                id: row.integer(0), job: row.integer(1), place: KeptPlace(rawValue: row.text(2)) ?? .archive,
+                recipe: row.text(3), path: row.text(4),
+                file: FileStatus.Identity(
+                    device: row.integer(5), inode: row.integer(6), size: row.integer(7), modified: row.integer(8)),
+                time: row.real(9),
+                leaving: try row.optionalText(10).map { try JSONText.decode(JobRecord.Removal.self, $0) })
+        }
+    }
+
+    // MARK: - Removing
+
+    /// Records who removes files, before they are removed; returns those that nobody brings back. Blocks until the
+    /// record is durable.
+    package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int> {
+        wait(refused: []) { ledger in
+            let removal = Database.Value.text(try JSONText.encode(removal))
+            var begun: Set<Int> = []
+            for file in files {
+                try ledger.writer.run(
+                    """
+                    UPDATE kept SET leaving = ? WHERE id = ? AND leaving IS NULL AND NOT EXISTS (
+                        SELECT 1 FROM jobs WHERE id = kept.job
+                            AND (state NOT IN \(Self.final) OR disposed = 0 OR returns IS NOT NULL))
+                    """, [removal, .integer(file.id)])
+                guard ledger.writer.changes > 0 else { continue }
+                begun.insert(file.id)
+                if file.place != .results, file.file != .none {
+                    try ledger.writer.run("UPDATE jobs SET removed = ? WHERE id = ?", [removal, .integer(file.job)])
+                }
+            }
+            return begun
+        }
+    }
+
+    /// Forgets files: they are gone, or are no longer those that were put there. Blocks until that is durable.
+    package nonisolated func forget(kept files: [KeptFile]) {
+        guard !files.isEmpty else { return }
+        wait(refused: ()) { ledger in
+            try ledger.writer.run(
+                "DELETE FROM kept WHERE id IN (SELECT value FROM json_each(?))", [.list(files.map(\.id))])
+        }
+    }
+
+    /// Gives the removal of files up: they stay as they were. Blocks until that is durable.
+    package nonisolated func abandon(removing files: [KeptFile]) {
+        guard !files.isEmpty else { return }
+        wait(refused: ()) { ledger in
+            for file in files {
+                try ledger.writer.run("UPDATE kept SET leaving = NULL WHERE id = ?", [.integer(file.id)])
+                if file.place != .results {
+                    try ledger.writer.run("UPDATE jobs SET removed = NULL WHERE id = ?", [.integer(file.job)])
+                }
+            }
+        }
+    }
+}

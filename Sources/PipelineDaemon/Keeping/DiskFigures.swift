@@ -1,0 +1,75 @@
+import DaemonRuntime
+import Dispatch
+import Synchronization
+import SystemCalls
+
+/// How full the disks are on which originals and results lie. A disk that does not answer holds one thread, and no
+/// client.
+@Coordination
+final class DiskFigures {
+    struct Figure: Sendable, Hashable {
+        var path: String
+        var device: Int
+        var bytes: Int
+        var free: Int
+    }
+
+    private let configuration: ConfigurationInForce
+    private var known: [String: Figure] = [:]
+    /// Folders being looked at.
+    private var looking: Set<String> = []
+
+    /// How long somebody waits for a disk.
+    private static let patience = Duration.milliseconds(500)
+
+    init(_ configuration: ConfigurationInForce) { self.configuration = configuration }
+
+    /// Looks at the disks; `done` gets a figure for each that has answered in time.
+    func look(_ done: @escaping @Coordination @Sendable ([Figure]) -> Void) {
+        let group = DispatchGroup()
+        let folders = folders
+        for folder in folders where looking.insert(folder).inserted {
+            group.enter()
+            FileQueue.async { [self] in
+                let figure = Figure(of: folder)
+                Coordination.async { [self] in
+                    looking.remove(folder)
+                    known[folder] = figure
+                    group.leave()
+                }
+            }
+        }
+        let isAnswered = Mutex(false)
+        let answer = { @Coordination @Sendable [self] in
+            guard
+                isAnswered.withLock({ answered in
+                    defer { answered = true }
+                    return !answered
+                })
+            else { return }
+            // What a disk said before is of no use if it does not answer now.
+            for folder in looking { known[folder] = nil }
+            var devices: Set<Int> = []
+            done(folders.compactMap { known[$0] }.filter { devices.insert($0.device).inserted })
+        }
+        Coordination.notify(group, answer)
+        Coordination.after(Self.patience, answer)
+    }
+
+    /// The daemon's own folder comes first.
+    private var folders: [String] {
+        let outboxes = configuration.recipes.map(configuration.outbox) + [configuration.adHocOutbox]
+        let own = configuration.places.data
+        return [own] + Set(outboxes).filter { $0 != own }.sorted()
+    }
+}
+
+extension DiskFigures.Figure {
+    fileprivate init?(of folder: String) {
+        guard let room = try? DiskRoom(in: folder), let there = try? FileSystem.status(FileSystem.resolved(folder))
+        else {
+            return nil
+        }
+        (path, device, bytes, free) = (folder, there.identity.device, Int(room.usable), Int(room.free))
+    }
+}

@@ -1,0 +1,195 @@
+import DaemonRuntime
+import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// Removes the oldest of the files that are kept in a place, as far as somebody wishes. Only a file that is still the one
+/// that the daemon has put there is removed. It waits for disks, and for the ledger.
+struct Tidying: Sendable {
+    struct Wish: Sendable {
+        var place: KeptPlace
+        /// Files that came before this time go.
+        var before: Double?
+        /// The oldest files go until no more bytes than these are left. Without this and a time, all go.
+        var most: Int?
+        /// Only files of this recipe go.
+        var recipe: String?
+        /// Who wants it, in words.
+        var by: String
+        /// The files are counted, and stay.
+        var isTrial = false
+    }
+
+    struct Outcome: Sendable {
+        var files = 0
+        var bytes = 0
+        /// When the oldest and the newest of them came.
+        var oldest: Double?
+        var newest: Double?
+        /// Files that can't be removed, with the first reason.
+        var refused = 0
+        var refusal: String?
+
+        fileprivate mutating func add(_ file: KeptFile) {
+            files += 1
+            bytes += file.file.size
+            oldest = min(oldest ?? file.time, file.time)
+            newest = max(newest ?? file.time, file.time)
+        }
+
+        fileprivate mutating func refuse(_ error: any Error) {
+            refused += 1
+            refusal = refusal ?? "\(error)"
+        }
+    }
+
+    private enum Finding {
+        case same
+        /// Another file lies there, or the same with other bytes.
+        case changed
+        case gone
+        /// Its disk may not be mounted.
+        case unknown
+    }
+
+    let ledger: Ledger
+    let places: Places
+    /// Called with the path of each file that is removed.
+    let each: @Sendable (String) -> Void
+
+    /// So many that can't be removed are enough to give up for now.
+    private static let mostRefused = 20
+    private static let portion = 200
+
+    func run(_ wish: Wish) throws -> Outcome {
+        var outcome = Outcome()
+        var excess = try excess(wish)
+        var position = Ledger.KeptPosition.start
+        while outcome.refused < Self.mostRefused {
+            let files = try ledger.kept(in: wish.place, of: wish.recipe, after: position, limit: Self.portion)
+            var same: [KeptFile] = []
+            var others: [KeptFile] = []
+            var isOver = files.count < Self.portion
+            for file in files {
+                guard isWanted(file, wish, excess) else {
+                    isOver = true
+                    break
+                }
+                position = Ledger.KeptPosition(of: file)
+                // A file that stays, for whatever reason, does not cost a newer one its place.
+                excess? -= file.file.size
+                do {
+                    switch try look(at: file) {
+                    case .same: same.append(file)
+                    case .changed, .gone: others.append(file)
+                    case .unknown: break
+                    }
+                } catch {
+                    outcome.refuse(error)
+                }
+            }
+            if wish.isTrial {
+                for file in same { outcome.add(file) }
+            } else {
+                ledger.forget(kept: others)
+                remove(same, JobRecord.Removal(by: wish.by, time: Timestamp.now()), &outcome)
+            }
+            if isOver { break }
+        }
+        return outcome
+    }
+
+    /// Removes the files whose removal a crash has broken off.
+    func goOn() throws {
+        var outcome = Outcome()
+        for (removal, files) in Dictionary(grouping: try ledger.leavingFiles(), by: \.leaving) where removal != nil {
+            finish(files, &outcome)
+        }
+    }
+
+    /// The bytes beyond the most that may be left.
+    private func excess(_ wish: Wish) throws -> Int? {
+        guard let most = wish.most else { return nil }
+        return try ledger.keptSum(in: wish.place, of: wish.recipe).bytes - most
+    }
+
+    private func isWanted(_ file: KeptFile, _ wish: Wish, _ excess: Int?) -> Bool {
+        if wish.before == nil, wish.most == nil { return true }
+        return excess.map { $0 > 0 } == true || wish.before.map { file.time < $0 } == true
+    }
+
+    private func look(at file: KeptFile) throws -> Finding {
+        guard FileSystem.lies(file.path, within: places.folder(of: file.place)) else { return .changed }
+        guard file.file != .none else { return .same }
+        guard let there = try FileSystem.status(file.path) else { return try isMounted(file) ? .gone : .unknown }
+        // The number of an inode changes when a backup is restored.
+        let (now, before) = (there.identity, file.file)
+        return there.kind == .file && (now.size, now.modified) == (before.size, before.modified) ? .same : .changed
+    }
+
+    /// Whether the nearest folder above the missing file is on the disk that the file was on.
+    private func isMounted(_ file: KeptFile) throws -> Bool {
+        var folder = FileSystem.folder(of: file.path)
+        while true {
+            if let there = try FileSystem.status(folder) { return there.identity.device == file.file.device }
+            folder = FileSystem.folder(of: folder)
+        }
+    }
+
+    private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout Outcome) {
+        guard !files.isEmpty else { return }
+        let begun = ledger.begin(removing: files, removal)
+        finish(files.filter { begun.contains($0.id) }, &outcome)
+    }
+
+    /// Removes files whose removal is recorded. One that has changed meanwhile stays.
+    private func finish(_ files: [KeptFile], _ outcome: inout Outcome) {
+        var gone: [KeptFile] = []
+        var changed: [KeptFile] = []
+        var left: [KeptFile] = []
+        for file in files {
+            do {
+                switch try look(at: file) {
+                case .same:
+                    try remove(file)
+                    outcome.add(file)
+                    each(file.path)
+                    gone.append(file)
+                case .gone: gone.append(file)
+                case .changed: changed.append(file)
+                case .unknown: left.append(file)
+                }
+            } catch {
+                outcome.refuse(error)
+                left.append(file)
+            }
+        }
+        for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
+            // A file that comes back with a power cut is one that nobody knows, and does no harm.
+            try? FileSystem.sync(folder)
+            for place in Set(gone.map(\.place)) {
+                FileSystem.removeEmptyFolders(from: folder, upTo: places.folder(of: place))
+            }
+        }
+        ledger.abandon(removing: changed + left)
+        ledger.forget(kept: gone + changed)
+    }
+
+    /// The text beside a failed original goes first: without the original, it may be about another of the same name.
+    private func remove(_ file: KeptFile) throws {
+        if file.place == .failed { try FileSystem.remove(Explanation.path(of: file.path)) }
+        if file.file != .none { try FileSystem.remove(file.path) }
+    }
+}
+
+extension Places {
+    /// The folder below which everything lies that is kept in a place.
+    func folder(of place: KeptPlace) -> String {
+        switch place {
+        case .archive: archive
+        case .failed: failed
+        case .cancelled: cancelled
+        case .results: "/"
+        }
+    }
+}

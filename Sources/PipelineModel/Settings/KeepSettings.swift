@@ -1,0 +1,30 @@
+/// What is kept of the files that the daemon has put somewhere. Everything, unless a rule says otherwise.
+public struct KeepSettings: Sendable, Hashable {
+    public var archive = KeepRule()
+    public var failed = KeepRule()
+    public var cancelled = KeepRule()
+
+    public init() {}
+
+    static let table: [Setting<KeepSettings>] = [
+        Setting(
+            "Keep", "Archive", \.archive, .rule,
+            "how much is kept of the originals of jobs that are done; beyond it, the oldest are removed"),
+        Setting(
+            "Keep", "Failed", \.failed, .rule,
+            "the same for the originals of failed jobs, and the texts beside them"),
+        Setting("Keep", "Cancelled", \.cancelled, .rule, "the same for the originals of cancelled jobs"),
+    ]
+
+    public subscript(place: KeptPlace) -> KeepRule {
+        switch place {
+        case .archive: archive
+        case .failed: failed
+        case .cancelled: cancelled
+        case .results: KeepRule()
+        }
+    }
+
+    /// No rule ever removes anything.
+    public var keepsEverything: Bool { KeptPlace.allCases.allSatisfy { self[$0].keepsEverything } }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("What is kept, and for how long")
+struct KeepTests {
+    private static func settings(_ rules: String) -> [String: String] {
+        ["etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Keep]\n\(rules)\n", "state/id": "test\n"]
+    }
+
+    /// Makes two jobs done and one failed, and all that they have left two days old.
+    private func leave(_ daemon: DaemonFixture) async throws {
+        try daemon.drop(as: "album/a.png")
+        try await daemon.waitForAll()
+        try daemon.drop(as: "b.png")
+        try daemon.drop(Data("no picture".utf8), as: "bad.png")
+        try await daemon.waitForAll()
+        try await daemon.ledger("UPDATE kept SET time = time - 172800")
+    }
+
+    @Test("everything is kept by default, and status says how much that is, and how full the disk")
+    func status() async throws {
+        try await DaemonFixture.with { daemon in
+            try await leave(daemon)
+            let status = try daemon.status()
+            #expect(status.kept.map { "\($0.place) \($0.rule) \($0.files)" } == ["archive keep 2", "failed keep 1"])
+            #expect(status.kept.map(\.bytes) == [2 * Picture.small.count, 10])
+            let disk = try #require(status.disks.first)
+            #expect(disk.path == daemon.root.path && disk.bytes > disk.free && disk.free >= 0)
+            let page = try await daemon.pipectl("status")
+            #expect(page.output.contains("kept: 2 archived ") && page.output.contains(" · 1 failed 10 B\ndisk: "))
+            #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
+        }
+    }
+
+    @Test("what comes of age goes, with a line in the log; show and retry say who has removed it; results stay")
+    func age() async throws {
+        try await DaemonFixture.with(Self.settings("")) { daemon in
+            try await leave(daemon)
+            try daemon.write("[Keep]\nArchive=1d\nFailed=36h 1G\n", to: "etc/pipelined.conf")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try await daemon.says("Keep Archive=1d: removed 2 of archive, \(2 * Picture.small.count) bytes")
+            try await daemon.says("Keep Failed=1d12h 1G: removed 1 of failed, 10 bytes")
+            #expect(daemon.files(in: "archive") == [] && daemon.files(in: "failed") == [])
+            #expect(!daemon.exists("archive/noir") && daemon.exists("archive"))
+            #expect(daemon.files(in: "outbox") == ["noir/album/a.jpg", "noir/b.jpg"])
+            let failed = try #require(try daemon.list(["failed"]).first)
+            let story = try daemon.call(Call.Show(id: failed.id)).story
+            #expect(story.removed?.hasPrefix("removed by Keep Failed=1d12h 1G on ") == true && story.original == nil)
+            let retried = try await daemon.pipectl("retry", "\(failed.id)")
+            #expect(retried.status == 1)
+            #expect(
+                retried.errors.contains("its original was removed by Keep Failed=1d12h 1G on "), "\(retried.errors)")
+            #expect(try daemon.status().kept.map(\.files) == [0, 0])
+        }
+    }
+
+    @Test("beyond a size the oldest goes as soon as another has come")
+    func size() async throws {
+        let bytes = Picture.small.count
+        // Room for one, and not for two.
+        let most = bytes / 1024 + 1
+        try #require(2 * bytes > most * 1024)
+        try await DaemonFixture.with(Self.settings("Archive=\(most)K")) { daemon in
+            try daemon.drop(as: "a.png")
+            try await daemon.waitForAll()
+            try daemon.drop(as: "b.png")
+            try await daemon.waitForAll()
+            try await daemon.says("Keep Archive=\(most)K: removed 1 of archive")
+            #expect(daemon.files(in: "archive") == ["noir/b.png"])
+        }
+    }
+
+    @Test(
+        "killed when a file is about to be removed, or just removed, the next start finishes that", arguments: [1, 2])
+    func killed(call: Int) async throws {
+        try await DaemonFixture.with(Self.settings("")) { daemon in
+            try await leave(daemon)
+            await daemon.stop()
+            try daemon.write("[Keep]\nArchive=1d\nFailed=1d\n", to: "etc/pipelined.conf")
+            let paths = ["archive/noir/album/a.png", "archive/noir/b.png"].map(daemon.path)
+            // strace counts by path and thread: the second removal is the other picture's.
+            try daemon.launch(under: Strace.injecting(["unlinkat:signal=SIGKILL:when=\(call)"], into: paths))
+            #expect(await daemon.stop(0) == -SIGKILL)
+            #expect(daemon.files(in: "archive").count == 3 - call)
+            try await daemon.start()
+            while !daemon.files(in: "archive").isEmpty || !daemon.files(in: "failed").isEmpty { await Task.yield() }
+            #expect(try daemon.list().map { $0.state }.sorted() == ["done", "done", "failed"])
+            while try daemon.status().kept.contains(where: { $0.files > 0 }) { await Task.yield() }
+            for job in try daemon.list() { #expect(try daemon.call(Call.Show(id: job.id)).story.removed != nil) }
+        }
+    }
+
+    @Test(
+        "clean removes what its dry run has counted, asks for a terminal or --yes, and takes no file that has changed")
+    func clean() async throws {
+        try await DaemonFixture.with { daemon in
+            try await leave(daemon)
+            try daemon.drop(as: "c.png")
+            try await daemon.waitForAll()
+            let asked = try await daemon.pipectl("clean", "--archive")
+            #expect(asked.status == 2 && asked.errors.contains("use --yes, or --dry-run"))
+            try daemon.write("changed", to: "archive/noir/b.png")
+            let trial = try await daemon.pipectl("clean", "--archive", "--failed", "--older", "1d", "--dry-run")
+            #expect(trial.lines.count == 2 && trial.lines[0].hasPrefix("archive: would remove 1 file, "), "\(trial)")
+            #expect(daemon.files(in: "archive").count == 3)
+            let cleaned = try await daemon.pipectl("clean", "--archive", "--failed", "--older", "1d", "--yes")
+            #expect(cleaned.output == trial.output.replacing("would remove", with: "removed"))
+            #expect(daemon.files(in: "archive") == ["noir/b.png", "noir/c.png"] && daemon.files(in: "failed") == [])
+            let story = try daemon.call(Call.Show(id: 1)).story
+            #expect(story.removed?.hasPrefix("removed by pipectl clean on ") == true)
+            let json = try await daemon.pipectl("clean", "--archive", "--to", "0", "--yes", "--json")
+            #expect(json.output.contains("\"files\" : 1"), "\(json.output)")
+            #expect(daemon.files(in: "archive") == ["noir/b.png"])
+            for wrong in [
+                ["--archive", "--to", "much"], ["--archive", "--older", "soon"], [], ["--archive", "--recipe", "x"],
+            ] {
+                let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "clean", "--yes"] + wrong)
+                #expect(outcome.status == 2, "\(wrong) \(outcome)")
+            }
+        }
+    }
+
+    @Test("forget ends the rows of jobs that are over; their files stay, and are known no longer")
+    func forget() async throws {
+        let files = ["etc/recipes.d/stay.recipe": "[Recipe]\nInbox=stay\nOriginal=keep\n[Output]\nChain=save\n"]
+        try await DaemonFixture.with(files) { daemon in
+            try await leave(daemon)
+            try daemon.drop(as: "kept.png", inbox: "inbox/stay")
+            try await daemon.waitForAll()
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "queued.png")
+            try await daemon.job("queued.png", becomes: "queued")
+            let ids = Dictionary(uniqueKeysWithValues: try daemon.list().map { ($0.input, $0.id) })
+            let (queued, kept) = (try #require(ids["queued.png"]), try #require(ids["kept.png"]))
+            let early = try await daemon.pipectl("forget", "\(queued)")
+            #expect(early.status == 1 && early.errors.contains("not over"), "\(early)")
+            let taken = try await daemon.pipectl("forget", "\(kept)")
+            #expect(taken.status == 1 && taken.errors.contains("would be taken again"), "\(taken)")
+            let one = try await daemon.pipectl("forget", "\(try #require(ids["bad.png"]))")
+            #expect(one.output == "forgot 1 job; their files stay, and are known no longer\n", "\(one)")
+            #expect(try await daemon.pipectl("forget", "--done", "--older", "1h").output == "nothing to forget\n")
+            let done = try daemon.call(Call.Forget(ids: [], states: ["done"]))
+            #expect(done.forgotten == 2 && done.left == 1)
+            #expect(try daemon.list().map(\.id).sorted() == [queued, kept].sorted())
+            let status = try daemon.status()
+            #expect(status.kept.isEmpty && status.jobs.done == 1 && status.jobs.failed == 0)
+            #expect(daemon.files(in: "archive").count == 2 && daemon.exists("failed/noir/bad.png"))
+        }
+    }
+
+    @Test("a ledger's history forgets rows, and clean still knows the files")
+    func history() async throws {
+        try await DaemonFixture.with(Self.settings("")) { daemon in
+            try await leave(daemon)
+            try await daemon.ledger("UPDATE jobs SET finished = finished - 864000")
+            try daemon.write("[Daemon]\nHistory=1d\n", to: "etc/pipelined.conf")
+            _ = try daemon.call(Call.Reload())
+            while try !daemon.list().isEmpty { await Task.yield() }
+            #expect(try daemon.status().kept.map(\.files) == [2, 1])
+            let reply = try daemon.call(Call.Clean(places: ["archive", "failed", "cancelled"]))
+            #expect(reply.cleaned.map(\.files) == [2, 1, 0])
+            #expect(daemon.files(in: "archive") == [])
+        }
+    }
+}

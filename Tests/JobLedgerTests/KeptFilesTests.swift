@@ -1,0 +1,133 @@
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import JobLedger
+
+@Suite("Files that jobs have left")
+struct KeptFilesTests {
+    private func with(_ body: (Ledger, Database) throws -> Void) throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            try body(try Ledger(path: path), try Database(path: path))
+        }
+    }
+
+    private func leave(_ id: Int, _ state: JobState, bytes: Int, in ledger: Ledger) {
+        var ended = job(id, state)
+        ended.finished = 1000
+        ledger.insert([ended])
+        let file = FileStatus.Identity(device: 1, inode: id, size: bytes, modified: 20)
+        let kept = KeptOriginal(recipe: "r", path: "/\(state)/\(id).png", file: file)
+        ledger.recordDisposal(of: [(id, "/\(state)/\(id).png")], keeping: [id: kept]) {}
+        #expect(ledger.flush(seconds: 30))
+    }
+
+    @Test(
+        "their number and bytes are known without counting: as they come, are brought back, are removed, are forgotten")
+    func sums() throws {
+        try with { (ledger, _) throws in
+            leave(1, .done, bytes: 100, in: ledger)
+            leave(2, .done, bytes: 20, in: ledger)
+            leave(3, .failed, bytes: 7, in: ledger)
+            leave(4, .cancelled, bytes: 5, in: ledger)
+            let sum = Ledger.KeptSum.init(files:bytes:)
+            #expect(try ledger.keptSums() == [.archive: sum(2, 120), .failed: sum(1, 7), .cancelled: sum(1, 5)])
+            #expect(try ledger.keptSum(in: .archive, of: "r") == sum(2, 120))
+            #expect(try ledger.keptSum(in: .archive, of: "other") == sum(0, 0))
+            // The failed one is tried again.
+            ledger.requeue([try #require(try ledger.job(3))]) {}
+            // History forgets rows, and no files.
+            ledger.forget(allBut: 0, endedBefore: 1e12) { _ in }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.keptSums() == [.archive: sum(2, 120), .cancelled: sum(1, 5)])
+            let first = try #require(try ledger.kept(in: .archive, of: nil, after: .start, limit: 1).first)
+            #expect(first.job == 1 && first.file.size == 100)
+            ledger.forget(kept: [first])
+            #expect(try ledger.keptSums()[.archive] == sum(1, 20))
+        }
+    }
+
+    @Test("forgetting a job by hand forgets its file as well; a job that is not over, or is excepted, stays")
+    func forgotten() throws {
+        try with { (ledger, _) throws in
+            leave(1, .failed, bytes: 100, in: ledger)
+            leave(2, .failed, bytes: 20, in: ledger)
+            ledger.insert([job(3)])
+            ledger.forget(JobChoice(states: [.failed]), endedBefore: .infinity, except: [2]) {
+                #expect($0 == [.failed: 1])
+            }
+            ledger.forget(JobChoice(ids: [3]), endedBefore: .infinity, except: []) { #expect($0 == [:]) }
+            ledger.forget(JobChoice(ids: [2]), endedBefore: 1000, except: []) { #expect($0 == [:]) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.jobs([1, 2, 3]).map(\.id) == [2, 3])
+            #expect(try ledger.keptSums()[.failed] == Ledger.KeptSum(files: 1, bytes: 20))
+        }
+    }
+
+    @Test("a file that is being removed is brought back by nobody, and one that is brought back is not removed")
+    func exclusive() throws {
+        try with { (ledger, _) throws in
+            leave(1, .failed, bytes: 100, in: ledger)
+            leave(2, .failed, bytes: 20, in: ledger)
+            let files = try ledger.kept(in: .failed, of: nil, after: .start, limit: 10)
+            #expect(ledger.begin([Ledger.Return(job: 2, place: "/in/2")]) == [2])
+            let removal = JobRecord.Removal(by: "Keep Failed=1d", time: 5000)
+            #expect(ledger.begin(removing: files, removal) == [files[0].id])
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1")]) == [])
+            #expect(try ledger.job(1)?.removed == removal)
+            #expect(try ledger.leavingFiles().map(\.job) == [1])
+            #expect(try ledger.kept(in: .failed, of: nil, after: .start, limit: 10).map(\.job) == [2])
+            ledger.abandon(removing: [files[0]])
+            #expect(try ledger.job(1)?.removed == nil)
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1")]) == [1])
+        }
+    }
+
+    @Test("an older ledger's originals are known from their jobs, but for those that were deleted or stay in an inbox")
+    func migrated() throws {
+        try withTemporaryFolder { folder in
+            let path = "\(folder)/ledger.sqlite"
+            try {
+                let ledger = try Ledger(path: path)
+                for (id, state) in [(1, JobState.done), (2, .failed), (3, .done)] {
+                    var ended = job(id, state)
+                    ended.finished = 1000
+                    ledger.insert([ended])
+                }
+                ledger.recordDisposal(of: [(1, "/archive/r/1.png"), (2, "/failed/r/2.png")]) {}
+                // It was deleted where it was claimed.
+                ledger.recordDisposal(of: [(3, "/in/.pipelined/0/3.png")]) {}
+                #expect(ledger.flush(seconds: 30))
+            }()
+            let database = try Database(path: path)
+            let step = try #require(Schema.steps.firstIndex { $0.contains("CREATE TABLE kept (") })
+            try database.script(
+                """
+                DROP TRIGGER original_left; DROP TABLE kept; DROP TABLE kept_sums; ALTER TABLE jobs DROP COLUMN removed;
+                PRAGMA user_version=\(step);
+                """)
+            // Later steps may stand on this one.
+            try database.script("BEGIN; \(Schema.steps[step]); COMMIT;")
+            let sums = try database.rows("SELECT place, files, bytes FROM kept_sums ORDER BY place") { row in
+                "\(row.text(0)) \(row.integer(1)) \(row.integer(2))"
+            }
+            #expect(sums == ["archive 1 10", "failed 1 10"])
+        }
+    }
+
+    @Test("the oldest are found by an index, however many there are")
+    func plan() throws {
+        try with { (_, database) throws in
+            let plan = try database.rows(
+                """
+                EXPLAIN QUERY PLAN SELECT id FROM kept INDEXED BY kept_by_time
+                WHERE place = ?1 AND (time, id) > (?2, ?3) AND leaving IS NULL AND (?4 IS NULL OR recipe = ?4)
+                ORDER BY time, id LIMIT ?5
+                """
+            ) { $0.text(3) }
+            #expect(plan == ["SEARCH kept USING INDEX kept_by_time (place=? AND time>?)"])
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import DaemonRuntime
+import Foundation
+import JobLedger
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Removing what jobs have left")
+struct TidyingTests {
+    private struct Fixture {
+        let owners: OwnersFixture
+        let tidying: Tidying
+        var ledger: Ledger { owners.ledger }
+
+        /// Leaves originals of ten bytes each, a minute after one another, and returns their paths.
+        func leave(_ ids: ClosedRange<Int>, _ state: JobState = .failed, in folder: String = "r") async throws
+            -> [String]
+        {
+            var paths: [String] = []
+            for id in ids {
+                let place = owners.places.folder(
+                    of: state == .done ? .archive : state == .failed ? .failed : .cancelled)
+                let path = "\(place)/\(folder)/\(id).png"
+                let job = try owners.ended(id, state, at: path, "0123456789")
+                if state == .failed { try owners.write("words", to: path + ".error.txt") }
+                #expect(owners.insert([job]))
+                let kept = KeptOriginal(recipe: folder, path: path, file: job.file)
+                ledger.recordDisposal(of: [(id, path)], keeping: [id: kept]) {}
+                #expect(ledger.flush(seconds: 30))
+                paths.append(path)
+            }
+            for id in ids { try await age(id, 60 * (100 - id)) }
+            return paths
+        }
+
+        /// Makes a file seem to have come so many seconds ago.
+        func age(_ job: Int, _ seconds: Int) async throws {
+            try await sql("UPDATE kept SET time = \(Timestamp.now() - Double(seconds)) WHERE job = \(job)")
+        }
+
+        func sql(_ statement: String) async throws {
+            let script = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as l: l.execute(sys.argv[2])"
+            let words = ["python3", "-c", script, owners.places.ledger, statement]
+            let outcome = await (try ChildProcess("/usr/bin/env", words)).outcome()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+
+        func run(
+            _ place: KeptPlace = .failed, before: Double? = nil, most: Int? = nil, recipe: String? = nil
+        ) throws -> Tidying.Outcome {
+            var wish = Tidying.Wish(place: place, before: before, most: most, recipe: recipe, by: "test", isTrial: true)
+            let trial = try tidying.run(wish)
+            wish.isTrial = false
+            let outcome = try tidying.run(wish)
+            // What is counted first is what goes then.
+            #expect(
+                (trial.files, trial.bytes, trial.oldest, trial.newest)
+                    == (outcome.files, outcome.bytes, outcome.oldest, outcome.newest))
+            return outcome
+        }
+    }
+
+    private func with(_ body: (Fixture) async throws -> Void) async throws {
+        try await OwnersFixture.with { owners in
+            let tidying = Tidying(ledger: owners.ledger, places: owners.places) { _ in }
+            try await body(Fixture(owners: owners, tidying: tidying))
+        }
+    }
+
+    @Test("what came before a time goes, with the texts beside it and the empty folders; the row says who did it")
+    func age() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...3)
+            try await fixture.age(3, 10)
+            let outcome = try fixture.run(before: Timestamp.now() - 1000)
+            #expect(outcome.files == 2 && outcome.bytes == 20 && outcome.refused == 0)
+            #expect(paths.map(fixture.owners.exists) == [false, false, true])
+            #expect(paths.map { fixture.owners.exists($0 + ".error.txt") } == [false, false, true])
+            #expect(try fixture.ledger.job(1)?.removed?.by == "test" && fixture.ledger.job(3)?.removed == nil)
+            #expect(try fixture.ledger.keptSums()[.failed] == fixture.ledger.keptSum(in: .failed, of: "r"))
+            #expect(try fixture.run().files == 1)
+            #expect(!fixture.owners.exists("\(fixture.owners.places.failed)/r"))
+            #expect(fixture.owners.exists(fixture.owners.places.failed))
+        }
+    }
+
+    @Test(
+        "the oldest go until the size is met, and not one more",
+        arguments: [(30, 0), (29, 1), (20, 1), (19, 2), (0, 3)])
+    func size(most: Int, gone: Int) async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...3, .done)
+            #expect(try fixture.run(.archive, most: most).files == gone)
+            #expect(paths.map(fixture.owners.exists) == (1...3).map { $0 > gone })
+        }
+    }
+
+    @Test("with a time and a size goes what either names; with a recipe, only its own")
+    func both() async throws {
+        try await with { fixture in
+            _ = try await fixture.leave(1...2, .cancelled, in: "a")
+            _ = try await fixture.leave(3...5, .cancelled, in: "b")
+            #expect(try fixture.run(.cancelled, before: Timestamp.now() - 97 * 60 - 30, recipe: "b").files == 0)
+            #expect(
+                try fixture.run(.cancelled, before: Timestamp.now() - 98 * 60 - 30, most: 10, recipe: "a").files == 1)
+            #expect(
+                try fixture.run(.cancelled, before: Timestamp.now() - 96 * 60 - 30, most: 10, recipe: "b").files == 2)
+            #expect(try fixture.ledger.keptSum(in: .cancelled, of: nil).files == 2)
+        }
+    }
+
+    @Test(
+        "a file that was changed, replaced by a stranger's or by a link, or that lies elsewhere, stays, and is asked about once"
+    )
+    func strangers() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...5)
+            let elsewhere = "\(fixture.owners.places.data)/elsewhere.png"
+            try fixture.owners.write("0123456789 and more", to: paths[0])
+            try FileManager.default.removeItem(atPath: paths[1])
+            try fixture.owners.write("9876543210", to: paths[1])
+            try FileManager.default.moveItem(atPath: paths[2], toPath: elsewhere)
+            try FileManager.default.createSymbolicLink(atPath: paths[2], withDestinationPath: elsewhere)
+            try FileManager.default.removeItem(atPath: paths[3])
+            try await fixture.sql("UPDATE kept SET path = '\(elsewhere)' WHERE job = 5")
+            #expect(try fixture.run().files == 0)
+            #expect(paths.map { (try? FileSystem.exists($0)) == true } == [true, true, true, false, true])
+            #expect(fixture.owners.exists(elsewhere))
+            #expect(try fixture.ledger.keptSums() == [:])
+            #expect(try fixture.ledger.jobs(Array(1...5)).map(\.removed) == [nil, nil, nil, nil, nil])
+        }
+    }
+
+    @Test("a file whose disk may not be mounted is not forgotten, and costs no newer file its place")
+    func unmounted() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            try FileManager.default.removeItem(atPath: paths[0])
+            try await fixture.sql("UPDATE kept SET device = device + 1 WHERE job = 1")
+            #expect(try fixture.run(most: 10).files == 0)
+            #expect(fixture.owners.exists(paths[1]))
+            #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 2)
+        }
+    }
+
+    @Test("a restored file has another inode, and goes all the same")
+    func restored() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...1)
+            try await fixture.sql("UPDATE kept SET inode = inode + 1, device = device + 1")
+            #expect(try fixture.run().files == 1)
+            #expect(!fixture.owners.exists(paths[0]))
+        }
+    }
+
+    @Test(
+        "a removal that a crash has broken off is finished, before the file went and after", arguments: [false, true])
+    func brokenOff(isGone: Bool) async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            let files = try fixture.ledger.kept(in: .failed, of: nil, after: .start, limit: 1)
+            _ = fixture.ledger.begin(removing: files, JobRecord.Removal(by: "Keep Failed=1d", time: 5000))
+            if isGone { try FileManager.default.removeItem(atPath: paths[0]) }
+            try fixture.tidying.goOn()
+            #expect(paths.map(fixture.owners.exists) == [false, true])
+            #expect(try fixture.ledger.leavingFiles().isEmpty)
+            #expect(try fixture.ledger.job(1)?.removed?.by == "Keep Failed=1d")
+            #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 1)
+        }
+    }
+
+    @Test("a file that can't be removed stays known, says why, and holds up no other")
+    func refused() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            // A folder in the place of the text can't be removed like a file.
+            try FileManager.default.removeItem(atPath: paths[0] + ".error.txt")
+            try FileManager.default.createDirectory(
+                atPath: paths[0] + ".error.txt", withIntermediateDirectories: true)
+            let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+            #expect(outcome.files == 1 && outcome.refused == 1)
+            #expect(outcome.refusal?.contains("unlink") == true)
+            #expect(paths.map(fixture.owners.exists) == [true, false])
+            #expect(try fixture.ledger.job(1)?.removed == nil)
+            #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 1)
+        }
+    }
+}
