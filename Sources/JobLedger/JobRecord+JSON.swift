@@ -58,6 +58,7 @@ extension PublishIntent.Step: JSONWritten {
     func write(to line: inout JSONLine) {
         line.object { line in
             line.member("conflict", conflict.rawValue)
+            line.member("file", file)
             line.member("staging", staging)
             line.member("target", target)
         }

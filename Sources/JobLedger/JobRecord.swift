@@ -62,7 +62,8 @@ package struct JobRecord: Sendable {
     package var error: String?
     package var advice: String?
     package var intent: PublishIntent?
-    package var outputs: [String] = []
+    /// Its results in the outbox.
+    package var outputs: [PublishedFile] = []
     package var story: JobStory?
     /// How often it was begun.
     package var tries = 0

@@ -292,5 +292,9 @@ enum Schema {
                 AND j.inode <> 0 AND j.finished IS NOT NULL AND instr(j.source, '/.pipelined/') = 0
                 AND instr(j.source, '/spool/') = 0
         """,
+
+        // From here on `outputs` has the marks of each result, and not its path alone. An older version can't read that,
+        // and refuses this one.
+        "",
     ]
 }

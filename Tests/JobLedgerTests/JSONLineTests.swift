@@ -1,5 +1,6 @@
 import Foundation
 import PipelineModel
+import SystemCalls
 import Testing
 
 @testable import JobLedger
@@ -42,7 +43,9 @@ struct JSONLineTests {
     func intents() throws {
         let intent = PublishIntent(
             steps: ConflictPolicy.allCases.map {
-                .init(staging: "/a/.staging/ü\t.jpg", target: "/a/\"b\".jpg", conflict: $0)
+                .init(
+                    staging: "/a/.staging/ü\t.jpg", target: "/a/\"b\".jpg", conflict: $0,
+                    file: $0 == .number ? .init(device: 0, inode: 1, size: 2, modified: 3) : nil)
             })
         let text = try JSONText.encode(intent)
         #expect(try JSONText.decode(PublishIntent.self, text) == intent)

@@ -33,8 +33,11 @@ struct LedgerTests {
             var job = job(1, .waiting)
             (job.position, job.batch, job.origin, job.priority, job.anyway) = (2, 3, .spooled, 1, true)
             (job.reason, job.error, job.advice, job.failure) = ("reason", "error", "advice", .transient)
-            job.intent = PublishIntent(steps: [.init(staging: "/staging", target: "/target", conflict: .number)])
-            (job.outputs, job.tries, job.setbacks, job.crashes) = (["/a", "/b"], 4, 5, 6)
+            let file = FileStatus.Identity(device: 0, inode: 10, size: 11, modified: 12)
+            job.intent = PublishIntent(
+                steps: [.init(staging: "/staging", target: "/target", conflict: .number, file: file)])
+            let outputs = [PublishedFile(path: "/a", file: file), PublishedFile(path: "/b")]
+            (job.outputs, job.tries, job.setbacks, job.crashes) = (outputs, 4, 5, 6)
             (job.created, job.started, job.finished, job.due, job.waitReason) = (1000.5, 1001.5, 1002.5, 1003.5, .retry)
             (job.url, job.host, job.partial) = ("https://a/", "a", FetchResume(offset: 7, validator: "\"v\""))
             let result = RenderedOutput(format: "png", width: 1, height: 2, bands: 3, bytes: 4)

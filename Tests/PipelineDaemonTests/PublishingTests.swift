@@ -111,6 +111,22 @@ struct PublishingTests {
         }
     }
 
+    @Test("a published result is known again, also when a crash came before its end was recorded")
+    func knownAgain() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            let publication = try publisher.choose(
+                [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
+            let published = try publisher.publish(publication) { $1(true) }
+            #expect(try published.map { try $0.file.standing() } == [.same])
+            #expect(try publisher.recover(publication.intent) == published)
+            // The intent of an older version says nothing of the file.
+            var older = publication.intent
+            older.steps[0].file = nil
+            #expect(try publisher.recover(older)?.map(\.file) == published.map(\.file))
+        }
+    }
+
     @Test("a name that a stranger takes in between is not replaced: another is recorded, then used")
     func takenInBetween() throws {
         try withTemporaryFolder { folder in

@@ -60,7 +60,7 @@ struct RecoveryTests {
             try recovery(fixture).recover()
             let rows = try fixture.ledger.jobs([1, 2])
             #expect(rows.map(\.state) == [.done, .queued] && rows.allSatisfy { $0.intent == nil })
-            #expect(rows[0].outputs == ["\(folder)/1a.png", "\(folder)/1b.png"])
+            #expect(rows[0].outputs.map(\.path) == ["\(folder)/1a.png", "\(folder)/1b.png"])
             #expect(fixture.exists("\(folder)/1b.png") && !fixture.exists("\(folder)/.staging/1b.png"))
             let published = try fixture.ledger.events(after: 0, limit: 100).filter { $0.event.kind == "published" }
             #expect(published.map(\.event.job) == [1])

@@ -81,7 +81,7 @@ struct SupervisorTests {
                 }
             }
             let row = try #require(try fixture.ledger.job(1))
-            #expect(row.state == .done && row.outputs == ["/out/1.png"] && row.intent == nil)
+            #expect(row.state == .done && row.outputs.map(\.path) == ["/out/1.png"] && row.intent == nil)
             #expect(row.error == nil && row.failure == nil && row.finished != nil)
             Coordination.sync {
                 #expect(fixture.owners.window.ids == [2] && fixture.owners.counts[.done] == 1)

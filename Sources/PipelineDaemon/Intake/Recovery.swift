@@ -73,7 +73,7 @@ struct Recovery: Sendable {
                 return false
             }
             (job.state, job.finished, job.intent) = (.done, Timestamp.now(), nil)
-            job.outputs = published.map(\.path)
+            job.outputs = published.map(\.file)
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")

@@ -19,6 +19,7 @@ final class Publisher: Sendable {
         var picture: JobStory.Picture?
 
         var path: String { step.target }
+        var file: PublishedFile { PublishedFile(path: step.target, file: step.file) }
     }
 
     /// Records an intent, and answers whether it is durable.
@@ -46,9 +47,8 @@ final class Publisher: Sendable {
         try FileSystem.makeFolders(name.folder, durable: true)
         if order.conflict != .number {
             // A name that is taken under `skip` is met at the rename, and left out there.
-            let steps = staged.map {
-                PublishIntent.Step(
-                    staging: $0.path, target: name.path($0, of: staged, number: 0), conflict: order.conflict)
+            let steps = try staged.map {
+                try Self.step($0, to: name.path($0, of: staged, number: 0), order.conflict)
             }
             return Publication(intent: PublishIntent(steps: steps), results: staged)
         }
@@ -57,14 +57,19 @@ final class Publisher: Sendable {
                 let targets = staged.map { name.path($0, of: staged, number: number) }
                 if try targets.allSatisfy({ try !reserved.contains($0) && !FileSystem.exists($0) }) {
                     reserved.formUnion(targets)
-                    return zip(staged, targets).map {
-                        PublishIntent.Step(staging: $0.path, target: $1, conflict: .number)
-                    }
+                    return try zip(staged, targets).map { try Self.step($0, to: $1, .number) }
                 }
             }
             return []
         }
         return Publication(intent: PublishIntent(steps: steps), results: staged)
+    }
+
+    private static func step(
+        _ staged: ImageHandle.Staged, to target: String, _ conflict: ConflictPolicy
+    ) throws -> PublishIntent.Step {
+        let file = try FileSystem.status(staged.path)?.identity
+        return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
     /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by
@@ -102,6 +107,9 @@ final class Publisher: Sendable {
                     try !Self.rename(index, of: &intent, rerecord)
                 {
                     continue
+                }
+                if intent.steps[index].file == nil {
+                    intent.steps[index].file = try FileSystem.status(intent.steps[index].target)?.identity.onAnyDevice
                 }
                 done.append(Published(step: intent.steps[index]))
             }

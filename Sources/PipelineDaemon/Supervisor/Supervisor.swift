@@ -186,7 +186,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
 
     func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
         guard let job = window[id] else { return done() }
-        job.record.outputs = published.map(\.path)
+        job.record.outputs = published.map(\.file)
         job.record.intent = nil
         let pictures = published.compactMap(\.picture)
         if !pictures.isEmpty { job.record.story?.after = pictures }

@@ -44,7 +44,7 @@ struct Accounts: Equatable, CustomStringConvertible {
         root = sys.argv[2] + "/"
         for path, state, disposed, source, outputs, intent in ledger.execute(
             "SELECT path, state, disposed, source, outputs, intent FROM jobs ORDER BY path, id"):
-            results = json.loads(outputs) if outputs else []
+            results = [r["path"] if isinstance(r, dict) else r for r in json.loads(outputs or "[]")]
             for result in results: assert os.path.exists(result), result
             there = source.replace(root, "") if os.path.exists(source) else "gone"
             print(path, state, disposed, there, *[r.replace(root, "") for r in results], intent or "")

@@ -1,0 +1,87 @@
+package import SystemCalls
+
+/// A result in an outbox, and the marks by which it is known again.
+package struct PublishedFile: Sendable, Hashable {
+    /// How the file at the result's path compares with the one that was published there.
+    package enum Standing: Sendable {
+        case same
+        /// Somebody has changed it, or put another file in its place.
+        case changed
+        case gone
+        /// An older version has published it, and recorded no marks.
+        case unknown
+    }
+
+    package var path: String
+    /// Nil when an older version has published it. The device is left out, because its number may change with a reboot.
+    package var file: FileStatus.Identity?
+
+    package init(path: String, file: FileStatus.Identity? = nil) {
+        (self.path, self.file) = (path, file?.onAnyDevice)
+    }
+
+    /// Whether the file at its path is still the one that was published. It throws when the disk does not tell.
+    package func standing() throws(SystemError) -> Standing {
+        guard let there = try FileSystem.status(path) else { return .gone }
+        guard let file else { return .unknown }
+        return there.kind == .file && file.isStill(there.identity, at: path) ? .same : .changed
+    }
+}
+
+extension FileStatus.Identity {
+    /// Whether the file at `path`, which has the marks `there`, is this one unchanged. Size and time of change must be
+    /// equal, and the inode as well where the file system keeps it.
+    package func isStill(_ there: FileStatus.Identity, at path: String) -> Bool {
+        guard (there.size, there.modified) == (size, modified) else { return false }
+        return there.inode == inode || !FileSystem.keepsInodes(around: path)
+    }
+}
+
+extension PublishedFile: Codable, JSONWritten {
+    private enum CodingKeys: CodingKey { case file, path }
+
+    /// A path alone is the form of an older version.
+    package init(from decoder: any Decoder) throws {
+        if let path = try? decoder.singleValueContainer().decode(String.self) {
+            self.init(path: path)
+            return
+        }
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            path: try values.decode(String.self, forKey: .path),
+            file: try values.decodeIfPresent(FileStatus.Identity.self, forKey: .file))
+    }
+
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("file", file)
+            line.member("path", path)
+        }
+    }
+}
+
+extension FileStatus.Identity: Codable, JSONWritten {
+    private enum CodingKeys: CodingKey { case inode, modified, size }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            device: 0, inode: try values.decode(Int.self, forKey: .inode),
+            size: try values.decode(Int.self, forKey: .size), modified: try values.decode(Int.self, forKey: .modified))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(inode, forKey: .inode)
+        try values.encode(modified, forKey: .modified)
+        try values.encode(size, forKey: .size)
+    }
+
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("inode", inode)
+            line.member("modified", modified)
+            line.member("size", size)
+        }
+    }
+}
