@@ -309,6 +309,50 @@ static inline int cvips_bandjoin(VipsImage **in, VipsImage **out, int count) {
     return vips_bandjoin(in, out, count, NULL);
 }
 
+/* A sheet of pictures, on a ground of one grey. */
+
+static inline int cvips_flatten_grey(VipsImage *in, VipsImage **out, double grey) {
+    VipsArrayDouble *ground = vips_array_double_newv(1, grey);
+    int status = vips_flatten(in, out, "background", ground, NULL);
+    vips_area_unref(VIPS_AREA(ground));
+    return status;
+}
+
+/* 8 bit again, whatever the factor. */
+static inline int cvips_linear_grey(VipsImage *in, VipsImage **out, double factor, double offset) {
+    return vips_linear1(in, out, factor, offset, "uchar", TRUE, NULL);
+}
+
+static inline int cvips_gravity(
+    VipsImage *in, VipsImage **out, VipsCompassDirection direction, int width, int height, double grey) {
+    VipsArrayDouble *ground = vips_array_double_newv(1, grey);
+    int status = vips_gravity(
+        in, out, direction, width, height, "extend", VIPS_EXTEND_BACKGROUND, "background", ground, NULL);
+    vips_area_unref(VIPS_AREA(ground));
+    return status;
+}
+
+static inline int cvips_join_below(VipsImage *upper, VipsImage *lower, VipsImage **out, int gap, double grey) {
+    VipsArrayDouble *ground = vips_array_double_newv(1, grey);
+    int status = vips_join(
+        upper, lower, out, VIPS_DIRECTION_VERTICAL, "shim", gap, "expand", TRUE, "background", ground, NULL);
+    vips_area_unref(VIPS_AREA(ground));
+    return status;
+}
+
+static inline int cvips_arrayjoin(VipsImage **in, VipsImage **out, int count, int across, int gap, double grey) {
+    VipsArrayDouble *ground = vips_array_double_newv(1, grey);
+    int status = vips_arrayjoin(in, out, count, "across", across, "shim", gap, "background", ground, NULL);
+    vips_area_unref(VIPS_AREA(ground));
+    return status;
+}
+
+/* A mask of letters, at the one resolution that Debian 12's Pango bears. Markup is read; lines end at the width, if it is not 0. */
+static inline int cvips_text(VipsImage **out, const char *text, const char *font, int width) {
+    return width > 0 ? vips_text(out, text, "font", font, "width", width, "align", VIPS_ALIGN_CENTRE, NULL)
+                     : vips_text(out, text, "font", font, NULL);
+}
+
 /* Operations by name, whose arguments libvips describes itself; Swift can't spell these parts of GObject's types. */
 
 /* The type of an operation's argument, 0 if it has none of that name. */

@@ -56,10 +56,11 @@ extension JobStory {
     /// Beyond this many the oldest chapters go.
     private static let mostChapters = 24
 
-    package mutating func begin(_ kind: String, _ queue: String, segment: Int, attempt: Int) {
+    /// An operation is called like its queue.
+    package mutating func begin(_ kind: String, segment: Int, attempt: Int) {
         chapters.append(
             Chapter(
-                kind: kind, queue: queue, segment: segment > 0 ? segment : nil, state: "executing",
+                kind: kind, queue: kind, segment: segment > 0 ? segment : nil, state: "executing",
                 started: Timestamp.now(), attempt: attempt > 1 ? attempt : nil))
         if chapters.count > Self.mostChapters { chapters.removeFirst(chapters.count - Self.mostChapters) }
     }
@@ -86,5 +87,23 @@ extension JobStory {
             chapters[index].state = "failed"
             chapters[index].detail = "the daemon ended in the middle of it"
         }
+    }
+}
+
+extension JobStory.Chapter {
+    /// Earlier versions called an operation by its type: `RenderOperation`.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        kind = try values.decode(String.self, forKey: .kind)
+        if kind.hasSuffix("Operation") { kind = kind.dropLast("Operation".count).lowercased() }
+        queue = try values.decode(String.self, forKey: .queue)
+        segment = try values.decodeIfPresent(Int.self, forKey: .segment)
+        state = try values.decode(String.self, forKey: .state)
+        started = try values.decodeIfPresent(Double.self, forKey: .started)
+        finished = try values.decodeIfPresent(Double.self, forKey: .finished)
+        detail = try values.decodeIfPresent(String.self, forKey: .detail)
+        attempt = try values.decodeIfPresent(Int.self, forKey: .attempt)
+        account = try values.decodeIfPresent(JobStory.Account.self, forKey: .account)
+        failure = try values.decodeIfPresent(FailureClass.self, forKey: .failure)
     }
 }

@@ -9,6 +9,10 @@ public final class ControlClient {
     /// The socket, to be polled together with other descriptors; `receive` reads from it.
     public let socket: Descriptor
     private var frames = FrameBuffer()
+    /// Descriptors that came beside the answer that is being read.
+    private var passed: [Descriptor] = []
+    /// The most descriptors that come beside an answer.
+    private static let mostDescriptors = 64
 
     public init(path: String) throws(SystemError) {
         socket = try Socket.connect(path)
@@ -18,6 +22,16 @@ public final class ControlClient {
     public func call<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws -> Request.Reply {
         try send(call, more: nil, descriptors: descriptors)
         return try nextAnswer(to: Request.self).parameters
+    }
+
+    /// The same, with the descriptors that come beside the reply.
+    public func callForFiles<Request: ControlCall>(
+        _ call: Request, descriptors: [Descriptor] = []
+    ) throws -> (reply: Request.Reply, descriptors: [Descriptor]) {
+        passed = []
+        let reply = try self.call(call, descriptors: descriptors)
+        defer { passed = [] }
+        return (reply, passed)
     }
 
     /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation that
@@ -75,12 +89,13 @@ public final class ControlClient {
     private func fill() throws {
         let packet: Received
         do {
-            packet = try Socket.receive(room: 256 * 1024, from: socket)
+            packet = try Socket.receive(room: 256 * 1024, most: Self.mostDescriptors, from: socket)
         } catch {
             throw Self.isGone(error) ? ConnectionClosed() : error
         }
         guard !packet.bytes.isEmpty else { throw ConnectionClosed() }
         frames.append(packet.bytes)
+        passed += packet.descriptors
         guard frames.count <= Self.longestAnswer || frames.hasFrame() else { throw EndlessAnswer() }
     }
 

@@ -30,12 +30,17 @@ extension ControlInterface {
     public static let longestChain = 10_000
     /// Batches, and jobs, in an answer to Progress.
     public static let mostProgress = 100
+    /// Results of a Try. Their descriptors go in one message.
+    public static let mostProofs = 32
+    /// In pixels.
+    public static let sheetEdge = 640
     /// Answers a second.
     public static let progressRate = 4
 
     private static let limits = [
         "mostIDs": mostIDs, "longestReason": longestReason, "longestChain": longestChain,
-        "mostProgress": mostProgress, "progressRate": progressRate,
+        "mostProgress": mostProgress, "progressRate": progressRate, "mostProofs": mostProofs,
+        "sheetEdge": sheetEdge,
     ]
 }
 

@@ -291,6 +291,21 @@ public enum Control {
             (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem) = (recipe, why, chains, operations, job, picture, decode, problem)
         }
     }
+    /// What Try made of a picture with a chain, or `problem`, which says why it made nothing. `suffix` is that of a file's name for the
+    /// result, if its format is known, `decode` says how the pixels were read, and `milliseconds` how long all results of the recipe took.
+    public struct Proof: Codable, Sendable, Hashable {
+        @Omissible public var recipe: String?
+        @Omissible public var output: String?
+        public var chain: String
+        @Omissible public var suffix: String?
+        @Omissible public var picture: Control.Picture?
+        @Omissible public var decode: String?
+        @Omissible public var milliseconds: Double?
+        @Omissible public var problem: String?
+        public init(recipe: String? = nil, output: String? = nil, chain: String, suffix: String? = nil, picture: Control.Picture? = nil, decode: String? = nil, milliseconds: Double? = nil, problem: String? = nil) {
+            (self.recipe, self.output, self.chain, self.suffix, self.picture, self.decode, self.milliseconds, self.problem) = (recipe, output, chain, suffix, picture, decode, milliseconds, problem)
+        }
+    }
     public struct Recipe: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var description: String?
@@ -472,6 +487,29 @@ public enum Call {
             public var explanation: Control.Explanation
             public init(explanation: Control.Explanation) {
                 (self.explanation) = (explanation)
+            }
+        }
+    }
+    /// Renders a picture, which is the one descriptor passed beside this call, without a job: through the outputs of these recipes and
+    /// through these chains, at most \(mostProofs) results in all; without any, through the default recipe. The results come as
+    /// descriptors beside the reply, to be read from their start, in the order of the proofs that have a picture. With `sheet`,
+    /// the name of a format (jpeg, png or webp), one descriptor comes instead: the picture and its results side by side, each at
+    /// most \(sheetEdge) pixels wide and high; `before` is the picture as it came. It ends with the connection.
+    public struct Try: ControlCall {
+        public static let method = "org.pipelined.Control.Try"
+        public var name: String
+        public var recipes: [String]
+        public var chains: [String]
+        @Omissible public var sheet: String?
+        public init(name: String, recipes: [String] = [], chains: [String] = [], sheet: String? = nil) {
+            (self.name, self.recipes, self.chains, self.sheet) = (name, recipes, chains, sheet)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var before: Control.Picture?
+            @Omissible public var proofs: [Control.Proof]
+            @Omissible public var sheet: Control.Picture?
+            public init(before: Control.Picture? = nil, proofs: [Control.Proof] = [], sheet: Control.Picture? = nil) {
+                (self.before, self.proofs, self.sheet) = (before, proofs, sheet)
             }
         }
     }

@@ -34,6 +34,7 @@ final class Owners: ReadsDelegate {
     let states: JobStates
     let changes: JobChanges
     let revivals: Revivals
+    let proofs: Proofs
     let pauses: Pauses
     let shutdown: Shutdown
     let keeping: Keeping
@@ -86,6 +87,7 @@ final class Owners: ReadsDelegate {
         changes = JobChanges(
             ledger, states, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
+        proofs = Proofs(pool, configuration)
         pauses = Pauses(ledger, queues, states, window, progress)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch)

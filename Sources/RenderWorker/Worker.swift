@@ -87,6 +87,11 @@ final class Worker: Sendable {
             case .render:
                 return .rendered(
                     try render(opened, into: next.descriptors.isEmpty ? state.targets : next.descriptors))
+            case .compose(let request):
+                RefusedCall.forget()
+                ReadFailure.forget()
+                let sheet = Sheet(request, writes: state.filters.drawsText)
+                return .rendered([try sheet.compose(next.descriptors, cancellation)])
             case .cancel:
                 return nil
             }
@@ -175,6 +180,8 @@ final class Worker: Sendable {
             case .open(let request):
                 cancellation.begin()
                 if request.grant != nil { news.begin() }
+            case .compose:
+                cancellation.begin()
             case .cancel:
                 cancellation.cancel()
                 continue

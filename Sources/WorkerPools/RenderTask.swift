@@ -22,6 +22,14 @@ package final class RenderTask {
         case cancelled
     }
 
+    enum Kind {
+        case render
+        /// It ends once the header is read.
+        case look
+        /// The sources become a sheet.
+        case compose(SheetRequest)
+    }
+
     package struct Limits: Sendable {
         var maxPixels: Int64
         /// Bytes.
@@ -60,8 +68,7 @@ package final class RenderTask {
     var sources: [Descriptor]
     /// The files of the results, released in the same way.
     var targets: [Descriptor]
-    /// It ends once the header is read.
-    let looksOnly: Bool
+    let kind: Kind
     var cancelled = false
     var isWaiting = false
     /// The number of lines that its filters have logged.
@@ -88,7 +95,27 @@ package final class RenderTask {
         self.opened = opened
         self.progress = progress
         self.done = done
-        looksOnly = false
+        kind = .render
+    }
+
+    /// Puts small pictures side by side.
+    package nonisolated init(
+        composing sheet: SheetRequest, of sources: [Descriptor], into target: Descriptor, limits: Limits,
+        done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
+    ) {
+        name = "a sheet"
+        outputs = []
+        self.limits = limits
+        subject = LogSubject()
+        alone = false
+        waits = { _ in }
+        begun = { _ in }
+        self.sources = sources
+        targets = [target]
+        opened = { _ in }
+        progress = { _, _ in }
+        self.done = done
+        kind = .compose(sheet)
     }
 
     /// Looks at a picture's header, and at how it would be read.
@@ -111,6 +138,6 @@ package final class RenderTask {
         self.done = { result in
             done(result.flatMap { _ in header.withLock { $0 }.map(Result.success) ?? .failure(.cancelled) })
         }
-        looksOnly = true
+        kind = .look
     }
 }

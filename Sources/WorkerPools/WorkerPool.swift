@@ -200,6 +200,7 @@ package final class WorkerPool {
         task.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
+        if case .compose(let sheet) = task.kind { return wait(for: sheet.memory, task, on: worker) }
         let grant = grant(task)
         if let grant { worker.allow(memory: grant) }
         worker.send(
@@ -217,7 +218,7 @@ package final class WorkerPool {
 
     /// Jobs that wait for room go first. Suspects get no early grant.
     private func grant(_ task: RenderTask) -> Int64? {
-        guard waitingForMemory.isEmpty, !task.alone, !task.looksOnly,
+        guard waitingForMemory.isEmpty, !task.alone, case .render = task.kind,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
         else { return nil }
         return room.grant(task)
@@ -265,27 +266,31 @@ package final class WorkerPool {
     private func weigh(_ header: PictureHeader, _ task: RenderTask, on worker: RenderWorkerProcess) {
         task.opened(header)
         room.leave(task)
-        guard !task.looksOnly else {
+        if case .look = task.kind {
             finish(worker, task.cancelled ? .failure(.cancelled) : .success([]))
             return release(worker, replace: false)
         }
-        guard !room.isTooSmall(for: header.memory) else {
+        wait(for: header.memory, task, on: worker)
+    }
+
+    private func wait(for need: Int64, _ task: RenderTask, on worker: RenderWorkerProcess) {
+        guard !room.isTooSmall(for: need) else {
             finish(
                 worker,
                 .failure(
                     .tooHeavy(
-                        "it needs about \(header.memory.memoryText) of memory, and MemoryBudget allows "
+                        "it needs about \(need.memoryText) of memory, and MemoryBudget allows "
                             + room.budget.memoryText)))
             return release(worker, replace: false)
         }
         task.deadline = nil
-        worker.state = .waitsForMemory(task, header.memory)
+        worker.state = .waitsForMemory(task, need)
         waitingForMemory.append(worker)
         admit()
         guard case .waitsForMemory = worker.state else { return }
         task.isWaiting = true
         task.waits(
-            "memory: it needs about \(header.memory.memoryText), which others use (MemoryBudget allows "
+            "memory: it needs about \(need.memoryText), which others use (MemoryBudget allows "
                 + "\(room.budget.memoryText))")
     }
 
@@ -303,7 +308,12 @@ package final class WorkerPool {
             worker.state = .busy(task)
             goOn(task)
             worker.allow(memory: need)
-            worker.send(SupervisorMessage.render, descriptors: task.targets)
+            if case .compose(let sheet) = task.kind {
+                worker.send(SupervisorMessage.compose(sheet), descriptors: task.sources + task.targets)
+                task.sources = []
+            } else {
+                worker.send(SupervisorMessage.render, descriptors: task.targets)
+            }
             task.targets = []
             restartTimer(task)
         }

@@ -16,6 +16,8 @@ extension SupervisorMessage: PackedMessage {
             return packer
         case .render: return Packer(2)
         case .cancel: return Packer(3)
+        // Rare, and long anyway.
+        case .compose: return nil
         }
     }
 

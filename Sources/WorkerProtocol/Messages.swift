@@ -8,7 +8,10 @@ public enum SupervisorMessage: Codable, Sendable {
     case open(OpenRequest)
     /// Makes the results of the opened picture. The outputs' descriptors come with it, unless they came with `open`.
     case render
-    /// Stops the present work. The answer to `open` or `render` still comes.
+    /// Puts small pictures side by side. A descriptor for each of them, open for reading, comes with it, then the sheet's.
+    /// The answers are those to `render`.
+    case compose(SheetRequest)
+    /// Stops the present work. The answer to `open`, `render` or `compose` still comes.
     case cancel
 }
 
@@ -42,6 +45,34 @@ public struct RenderOutput: Codable, Sendable, Hashable {
     public init(name: String?, stages: [Stage]) {
         (self.name, self.stages) = (name, stages)
     }
+}
+
+/// A sheet of small pictures, each with its words below it.
+public struct SheetRequest: Codable, Sendable {
+    public var captions: [String]
+    /// The format of the sheet's file.
+    public var format: String
+    /// Each small picture fits into a square with this side.
+    public var edge: Int
+
+    public init(captions: [String], format: String, edge: Int) {
+        (self.captions, self.format, self.edge) = (captions, format, edge)
+    }
+
+    /// The stages that make a small picture of what others have made. It is stored without loss.
+    public static func cell(edge: Int) -> [Stage] {
+        let side = ArgumentValue.number(Double(edge))
+        return [
+            Stage(name: "resize", arguments: ["width": side, "height": side]),
+            Stage(
+                name: "save",
+                arguments: ["format": .text("png"), "compression": .number(1), "metadata": .text("strip")]),
+        ]
+    }
+
+    /// An estimate of the bytes that are needed: the small pictures are read from top to bottom, and the sheet is
+    /// encoded as a whole.
+    public var memory: Int64 { Int64(captions.count + 8) * Int64(edge * edge) * 8 }
 }
 
 /// Messages from a worker to the supervisor.

@@ -131,7 +131,7 @@ struct ControlTests {
             let held = try daemon.call(Call.Explain(file: daemon.path("inbox/one.png"))).explanation
             #expect(held.recipe == "noir")
             #expect(held.job?.reason == "paused: lunch")
-            #expect(held.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
+            #expect(held.operations.map(\.kind) == ["render", "publish", "announce"])
             try daemon.drop(as: "DSC.NEF")
             #expect(symlink(daemon.path("inbox/DSC.NEF"), daemon.path("inbox/link.png")) == 0)
             try FileManager.default.createDirectory(
@@ -208,7 +208,7 @@ struct ControlTests {
             try Data().write(to: URL(fileURLWithPath: empty))
             let refused = try await daemon.pipectl("explain", empty)
             #expect(refused.output.contains("its header is not known: the file is empty"))
-            #expect(!refused.output.contains("RenderOperation"), "\(refused)")
+            #expect(!refused.output.contains("OPERATION"), "\(refused)")
             #expect(try daemon.list(["failed"]) == [])
         }
     }

@@ -58,7 +58,7 @@ struct ProgressTests {
             #expect(abs((figures.fraction ?? 0) - 0.1125) < 0.01)
             // The story and the status tell the same.
             let story = try daemon.call(Call.Show(id: ids[0])).story
-            #expect(story.operations.first { $0.kind == "DownloadOperation" }?.progress?.done == half)
+            #expect(story.operations.first { $0.kind == "download" }?.progress?.done == half)
             let (page, status) = (try await daemon.pipectl("show", "\(ids[0])"), try await daemon.pipectl("status"))
             #expect(page.output.contains(" % of 360 kB"), "\(page.output)")
             #expect(status.output.contains("known.png") && status.output.contains("0 of 2"), "\(status.output)")

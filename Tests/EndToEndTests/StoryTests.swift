@@ -22,7 +22,7 @@ struct StoryTests {
             for (input, isCommented) in [("commented.png", true), ("plain.png", false)] {
                 let id = try await daemon.job(input, becomes: "done")
                 let story = try daemon.call(Call.Show(id: id)).story
-                let detail = try #require(story.operations.first { $0.kind == "RenderOperation" }?.detail)
+                let detail = try #require(story.operations.first { $0.kind == "render" }?.detail)
                 #expect(detail.hasPrefix("web without comments, which jpeg can't hold; png, whole") == isCommented)
                 #expect(detail.contains("without") == isCommented, "\(detail)")
                 let page = try await daemon.pipectl("show", "\(id)").output

@@ -27,7 +27,7 @@ struct FirstLedgerReadTests {
             let jobs = try ledger.list(JobFilter(), after: 0, limit: 100)
             #expect(jobs.map(\.order.recipe).prefix(4) == ["kept", "noir", "noir", "noir"])
             #expect(jobs[0].origin == .kept && jobs[0].outputs.count == 2 && jobs[0].order.outputs[1].name == "thumb")
-            #expect(jobs[0].story?.chapters.map(\.kind) == ["RenderOperation", "PublishOperation"])
+            #expect(jobs[0].story?.chapters.map(\.kind) == ["render", "publish"])
             #expect(jobs[0].story?.chapters.first?.attempt == nil && jobs[0].story?.after.count == 2)
             #expect(jobs[3].error?.hasPrefix("this is no picture") == true && jobs[3].failure == nil)
             #expect(jobs[4].state == .waiting && jobs[4].waitReason == .place)

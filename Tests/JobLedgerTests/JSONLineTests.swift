@@ -23,9 +23,9 @@ struct JSONLineTests {
         story.stage = "save"
         story.chapters = [
             .init(
-                kind: "RenderOperation", queue: "render", segment: 1, state: "failed", started: 0.25, finished: 1.75,
+                kind: "render", queue: "render", segment: 1, state: "failed", started: 0.25, finished: 1.75,
                 detail: "grey at 1/2", attempt: 2, account: .init(worker: 7, read: 8, written: 9), failure: .crash),
-            .init(kind: "PublishOperation", queue: "publish", state: "executing", account: .init()),
+            .init(kind: "publish", queue: "publish", state: "executing", account: .init()),
         ]
         return story
     }

@@ -502,7 +502,7 @@ struct LedgerTests {
             var running = queued
             (running.state, running.started, running.reason) = (.running, 5000, "memory")
             running.story = JobStory()
-            running.story?.begin("RenderOperation", "render", segment: 0, attempt: 2)
+            running.story?.begin("render", segment: 0, attempt: 2)
             ledger.record(running)
             #expect(ledger.flush(seconds: 30))
             let row = try #require(try ledger.job(1))

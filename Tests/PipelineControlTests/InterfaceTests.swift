@@ -33,6 +33,7 @@ struct InterfaceTests {
         try check(Control.BatchProgress(batch: Sample.batch, progress: Sample.progress), is: "BatchProgress")
         try check(Sample.explanation, is: "Explanation")
         try check(Sample.recipe, is: "Recipe")
+        try check(Sample.proof, is: "Proof")
         try check(Sample.stage, is: "Stage")
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
@@ -55,6 +56,9 @@ struct InterfaceTests {
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
         try check(Call.Add(name: "a", after: [1], anyway: true, priority: "high"), .init(job: Sample.job(1)))
+        try check(
+            Call.Try(name: "a.jpg", recipes: ["web"], chains: ["noir"], sheet: "png"),
+            .init(before: Sample.proof.picture, proofs: [Sample.proof], sheet: Sample.proof.picture))
         try check(Call.NewBatch(), .init(batch: 1))
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), .init(jobs: [Sample.job(1)], waitsFor: "a disk"))

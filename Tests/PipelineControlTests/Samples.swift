@@ -65,7 +65,7 @@ enum Sample {
     }
 
     static let operation = Control.Operation(
-        kind: "RenderOperation", queue: "render", state: "finished", started: "2026-03-01T09:30:00.300Z",
+        kind: "render", queue: "render", state: "finished", started: "2026-03-01T09:30:00.300Z",
         finished: "2026-03-01T09:30:00.335Z", detail: "jpeg, shrink 2", attempt: 1)
 
     static let story = Control.Story(
@@ -76,7 +76,7 @@ enum Sample {
 
     static let explanation = Control.Explanation(
         recipe: "noir", why: "it is the default recipe", chains: ["": "resize scale=0.5 | noir"],
-        operations: [Control.PlannedOperation(kind: "RenderOperation", queue: "render", does: "resize, noir, save")],
+        operations: [Control.PlannedOperation(kind: "render", queue: "render", does: "resize, noir, save")],
         job: job(12, "waiting", reason: "settling"), picture: "jpeg 4000 × 3000, 8 bit, 3 bands",
         decode: [Control.Decoding(output: "thumb", path: "jpeg, 1/8 (resize makes 320 × 240)")], problem: "it is cut")
 
@@ -84,6 +84,11 @@ enum Sample {
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
         match: ["*.jpg", "*.png"], original: "archive", conflict: "number", onTruncated: "fail",
         priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil, hookFailures: 0)
+
+    static let proof = Control.Proof(
+        recipe: "web", output: "small", chain: "noir", suffix: "jpg",
+        picture: Control.Picture(format: "jpeg", width: 640, height: 480, bytes: 20_000), decode: "jpeg, whole",
+        milliseconds: 12.5, problem: nil)
 
     static let parameter = Control.Parameter(
         name: "contrast", type: "number", minimum: 0, maximum: 1, default: "0.5", required: false, choices: [],

@@ -31,6 +31,9 @@ struct TextTests {
             if limit >= text.columns { #expect(short == text) }
         }
         #expect("harbour.jpg".shortened(to: 7) == "har…jpg")
+        #expect("/srv/outbox/web/harbour.jpg".shortened(to: 20) == "…/web/harbour.jpg")
+        #expect("/srv/outbox/web/harbour.jpg".shortened(to: 11) == "harbour.jpg")
+        #expect("/srv/outbox/web/harbour.jpg".shortened(to: 7) == "har…jpg")
     }
 
     @Test("A table fits into its width when its elastic columns let it")

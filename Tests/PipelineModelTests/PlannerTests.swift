@@ -15,7 +15,7 @@ struct PlannerTests {
         #expect(plan.operations == [.render(plan.pictures), .publish, .announce])
         #expect(plan.results.map(\.name) == [nil, "thumb"])
         #expect(plan.results.map(\.suffix) == ["jpg", "webp"])
-        #expect(plan.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
+        #expect(plan.operations.map(\.kind) == ["render", "publish", "announce"])
         #expect(plan.operations.map(\.queue) == ["render", "publish", "announce"])
         #expect(
             plan.operations.first?.does(.withNoir)
@@ -41,7 +41,7 @@ struct PlannerTests {
     @Test("A tee is one more result of the same render, written as the chain's own")
     func tee() throws {
         let plan = try plan("resize scale=0.5 | tee preview | noir | save format=webp")
-        #expect(plan.operations.map(\.kind) == ["RenderOperation", "PublishOperation", "AnnounceOperation"])
+        #expect(plan.operations.map(\.kind) == ["render", "publish", "announce"])
         #expect(stages(plan.pictures) == ["resize save", "resize noir save"])
         #expect(plan.results.map(\.name) == ["preview", nil])
         #expect(plan.results.map(\.format) == ["webp", "webp"])

@@ -38,7 +38,10 @@ actor ControlConnection: QueueActor {
     private var received = FrameBuffer()
     private var passing = PassingDescriptors()
     private var outgoing: [UInt8] = []
+    /// How many bytes have gone, in all.
     private var sent = 0
+    /// Descriptors that go with the byte of this number.
+    private var leaving: [(at: Int, descriptors: [Descriptor])] = []
     private(set) var lastActive = DispatchTime.now()
     private var watchesForStall = false
     private var watchesForHangUp = false
@@ -171,10 +174,10 @@ actor ControlConnection: QueueActor {
 
     // MARK: - Answering, from any queue
 
-    /// A part of the answer; the `last` one ends it.
-    nonisolated func send(_ frame: [UInt8], last: Bool) {
+    /// A part of the answer; the `last` one ends it. Descriptors go beside its first byte.
+    nonisolated func send(_ frame: [UInt8], _ descriptors: [Descriptor] = [], last: Bool) {
         async { connection in
-            connection.enqueue(frame)
+            connection.enqueue(frame, descriptors)
             if last { connection.finish() }
         }
     }
@@ -244,8 +247,9 @@ actor ControlConnection: QueueActor {
         async { $0.next() }
     }
 
-    private func enqueue(_ frame: [UInt8]) {
+    private func enqueue(_ frame: [UInt8], _ descriptors: [Descriptor] = []) {
         guard socket != nil else { return }
+        if !descriptors.isEmpty { leaving.append((sent + outgoing.count, descriptors)) }
         outgoing += frame
         flush()
     }
@@ -253,7 +257,11 @@ actor ControlConnection: QueueActor {
     private func flush() {
         while !outgoing.isEmpty, let socket {
             do {
-                let count = try Socket.send(outgoing, to: socket)
+                // The kernel hands descriptors over with the first byte of a message.
+                let beside = leaving.first.flatMap { $0.at == sent ? $0.descriptors : nil } ?? []
+                let next = leaving.first { $0.at > sent }.map { $0.at - sent } ?? outgoing.count
+                let count = try Socket.send(outgoing.prefix(next), descriptors: beside, to: socket)
+                if !beside.isEmpty { leaving.removeFirst() }
                 outgoing.removeFirst(count)
                 sent += count
                 lastActive = .now()
@@ -316,6 +324,7 @@ actor ControlConnection: QueueActor {
         writing = nil
         socket = nil
         outgoing = []
+        leaving = []
         received = FrameBuffer()
         passing = PassingDescriptors()
         if producer != nil {

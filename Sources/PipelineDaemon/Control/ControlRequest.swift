@@ -25,9 +25,9 @@ final class ControlRequest: Sendable {
         }
     }
 
-    func reply(_ parameters: some Codable & Sendable) {
+    func reply(_ parameters: some Codable & Sendable, beside descriptors: [Descriptor] = []) {
         if oneway { return connection.finishWithoutReply() }
-        connection.send(Self.frame(parameters, continues: false), last: true)
+        connection.send(Self.frame(parameters, continues: false), descriptors, last: true)
     }
 
     func fail(_ error: any Error) {

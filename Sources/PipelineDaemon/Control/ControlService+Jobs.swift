@@ -158,7 +158,7 @@ extension ControlService {
 
     // MARK: - Add
 
-    private static func file(beside call: String, _ passed: PassedDescriptors) throws(ControlError) -> Descriptor {
+    static func file(beside call: String, _ passed: PassedDescriptors) throws(ControlError) -> Descriptor {
         if passed.lost, passed.descriptors.isEmpty {
             throw .refused("the file passed beside \(call) could not be taken: the daemon has too many open; try again")
         }

@@ -30,6 +30,7 @@ final class ControlService: Sendable {
         addQueueCalls()
         addConfigurationCalls()
         addExplaining()
+        addTrying()
     }
 
     var ledger: Ledger { owners.ledger }

@@ -81,9 +81,9 @@ final class Job {
 
     var story: JobStory { record.story ?? JobStory() }
 
-    func begin(_ kind: String, _ queue: String) {
+    func begin(_ kind: String) {
         var story = story
-        story.begin(kind, queue, segment: record.segment, attempt: record.tries + max(1, render.tries))
+        story.begin(kind, segment: record.segment, attempt: record.tries + max(1, render.tries))
         record.story = story
     }
 
@@ -110,8 +110,8 @@ final class Job {
     /// The record as it is at this moment, with who works on it.
     var recordNow: JobRecord {
         var now = record
-        if let download { now.story?.note("DownloadOperation", download.account) }
-        now.story?.note("RenderOperation", render.account)
+        if let download { now.story?.note("download", download.account) }
+        now.story?.note("render", render.account)
         now.tries += tries
         return now
     }

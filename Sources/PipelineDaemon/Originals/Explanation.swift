@@ -47,11 +47,11 @@ struct Explanation {
 
     private var stage: String {
         switch job.story?.stage ?? job.story?.chapters.last?.kind {
-        case "download", "DownloadOperation": "download (fetching the URL)"
+        case "download": "download (fetching the URL)"
         case "open": "open (reading the picture)"
         case "save": "save (writing the result)"
         case "publish": "publish (bringing the result into the outbox)"
-        case "RenderOperation": "rendering"
+        case "render": "rendering"
         case let stage?: stage
         case nil: "none had begun"
         }

@@ -57,7 +57,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         case .executing:
             guard job.record.state == .queued else { return }
             job.record.started = Timestamp.now()
-            job.begin("DownloadOperation", "download")
+            job.begin("download")
             states.move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
         case .finished:
@@ -65,13 +65,13 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             states.showPause(job)
             states.stopIfStill(job)
         case .failed:
-            job.end("DownloadOperation", job.download?.failure, job.download?.account)
+            job.end("download", job.download?.failure, job.download?.account)
             job.record.partial = job.download?.partial
             job.cancelOperations()
             if job.isToLeave { return states.stopIfStill(job) }
             remedies.fail(job, job.download?.failure ?? JobFailure("the download failed"))
         case .cancelled:
-            job.end("DownloadOperation", state, nil, job.download?.account)
+            job.end("download", state, nil, job.download?.account)
             states.stopIfStill(job)
         case .pending, .ready: break
         }
@@ -84,7 +84,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         job.record.file = response.file
         job.record.partial = nil
         let from = response.url == job.record.url ? "" : " from \(WebAddress.shown(response.url))"
-        job.end("DownloadOperation", .finished, "\(response.bytes) bytes\(from)", job.download?.account)
+        job.end("download", .finished, "\(response.bytes) bytes\(from)", job.download?.account)
         ledger.recordDownload(of: job.record)
         ledger.record(job.record)
     }
@@ -93,7 +93,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         if state.isFinal { shortages.answered(job.record.id) }
         switch state {
         case .executing:
-            job.begin("RenderOperation", "render")
+            job.begin("render")
             guard job.record.state == .queued else { return states.showWait(job.record.id, nil) }
             // Beyond a barrier it goes on.
             if job.record.segment == 0 || job.record.started == nil { job.record.started = Timestamp.now() }
@@ -101,19 +101,19 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             watchForHangs()
         case .finished:
             if job.record.segment == 0 { job.note(job.render.header) }
-            job.end("RenderOperation", state, job.render.detail, job.render.account)
+            job.end("render", state, job.render.detail, job.render.account)
             states.showPause(job)
             states.stopIfStill(job)
             if job.publish == nil { cross(job) }
         case .failed:
             job.note(job.render.header)
-            job.end("RenderOperation", job.render.failure, job.render.account)
+            job.end("render", job.render.failure, job.render.account)
             job.announce?.cancel()
             job.publish?.cancel()
             if job.isToLeave { return states.stopIfStill(job) }
             remedies.fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
-            job.end("RenderOperation", state, nil, job.render.account)
+            job.end("render", state, nil, job.render.account)
             states.stopIfStill(job)
         case .pending, .ready: break
         }
@@ -123,8 +123,8 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
 
     func lost(_ id: Int, _ failure: JobFailure, _ account: JobStory.Account) {
         guard let job = window[id] else { return }
-        job.end("RenderOperation", failure, account)
-        job.begin("RenderOperation", "render")
+        job.end("render", failure, account)
+        job.begin("render")
     }
 
     /// The results before a barrier are made.
@@ -150,16 +150,16 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         guard job.phase != .ended else { return }
         switch state {
         case .executing:
-            job.begin("PublishOperation", "publish")
+            job.begin("publish")
             if job.record.intent != nil, job.phase == .working { job.phase = .publishing }
             states.showWait(job.record.id, nil)
         case .failed:
             if job.phase == .publishing { job.phase = .working }
-            job.end("PublishOperation", job.publish?.failure)
+            job.end("publish", job.publish?.failure)
             if job.publish?.isLost == true { job.record.intent = nil }
             remedies.fail(job, job.publish?.failure ?? JobFailure("publishing failed"))
         case .cancelled:
-            job.end("PublishOperation", state)
+            job.end("publish", state)
             if let failure = job.refusal { remedies.fail(job, failure) } else { states.stopIfStill(job) }
         case .pending, .ready, .finished: break
         }
@@ -190,7 +190,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         job.record.intent = nil
         let pictures = published.compactMap(\.picture)
         if !pictures.isEmpty { job.record.story?.after = pictures }
-        job.end("PublishOperation", .finished)
+        job.end("publish", .finished)
         if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }

@@ -7,14 +7,8 @@ public enum PlannedOperation: Sendable, Hashable {
     case announceBatch
     case announce
 
-    public var kind: String {
-        switch self {
-        case .download: "DownloadOperation"
-        case .render: "RenderOperation"
-        case .publish: "PublishOperation"
-        case .announceBatch, .announce: "AnnounceOperation"
-        }
-    }
+    /// What it does, in a word.
+    public var kind: String { self == .announceBatch ? "announce batch" : queue }
 
     public var queue: String {
         switch self {

@@ -48,9 +48,10 @@ struct FilterLibrary {
 
     /// The files that filters may read: their own folders, and fonts.
     var readable: [String] {
-        let drawsText = filters.values.contains { $0.description.traits.contains(.drawsText) }
-        return filters.values.compactMap(\.resources).sorted() + (drawsText ? Walls.fonts : [])
+        filters.values.compactMap(\.resources).sorted() + (drawsText ? Walls.fonts : [])
     }
+
+    var drawsText: Bool { filters.values.contains { $0.description.traits.contains(.drawsText) } }
 
     func traits(_ stage: String) -> Set<StageTrait> { filters[stage]?.description.traits ?? [] }
 

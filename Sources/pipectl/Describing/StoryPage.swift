@@ -28,7 +28,11 @@ struct StoryPage {
         fact("input", Text(job.input))
         fact("picture", story.header.map { Text($0) })
         fact("original", story.removed.map { Text($0, .halted) } ?? story.original.map { Text($0) })
-        for (index, output) in job.outputs.enumerated() { fact(index == 0 ? "results" : "", Text(output)) }
+        for (index, output) in job.outputs.enumerated() {
+            let made = job.after.count == job.outputs.count ? job.after[index] : nil
+            let size = made.map { Text("  \($0.dimensions), \(Amount.bytes($0.bytes))", .faint) }
+            fact(index == 0 ? "results" : "", Text(output) + (size ?? Text()))
+        }
         fact("size", size.map { Text($0) })
         fact("created", Text(Moment.full(job.created)))
         fact("started", story.started.map { Text(Moment.full($0)) })
@@ -88,7 +92,7 @@ struct StoryPage {
             let isNew = hasTries && operation.attempt != attempt
             attempt = operation.attempt
             table.add(
-                Text(isNew ? "\(attempt)" : ""), Text(operation.queue),
+                Text(isNew ? "\(attempt)" : ""), Text(operation.kind),
                 Text(operation.state, .state(operation.state)),
                 Text(operation.started.map { Moment.local($0) } ?? "", .faint), Text(duration(of: operation) ?? ""),
                 Text(operation.worker.map { "\($0)" } ?? "", .faint), Text(operation.read.map(Amount.bytes) ?? ""),

@@ -7,11 +7,16 @@ extension String {
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// At most `limit` columns. The middle is left out, because the ends of a name say most, and its end tells it from
-    /// others.
+    /// At most `limit` columns. A whole path loses its first folders. Of any other name the middle is left out, because
+    /// the ends of a name say most, and its end tells it from others.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }
+        if first == "/", let name = split(separator: "/").last, name.count < count - 1 {
+            let ends = indices.dropFirst().lazy.filter { self[$0] == "/" }.map { self[$0...] }
+            let fitting = ends.first { String($0).columns < limit }
+            return fitting.map { "…\($0)" } ?? String(name).shortened(to: limit)
+        }
         let tail = max((limit - 1) / 2, limit - (limit < 30 ? 7 : 11))
         let end = String(reversed().prefix(fitting: tail).reversed())
         return prefix(fitting: limit - 1 - end.columns) + "…" + end

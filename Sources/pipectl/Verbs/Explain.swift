@@ -76,7 +76,7 @@ extension Verb {
             .init(title: "", right: true), .init(title: "OPERATION"), .init(title: "DOES", fit: .words),
         ])
         for (index, operation) in explanation.operations.enumerated() {
-            table.add("\(index + 1)", Text(operation.queue), Text(operation.does))
+            table.add("\(index + 1)", Text(operation.kind), Text(operation.does))
         }
         return lines + [""] + table.lines(width: width)
     }

@@ -109,7 +109,7 @@ final class DaemonFixture {
         throw Missing("no worker has ever held \(name)")
     }
 
-    private func holds(_ process: Int32, _ name: String) -> Bool {
+    func holds(_ process: Int32, _ name: String) -> Bool {
         let folder = "/proc/\(process)/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.contains { number in

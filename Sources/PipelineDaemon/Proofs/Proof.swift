@@ -1,0 +1,242 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import JobLedger
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerPools
+import WorkerProtocol
+
+/// A picture goes through some chains, one after the other, into files that have no name. Nothing of it is recorded.
+@Coordination
+final class Proof {
+    /// The results of one recipe, or of one chain, which are made together.
+    struct Candidate: Sendable {
+        /// Nil stands for a chain alone.
+        var recipe: String?
+        var order: WorkOrder
+        var pictures: [PlannedPicture]
+    }
+
+    struct Wish: Sendable {
+        var name: String
+        var source: Descriptor
+        var candidates: [Candidate]
+        /// The format of a sheet, which is wanted instead of the results themselves.
+        var sheet: String?
+        /// The longest side of a picture of the sheet.
+        var edge: Int
+        /// The words below each result.
+        var captions: [String]
+    }
+
+    /// A result, or why there is none.
+    struct Made: Sendable {
+        var candidate: Int
+        var picture: PlannedPicture
+        var output: RenderedOutput?
+        var decode: String?
+        var milliseconds: Double?
+        var problem: String?
+        var file: Descriptor?
+    }
+
+    struct Outcome: Sendable {
+        var before: PictureHeader?
+        var made: [Made] = []
+        var sheet: (output: RenderedOutput, file: Descriptor)?
+        /// Why there is no sheet.
+        var problem: String?
+    }
+
+    /// A file without a name: a worker writes it, and a client may only read it.
+    private struct NamelessFile: Sendable {
+        let target: Descriptor
+        let result: Descriptor
+
+        init(in spool: String) throws {
+            // The next start removes what a crash leaves of it there.
+            let folder = Spool.folder(in: spool)
+            let path = FileSystem.join(folder, "proof")
+            try FileSystem.makeFolders(folder)
+            defer {
+                try? FileSystem.remove(path)
+                FileSystem.removeEmptyFolders(from: folder, upTo: spool)
+            }
+            target = try Descriptor.open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            result = try Descriptor.open(path, O_RDONLY)
+        }
+    }
+
+    private let wish: Wish
+    private let pool: WorkerPool
+    private let spool: String
+    private let settings: Settings
+    private let over: @Coordination (Proof, Outcome) -> Void
+    private var outcome = Outcome()
+    /// The picture as it came, for the sheet.
+    private var original: Descriptor?
+    private var task: RenderTask?
+    private var isCancelled = false
+    private var isOver = false
+
+    init(
+        _ wish: Wish, _ pool: WorkerPool, spool: String, settings: Settings,
+        over: @escaping @Coordination (Proof, Outcome) -> Void
+    ) {
+        (self.wish, self.pool, self.spool, self.settings, self.over) = (wish, pool, spool, settings, over)
+    }
+
+    func begin() { wish.sheet == nil ? render(0) : renderOriginal() }
+
+    /// The results of a proof that has not begun, or of the rest of it, are not made.
+    func cancel() {
+        isCancelled = true
+        if let task { pool.cancel(task) }
+    }
+
+    private func end() {
+        guard !isOver else { return }
+        isOver = true
+        over(self, outcome)
+    }
+
+    // MARK: - Steps
+
+    private func renderOriginal() {
+        run([SheetRequest.cell(edge: wish.edge)], .accept) { [self] result in
+            switch result {
+            case .success(let results):
+                original = results.first?.file
+                render(0)
+            case .failure(let problem):
+                // A picture that can't be read has no results, either.
+                outcome.problem = problem.words
+                end()
+            }
+        }
+    }
+
+    private func render(_ number: Int) {
+        guard number < wish.candidates.count, !isCancelled else { return wish.sheet == nil ? end() : compose() }
+        let candidate = wish.candidates[number]
+        let stages = candidate.pictures.map { picture in
+            wish.sheet == nil ? picture.stages : picture.stages.dropLast() + SheetRequest.cell(edge: wish.edge)
+        }
+        run(stages, candidate.order.onTruncated) { [self] result in
+            for (index, picture) in candidate.pictures.enumerated() {
+                var made = Made(candidate: number, picture: picture)
+                switch result {
+                case .success(let results):
+                    (made.output, made.decode) = (results[index].output, results[index].decode)
+                    (made.milliseconds, made.file) = (results[index].milliseconds, results[index].file)
+                case .failure(let problem): made.problem = problem.words
+                }
+                outcome.made.append(made)
+            }
+            render(number + 1)
+        }
+    }
+
+    private func compose() {
+        let pictures = [original].compactMap(\.self) + outcome.made.compactMap(\.file)
+        guard let format = wish.sheet, !isCancelled, pictures.count > 1 else { return end() }
+        let captions = zip(outcome.made, wish.captions).filter { $0.0.file != nil }.map(\.1)
+        openFiles(1) { [self] files in
+            guard let file = try? files.get().first else {
+                outcome.problem = "\(files.failure.map { "\($0)" } ?? "no file could be made")"
+                return end()
+            }
+            start(
+                RenderTask(
+                    composing: SheetRequest(captions: ["before"] + captions, format: format, edge: wish.edge),
+                    of: pictures,
+                    into: file.target, limits: limits(.fail)
+                ) { [self] result in
+                    Coordination.assumeIsolated { [self] in
+                        switch result {
+                        case .success(let outputs): outcome.sheet = outputs.first.map { ($0, file.result) }
+                        case .failure(let failure): outcome.problem = Problem(failure).words
+                        }
+                        end()
+                    }
+                })
+        }
+    }
+
+    // MARK: - A render
+
+    private struct Problem: Error {
+        var words: String
+
+        init(_ failure: RenderTask.Failure) {
+            words = JobFailure(failure, atTry: 1)?.message ?? "it was cancelled"
+        }
+
+        init(_ error: any Error) { words = "\(error)" }
+    }
+
+    private struct Rendered {
+        var output: RenderedOutput
+        var decode: String?
+        var milliseconds: Double
+        var file: Descriptor
+    }
+
+    private func limits(_ policy: TruncatedPolicy) -> RenderTask.Limits {
+        RenderTask.Limits(settings, onTruncated: policy)
+    }
+
+    private func start(_ task: RenderTask) {
+        self.task = task
+        pool.run(task)
+        if isCancelled { pool.cancel(task) }
+    }
+
+    private func openFiles(
+        _ count: Int, _ done: @escaping @Coordination @Sendable (Result<[NamelessFile], any Error>) -> Void
+    ) {
+        FileQueue.async { [spool] in
+            let files = Result { try (0..<count).map { _ in try NamelessFile(in: spool) } }
+            Coordination.async { done(files) }
+        }
+    }
+
+    private func run(
+        _ stages: [[Stage]], _ policy: TruncatedPolicy,
+        _ done: @escaping @Coordination @Sendable (Result<[Rendered], Problem>) -> Void
+    ) {
+        openFiles(stages.count) { [self] opened in
+            let files: [NamelessFile]
+            do { files = try opened.get() } catch { return done(.failure(Problem(error))) }
+            let header = Mutex<PictureHeader?>(nil)
+            let began = Mutex<DispatchTime?>(nil)
+            let task = RenderTask(
+                name: wish.name, subject: LogSubject(), outputs: stages.map { RenderOutput(name: nil, stages: $0) },
+                limits: limits(policy), alone: false, sources: [wish.source], targets: files.map(\.target),
+                waits: { _ in }, begun: { _ in began.withLock { $0 = .now() } },
+                opened: { seen in header.withLock { $0 = $0 ?? seen } }, progress: { _, _ in }
+            ) { [self] result in
+                Coordination.assumeIsolated { [self] in
+                    let (header, began) = (header.withLock { $0 }, began.withLock { $0 } ?? .now())
+                    let milliseconds = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e6
+                    outcome.before = outcome.before ?? header
+                    done(
+                        result.mapError(Problem.init).map { outputs in
+                            zip(outputs, files).enumerated().map { index, made in
+                                Rendered(
+                                    output: made.0, decode: header?.decoderPaths[index], milliseconds: milliseconds,
+                                    file: made.1.result)
+                            }
+                        })
+                }
+            }
+            start(task)
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
+}

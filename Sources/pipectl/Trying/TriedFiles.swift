@@ -1,0 +1,74 @@
+import Glibc
+import PipelineControl
+import SystemCalls
+
+/// Where the files of `pipectl try` go, and what they are called: `--output`, or names of their own with `.try` in them, so that
+/// they are no picture's that anybody else has made.
+struct TriedFiles {
+    private let output: String?
+    /// `--output` names a file, for the one result.
+    private let isFile: Bool
+    private var taken: Set<String> = []
+
+    init(output: String?) {
+        self.output = output
+        isFile = output.map { !$0.hasSuffix("/") && !FileSystem.isFolder($0) } ?? false
+    }
+
+    /// The suffix of the file that `--output` names, in lower case.
+    var suffix: String? { isFile ? output.map { Self.split($0).suffix.lowercased() } : nil }
+
+    /// Writes a result as `STEM.try.LABEL.SUFFIX`, or to the named file; returns where it is. A file of that name is replaced
+    /// once the new one is whole.
+    mutating func write(
+        _ file: Descriptor, of input: String, label: String?, suffix: String, never source: Descriptor
+    ) throws -> String {
+        let path = place(of: input, label, suffix)
+        let status = try source.status()
+        if let there = try FileSystem.status(path),
+            there.identity.inode == Int(status.st_ino), there.identity.device == Int(status.st_dev)
+        {
+            throw Failure("CannotWrite", "\(path) is the picture itself; name another file", .failed)
+        }
+        let folder = FileSystem.folder(of: path)
+        let part = FileSystem.join(folder, ".\(FileSystem.name(of: path)).\(getpid()).part")
+        do {
+            let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)
+            do {
+                try FileSystem.copy(file, to: target, called: path, durably: false)
+                try FileSystem.rename(part, path)
+            } catch {
+                try? FileSystem.remove(part)
+                throw error
+            }
+        } catch {
+            throw Failure("CannotWrite", "\(path): \((error as? SystemError)?.reason ?? "\(error)")", .failed)
+        }
+        return path
+    }
+
+    /// Several results don't go into one file.
+    func checkRoom(for results: Int) throws(Failure) {
+        guard isFile, results > 1, let output else { return }
+        throw .usage("there are several results, and --output \(output) is one file; name a folder")
+    }
+
+    private mutating func place(of input: String, _ label: String?, _ suffix: String) -> String {
+        if isFile, let output { return output.contains("/") ? output : "./\(output)" }
+        let stem = Self.split(FileSystem.name(of: input)).stem
+        for number in 0... {
+            let name =
+                ([stem] + (number == 0 ? [] : ["\(number)"]) + ["try"] + [label].compactMap(\.self) + [suffix])
+                .joined(separator: ".")
+            let path = FileSystem.join(output ?? ".", name)
+            if taken.insert(path).inserted { return path }
+        }
+        return ""
+    }
+
+    private static func split(_ path: String) -> (stem: String, suffix: String) {
+        let name = FileSystem.name(of: path)
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name[name.index(after: dot)...]))
+    }
+}

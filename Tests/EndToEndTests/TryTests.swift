@@ -1,0 +1,129 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Pictures that are tried")
+struct TryTests {
+    private static let shop = """
+        [Recipe]
+        Inbox=shop
+        [Output web]
+        Chain=resize edge=160 | tee small | noir | save format=webp
+        [Output]
+        Chain=mono | save format=png
+        """
+
+    @Test(
+        "a picture goes through a recipe and a chain without a job, while the queues are paused, and its results are files"
+    )
+    func files() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/shop.recipe": Self.shop]) { daemon in
+            _ = try daemon.call(Call.Pause())
+            try daemon.write(Picture.png(width: 320, height: 240), to: "mine/a.b.png")
+            let outcome = try await daemon.pipectl(
+                "try", daemon.path("mine/a.b.png"), "--recipe", "shop", "--chain", "sepia", "-o", daemon.path("mine"),
+                "-j")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let files = [
+                "a.b.png", "a.b.try.1.jpg", "a.b.try.shop.png", "a.b.try.shop.small.webp", "a.b.try.shop.web.webp",
+            ]
+            #expect(daemon.files(in: "mine") == files)
+            let proofs = try outcome.objects().compactMap { $0["proof"] as? [String: Any] }
+            let widths = proofs.map { ($0["picture"] as? [String: Any])?["width"] as? Int }
+            #expect(widths == [160, 160, 320, 320])
+            #expect(proofs.allSatisfy { $0["problem"] is NSNull && $0["decode"] is String })
+            let size = try #require(Picture.jpegSize(daemon.data("mine/a.b.try.1.jpg")))
+            #expect(size == (320, 240))
+            #expect(try daemon.list().isEmpty)
+            #expect(daemon.files(in: "outbox").isEmpty && daemon.files(in: "state/spool").isEmpty)
+
+            // Without either, the default recipe; the result replaces the one of before.
+            let again = try await daemon.pipectl(
+                "try", daemon.path("mine/a.b.png"), "-o", daemon.path("mine/a.b.try.1.jpg"))
+            #expect(again.status == 0 && again.lines.first?.contains("a.b.try.1.jpg") == true, "\(again.errors)")
+            #expect(daemon.files(in: "mine") == files)
+        }
+    }
+
+    @Test("a sheet shows the picture and its results side by side, and tells of a result that can't be made")
+    func sheet() async throws {
+        let broken = "[Recipe]\nInbox=broken\n[Output]\nChain=watermark picture=logo.png\n"
+        try await DaemonFixture.with(["etc/recipes.d/broken.recipe": broken]) { daemon in
+            try daemon.write(Picture.png(width: 320, height: 240), to: "a.png")
+            let words = [
+                "--chain", "noir", "--recipe", "broken", "--chain", "resize width=100 | save format=png", "--sheet",
+            ]
+            let outcome = try await Programs.run(
+                "pipectl", ["--root", daemon.root.path, "try", daemon.path("a.png"), "-o", daemon.root.path] + words)
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains("broken: watermark: "))
+            let size = try #require(Picture.jpegSize(daemon.data("a.try.sheet.jpg")))
+            // Three of 320, with 16 between them and around.
+            #expect(size.width == 3 * 320 + 4 * 16 && (240 + 2 * 16..<640).contains(size.height), "\(size)")
+
+            let nothing = try await daemon.pipectl("try", daemon.path("etc/recipes.d/broken.recipe"), "--sheet")
+            #expect(nothing.status == 1 && nothing.errors.contains("no picture"), "\(nothing.errors)")
+            for format in ["png", "webp"] {
+                let path = daemon.path("sheet.\(format)")
+                #expect(try await daemon.pipectl("try", daemon.path("a.png"), "--sheet", "-o", path).status == 0)
+                #expect(daemon.exists("sheet.\(format)"))
+            }
+        }
+    }
+
+    @Test("what can't be tried is refused in words, and the picture is never written over")
+    func refused() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "a.png")
+            let picture = daemon.path("a.png")
+            func expect(_ status: Int32, _ words: String, _ arguments: String...) async throws {
+                let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "try"] + arguments)
+                #expect(
+                    outcome.status == status && (words.isEmpty || outcome.errors.contains(words)),
+                    "\(arguments): \(outcome.errors)")
+            }
+            try await expect(1, "is the picture itself", picture, "--chain", "save format=png", "-o", picture)
+            // A link to the picture is replaced, and not followed.
+            try FileManager.default.createSymbolicLink(atPath: daemon.path("link.png"), withDestinationPath: picture)
+            try await expect(0, "", picture, "--chain", "save format=png", "-o", daemon.path("link.png"))
+            try await expect(2, "name the file so", picture, "-o", daemon.path("a.webp"))
+            try await expect(
+                2, "name a folder", picture, "--chain", "noir", "--chain", "mono", "-o", daemon.path("b.jpg"))
+            try await expect(2, "name a folder", picture, picture, "-o", daemon.path("b.jpg"))
+            try await expect(2, "a sheet is a .jpg", picture, "--sheet", "-o", daemon.path("b.gif"))
+            try await expect(2, "did you mean 'noir'", picture, "--recipe", "nior")
+            try await expect(2, "at column 8", picture, "--chain", "mono | bogus")
+            try await expect(1, "No such file", daemon.path("none.png"))
+            try await expect(1, "is not a regular file", daemon.root.path)
+            try await expect(1, "No such file", picture, "-o", daemon.path("none/b.jpg"))
+            let many = (0...ControlInterface.mostProofs).flatMap { _ in ["--chain", "noir"] }
+            let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "try", picture] + many)
+            #expect(outcome.status == 2 && outcome.errors.contains("at most 32 results"))
+            #expect(try daemon.data("a.png") == Picture.small)
+            #expect(throws: ControlError.self) { try daemon.call(Call.Try(name: "a", recipes: [], chains: [])) }
+            #expect(!daemon.exists("b.jpg") && daemon.files(in: "state/spool").isEmpty)
+        }
+    }
+
+    @Test("a client that goes away takes its picture out of work")
+    func gone() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.tiff(width: 12000, height: 9000), to: "huge.tif")
+            let slow = Call.Try(name: "huge.tif", recipes: [], chains: ["blur radius=20 | save format=avif effort=9"])
+            var socket: Descriptor? = try Socket.connect(daemon.path("run/control.sock"))
+            let call = try Wire.frame(WireCall(method: Call.Try.method, parameters: slow))
+            let file = try Descriptor.open(daemon.path("huge.tif"), O_RDONLY)
+            if let socket { try Socket.send(call, descriptors: [file], to: socket) }
+            while try !daemon.workers().contains(where: { daemon.holds($0, "huge.tif") }) { await Task.yield() }
+            socket = nil
+            // The next trial has its turn only now.
+            try daemon.write(Picture.small, to: "a.png")
+            let next = try await daemon.pipectl("try", daemon.path("a.png"), "-o", daemon.root.path)
+            #expect(next.status == 0, "\(next.errors)")
+            #expect(try !daemon.workers().contains { daemon.holds($0, "huge.tif") })
+            #expect(daemon.files(in: "state/spool").isEmpty)
+        }
+    }
+}
