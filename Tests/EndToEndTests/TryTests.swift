@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PipelineControl
 import SystemCalls
 import TestTools
@@ -104,6 +105,30 @@ struct TryTests {
             #expect(try daemon.data("a.png") == Picture.small)
             #expect(throws: ControlError.self) { try daemon.call(Call.Try(name: "a", recipes: [], chains: [])) }
             #expect(!daemon.exists("b.jpg") && daemon.files(in: "state/spool").isEmpty)
+        }
+    }
+
+    @Test("the files of a picture that was tried are closed, though its client stays")
+    func closed() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.write(Picture.small, to: "a.png")
+            let client = try daemon.client()
+            func open() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.process)/fd").count
+            }
+            func tryOut() throws {
+                let picture = try Descriptor.open(daemon.path("a.png"), O_RDONLY)
+                let chains = ["noir", "save format=png"]
+                let (reply, files) = try client.callForFiles(
+                    Call.Try(name: "a.png", recipes: [], chains: chains), descriptors: [picture])
+                #expect(reply.proofs.map(\.suffix) == ["jpg", "png"] && files.count == 2)
+                // They can be read, and not written.
+                for file in files { #expect(Glibc.write(file.number, "x", 1) < 0) }
+            }
+            try tryOut()
+            let before = try open()
+            for _ in 0..<20 { try tryOut() }
+            #expect(try open() <= before + 4)
         }
     }
 
