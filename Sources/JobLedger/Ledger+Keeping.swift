@@ -22,7 +22,17 @@ extension Ledger {
         package var bytes = 0
     }
 
-    func keep(_ kept: KeptOriginal, of job: Int, in place: KeptPlace) throws {
+    /// Results that an older version has published have no marks, and are not known again.
+    func keepResults(of job: JobRecord) throws {
+        try writer.run("DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(job.id)])
+        for result in job.outputs {
+            guard let file = result.file else { continue }
+            let kept = KeptMarks(recipe: job.order.recipe, path: result.path, file: file)
+            try keep(kept, of: job.id, in: .results)
+        }
+    }
+
+    func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
         try writer.run(
             """
             INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)

@@ -19,7 +19,7 @@ struct KeptFilesTests {
         ended.finished = 1000
         ledger.insert([ended])
         let file = FileStatus.Identity(device: 1, inode: id, size: bytes, modified: 20)
-        let kept = KeptOriginal(recipe: "r", path: "/\(state)/\(id).png", file: file)
+        let kept = KeptMarks(recipe: "r", path: "/\(state)/\(id).png", file: file)
         ledger.recordDisposal(of: [(id, "/\(state)/\(id).png")], keeping: [id: kept]) {}
         #expect(ledger.flush(seconds: 30))
     }
