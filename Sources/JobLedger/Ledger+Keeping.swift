@@ -33,6 +33,11 @@ extension Ledger {
     }
 
     func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
+        // Somebody has dropped it again: it is as old as its latest job.
+        try writer.run(
+            """
+            DELETE FROM kept INDEXED BY kept_by_change WHERE modified = ? AND modified <> 0 AND size = ? AND path = ?
+            """, [.integer(kept.file.modified), .integer(kept.file.size), .text(kept.path)])
         try writer.run(
             """
             INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)

@@ -37,6 +37,18 @@ struct KeepTests {
         }
     }
 
+    @Test(
+        "a disk that does not answer is left out of the status, and nobody waits for it",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func hanging() async throws {
+        let files = ["etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=save\n"]
+        try await DaemonFixture.with(files) { daemon in
+            let server = try HangingMount(daemon.path("outbox/far"))
+            defer { server.end() }
+            for _ in 0..<2 { #expect(try daemon.status().disks.map(\.path) == [daemon.root.path]) }
+        }
+    }
+
     @Test("what comes of age goes, with a line in the log; show and retry say who has removed it; results stay")
     func age() async throws {
         try await DaemonFixture.with(Self.settings("")) { daemon in

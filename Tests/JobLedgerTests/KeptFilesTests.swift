@@ -49,6 +49,26 @@ struct KeptFilesTests {
         }
     }
 
+    @Test(
+        "an original that was taken from its place and dropped again, and so lies there once more, counts once, and is new"
+    )
+    func again() throws {
+        try with { (ledger, database) throws in
+            leave(1, .done, bytes: 100, in: ledger)
+            try database.run("UPDATE kept SET time = 1")
+            var second = job(2, .done)
+            second.finished = 1000
+            ledger.insert([second])
+            let file = FileStatus.Identity(device: 1, inode: 77, size: 100, modified: 20)
+            let kept = KeptMarks(recipe: "r", path: "/done/1.png", file: file)
+            ledger.recordDisposal(of: [(2, "/done/1.png")], keeping: [2: kept]) {}
+            #expect(ledger.flush(seconds: 30))
+            let files = try ledger.kept(in: .archive, of: nil, after: .start, limit: 10)
+            #expect(files.map(\.job) == [2] && files.allSatisfy { $0.time > 1 })
+            #expect(try ledger.keptSums()[.archive] == Ledger.KeptSum(files: 1, bytes: 100))
+        }
+    }
+
     @Test("forgetting a job by hand forgets its file as well; a job that is not over, or is excepted, stays")
     func forgotten() throws {
         try with { (ledger, _) throws in

@@ -65,7 +65,9 @@ struct Disposal: Sendable {
             guard job.state == .failed else { return nil }
             return KeptMarks(recipe: job.order.recipe, path: Self.absentPath(job, places), file: .none)
         }
-        guard job.origin != .kept, FileSystem.lies(source, within: Self.goal(of: job, places)),
+        // It may have gone to a folder of somebody's choice.
+        let own = [places.archive, places.failed, places.cancelled]
+        guard job.origin != .kept, own.contains(where: { FileSystem.lies(source, within: $0) }),
             let there = try? FileSystem.status(source)
         else { return nil }
         return KeptMarks(recipe: job.order.recipe, path: source, file: there.identity)
