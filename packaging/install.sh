@@ -62,7 +62,14 @@ units=$source/packaging/systemd
 put 644 lib/sysusers.d "$units/sysusers.d/pipelined.conf"
 put 644 lib/tmpfiles.d "$units/tmpfiles.d/pipelined.conf"
 put 644 lib/systemd/system "$units"/pipelined.{service,socket}
-sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined.*
+# A daemon of several has the same unit, with its name behind each of its folders.
+for kind in service socket; do
+    sed -E -e 's#^Description=.*#& %i#' -e 's#=/usr/bin/pipe[a-z]*#& --instance %i#' \
+        -e 's#^(State|Runtime|Configuration)Directory=pipelined$#&@%i#' -e 's#=/run/pipelined/#=/run/pipelined@%i/#' \
+        "$units/pipelined.$kind" > "$to/lib/systemd/system/pipelined@.$kind"
+    chmod 644 "$to/lib/systemd/system/pipelined@.$kind"
+done
+sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined{,@}.{service,socket}
 
 completions=$source/packaging/completions
 install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/completions/pipectl"

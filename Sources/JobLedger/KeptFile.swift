@@ -17,8 +17,8 @@ package struct KeptFile: Sendable {
     package var leaving: JobRecord.Removal?
 }
 
-/// An original as it lies in archive/, failed/ or cancelled/.
-package struct KeptOriginal: Sendable {
+/// An original, or a result, as it has come to its place.
+package struct KeptMarks: Sendable {
     var recipe: String
     var path: String
     var file: FileStatus.Identity

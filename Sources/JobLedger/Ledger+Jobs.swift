@@ -73,6 +73,7 @@ extension Ledger {
                         .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
                     ])
                 try ledger.add(.job(job.id, job.state, job.reason))
+                if job.state == .done { try ledger.keepResults(of: job) }
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
     }
@@ -105,7 +106,7 @@ extension Ledger {
     /// `picture` for each that is done, and `over` for each other that has an original. `kept` has the originals that
     /// are files of the daemon's, by job.
     package nonisolated func recordDisposal(
-        of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptOriginal] = [:],
+        of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void
     ) {
         write(

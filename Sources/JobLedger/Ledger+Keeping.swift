@@ -22,7 +22,22 @@ extension Ledger {
         package var bytes = 0
     }
 
-    func keep(_ kept: KeptOriginal, of job: Int, in place: KeptPlace) throws {
+    /// Results that an older version has published have no marks, and are not known again.
+    func keepResults(of job: JobRecord) throws {
+        try writer.run("DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(job.id)])
+        for result in job.outputs {
+            guard let file = result.file else { continue }
+            let kept = KeptMarks(recipe: job.order.recipe, path: result.path, file: file)
+            try keep(kept, of: job.id, in: .results)
+        }
+    }
+
+    func keep(_ kept: KeptMarks, of job: Int, in place: KeptPlace) throws {
+        // Somebody has dropped it again: it is as old as its latest job.
+        try writer.run(
+            """
+            DELETE FROM kept INDEXED BY kept_by_change WHERE modified = ? AND modified <> 0 AND size = ? AND path = ?
+            """, [.integer(kept.file.modified), .integer(kept.file.size), .text(kept.path)])
         try writer.run(
             """
             INSERT INTO kept (job, place, recipe, path, device, inode, size, modified, time)

@@ -296,5 +296,8 @@ enum Schema {
         // From here on `outputs` has the marks of each result, and not its path alone. An older version can't read that,
         // and refuses this one.
         "",
+
+        // A file that comes to its place once more, from there, has one row.
+        "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0",
     ]
 }

@@ -5,6 +5,7 @@ struct Arguments {
     /// The options; the help and the manual are made of this.
     enum Option: String, CaseIterable {
         case root = "--root"
+        case instance = "--instance"
         case check = "--check"
         case giveBack = "--give-back"
         case man = "--man"
@@ -14,6 +15,7 @@ struct Arguments {
         var value: String? {
             switch self {
             case .root: "DIR"
+            case .instance: "NAME"
             case .man: "PAGE"
             case .check, .giveBack, .version, .help: nil
             }
@@ -22,6 +24,8 @@ struct Arguments {
         var help: String {
             switch self {
             case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
+            case .instance:
+                "one of several daemons of the system: /etc/pipelined@NAME, /var/lib/pipelined@NAME, /run/pipelined@NAME"
             case .check: "read configuration and plugins, say all that is wrong with them, and exit"
             case .giveBack:
                 "bring what was claimed back to its inbox, before pipelined is removed"
@@ -35,6 +39,7 @@ struct Arguments {
 
     var task = Task.run
     var root: String?
+    var instance: String?
 
     init(_ words: some Sequence<String>) throws(UsageError) {
         var words = words.makeIterator()
@@ -53,11 +58,19 @@ struct Arguments {
             }
             try take(option, value)
         }
+        if root != nil, instance != nil { throw UsageError("--root and --instance exclude each other") }
     }
 
     private mutating func take(_ option: Option, _ value: String) throws(UsageError) {
         switch option {
         case .root: root = value
+        case .instance:
+            // systemd's names of instances, but for those that would be other paths.
+            let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":-_.\\".contains($0)) }
+            guard isName, value != ".", value != ".." else {
+                throw UsageError("'\(value)' can't be the name of an instance: it has letters, digits, and :-_. alone")
+            }
+            instance = value
         case .check: task = .check
         case .giveBack: task = .giveBack
         case .man:

@@ -72,6 +72,7 @@ final class Daemon: Sendable {
         accept(true)
         loaded.logShortcomings()
         let ledger = try Ledger(path: places.ledger)
+        try MovedFolder.follow(places, ledger)
         guard let fetch = Places.fetchWorker else {
             throw StartError(
                 status: .failed,
@@ -117,7 +118,7 @@ final class Daemon: Sendable {
         throw StartError(
             status: .taken,
             description: "another pipelined runs on \(places.root ?? places.data) already; "
-                + "`pipectl\(places.root.map { " --root \($0)" } ?? "") status` shows it")
+                + "`pipectl\(places.words) status` shows it")
     }
 
     /// The pool with its first worker, which tells which filters there are.
@@ -151,10 +152,9 @@ final class Daemon: Sendable {
     }
 
     private func tellReady() {
-        let root = places.root.map { " --root \($0)" } ?? ""
         Log.notice(
             "pipelined \(Release.version) is ready: drop pictures into \(places.inbox); "
-                + "`pipectl\(root) status` shows them")
+                + "`pipectl\(places.words) status` shows them")
         ServiceManager.tell("READY=1")
         Coordination.async { self.owners.tellChange() }
     }

@@ -20,8 +20,10 @@ struct GiveBack {
         guard try FileSystem.exists(places.ledger) else { return ExitStatus.done.rawValue }
         let lock = try Daemon.lock(places)
         return try withExtendedLifetime(lock) {
+            let ledger = try Ledger(path: places.ledger)
+            try MovedFolder.follow(places, ledger)
             var work = GiveBack(
-                places: places, ledger: try Ledger(path: places.ledger),
+                places: places, ledger: ledger,
                 claims: ClaimFolders(root: try Staging(places).root))
             return try work.run()
         }

@@ -106,6 +106,7 @@ final class Owners: ReadsDelegate {
         intake.inboxChanged = { [weak self] in self?.inboxChanged() }
         reloads.adopted = { [weak self] in self?.adoptConfiguration() }
         reloads.refused = { [weak self] in self?.tellChange() }
+        keeping.problemsChanged = { [weak self] in self?.tellChange() }
     }
 
     // MARK: - Beginning and stopping

@@ -15,7 +15,7 @@ signal(SIGIO, SIG_IGN)
 
 do {
     let arguments = try Arguments(CommandLine.arguments.dropFirst())
-    let places = arguments.root.map(Places.below) ?? .system
+    let places = arguments.root.map(Places.below) ?? arguments.instance.map(Places.instance) ?? .system
     switch arguments.task {
     case .help: print(Manual.help)
     case .manual(let manual): try manual.print()

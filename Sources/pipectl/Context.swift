@@ -14,6 +14,7 @@ final class Context {
         output = Output(color: try invocation.choice(.color, among: ColorChoice.self) ?? .auto)
         address = SocketAddress(
             socket: invocation.value(.socket), root: invocation.value(.root),
+            instance: invocation.value(.instance),
             variable: getenv(SocketAddress.variable).map { String(cString: $0) })
     }
 

@@ -35,8 +35,10 @@ extension Option {
         "--socket", value: "PATH", kinds: [.file],
         "the daemon's socket; else $\(SocketAddress.variable), else \(SocketAddress.systemPath)")
     static let root = Option("--root", value: "DIR", kinds: [.folder], "the daemon that runs as `pipelined --root DIR`")
+    static let instance = Option(
+        "--instance", short: "-i", value: "NAME", "the daemon that runs as pipelined@NAME, one of several on a machine")
     static let help = Option("--help", short: "-h", "say what the verb does")
     static let version = Option("--version", "print the versions of pipectl and of the daemon")
 
-    static let everywhere = [json, color, socket, root, help, version]
+    static let everywhere = [json, color, socket, root, instance, help, version]
 }

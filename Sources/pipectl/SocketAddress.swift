@@ -3,6 +3,7 @@ struct SocketAddress {
     enum Origin: Equatable {
         case option
         case root(String)
+        case instance(String)
         case variable
         case system
     }
@@ -13,12 +14,14 @@ struct SocketAddress {
     let path: String
     let origin: Origin
 
-    /// The command line precedes the environment, and a socket precedes a root.
-    init(socket: String?, root: String?, variable: String?) {
+    /// The command line precedes the environment, a socket a root, and a root an instance.
+    init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)
         } else if let root {
             (path, origin) = (Self.path(below: root), .root(root))
+        } else if let instance {
+            (path, origin) = ("/run/pipelined@\(instance)/control.sock", .instance(instance))
         } else if let variable, !variable.isEmpty {
             (path, origin) = (variable, .variable)
         } else {

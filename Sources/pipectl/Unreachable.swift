@@ -20,6 +20,7 @@ struct Unreachable {
         }
         return switch address.origin {
         case .root(let root): "start it with `pipelined --root \(root)`"
+        case .instance(let name): "start it with `systemctl start pipelined@\(name)`"
         case .option, .variable: "start pipelined, or see that the path is the one it listens at"
         case .system:
             """

@@ -24,13 +24,28 @@ struct KeepTests {
         try await DaemonFixture.with { daemon in
             try await leave(daemon)
             let status = try daemon.status()
-            #expect(status.kept.map { "\($0.place) \($0.rule) \($0.files)" } == ["archive keep 2", "failed keep 1"])
-            #expect(status.kept.map(\.bytes) == [2 * Picture.small.count, 10])
+            #expect(
+                status.kept.map { "\($0.place) \($0.rule) \($0.files)" } == [
+                    "archive keep 2", "failed keep 1", "results keep 2",
+                ])
+            #expect(status.kept.prefix(2).map(\.bytes) == [2 * Picture.small.count, 10])
             let disk = try #require(status.disks.first)
             #expect(disk.path == daemon.root.path && disk.bytes > disk.free && disk.free >= 0)
             let page = try await daemon.pipectl("status")
-            #expect(page.output.contains("kept: 2 archived ") && page.output.contains(" · 1 failed 10 B\ndisk: "))
+            #expect(page.output.contains("kept: 2 archived ") && page.output.contains(" · 1 failed 10 B · 2 results "))
             #expect(daemon.files(in: "failed") == ["noir/bad.png", "noir/bad.png.error.txt"])
+        }
+    }
+
+    @Test(
+        "a disk that does not answer is left out of the status, and nobody waits for it",
+        .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func hanging() async throws {
+        let files = ["etc/recipes.d/far.recipe": "[Recipe]\nInbox=far\n[Output]\nChain=save\n"]
+        try await DaemonFixture.with(files) { daemon in
+            let server = try HangingMount(daemon.path("outbox/far"))
+            defer { server.end() }
+            for _ in 0..<2 { #expect(try daemon.status().disks.map(\.path) == [daemon.root.path]) }
         }
     }
 
@@ -52,7 +67,7 @@ struct KeepTests {
             #expect(retried.status == 1)
             #expect(
                 retried.errors.contains("its original was removed by Keep Failed=1d12h 1G on "), "\(retried.errors)")
-            #expect(try daemon.status().kept.map(\.files) == [0, 0])
+            #expect(try daemon.status().kept.map(\.files) == [0, 0, 2])
         }
     }
 
@@ -72,6 +87,25 @@ struct KeepTests {
         }
     }
 
+    @Test("results of age go, with the folders that they leave empty; one that somebody has changed stays")
+    func results() async throws {
+        try await DaemonFixture.with(Self.settings("")) { daemon in
+            try await leave(daemon)
+            try daemon.write("changed", to: "outbox/noir/b.jpg")
+            try daemon.write("[Keep]\nResults=1d\n", to: "etc/pipelined.conf")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            try await daemon.says("Keep Results=1d: removed 1 of results")
+            #expect(daemon.files(in: "outbox") == ["noir/b.jpg"] && !daemon.exists("outbox/noir/album"))
+            #expect(daemon.files(in: "archive") == ["noir/album/a.png", "noir/b.png"])
+            while try daemon.status().kept.last?.files != 0 { await Task.yield() }
+            // The same picture once more: only the latest of its results counts.
+            try daemon.drop(as: "album/a.png")
+            try await daemon.waitForAll()
+            let reply = try daemon.call(Call.Clean(places: ["results"], trial: true))
+            #expect(reply.cleaned.map(\.files) == [1])
+        }
+    }
+
     @Test(
         "killed when a file is about to be removed, or just removed, the next start finishes that", arguments: [1, 2])
     func killed(call: Int) async throws {
@@ -87,7 +121,9 @@ struct KeepTests {
             try await daemon.start()
             while !daemon.files(in: "archive").isEmpty || !daemon.files(in: "failed").isEmpty { await Task.yield() }
             #expect(try daemon.list().map { $0.state }.sorted() == ["done", "done", "failed"])
-            while try daemon.status().kept.contains(where: { $0.files > 0 }) { await Task.yield() }
+            while try daemon.status().kept.contains(where: { $0.files > 0 && $0.place != "results" }) {
+                await Task.yield()
+            }
             for job in try daemon.list() { #expect(try daemon.call(Call.Show(id: job.id)).story.removed != nil) }
         }
     }
@@ -145,7 +181,9 @@ struct KeepTests {
             #expect(done.forgotten == 2 && done.left == 1)
             #expect(try daemon.list().map(\.id).sorted() == [queued, kept].sorted())
             let status = try daemon.status()
-            #expect(status.kept.isEmpty && status.jobs.done == 1 && status.jobs.failed == 0)
+            #expect(
+                status.kept.map { "\($0.place) \($0.files)" } == ["results 1"] && status.jobs.done == 1
+                    && status.jobs.failed == 0)
             #expect(daemon.files(in: "archive").count == 2 && daemon.exists("failed/noir/bad.png"))
         }
     }
@@ -158,7 +196,7 @@ struct KeepTests {
             try daemon.write("[Daemon]\nHistory=1d\n", to: "etc/pipelined.conf")
             _ = try daemon.call(Call.Reload())
             while try !daemon.list().isEmpty { await Task.yield() }
-            #expect(try daemon.status().kept.map(\.files) == [2, 1])
+            #expect(try daemon.status().kept.map(\.files) == [2, 1, 2])
             let reply = try daemon.call(Call.Clean(places: ["archive", "failed", "cancelled"]))
             #expect(reply.cleaned.map(\.files) == [2, 1, 0])
             #expect(daemon.files(in: "archive") == [])

@@ -19,7 +19,7 @@ struct KeptFilesTests {
         ended.finished = 1000
         ledger.insert([ended])
         let file = FileStatus.Identity(device: 1, inode: id, size: bytes, modified: 20)
-        let kept = KeptOriginal(recipe: "r", path: "/\(state)/\(id).png", file: file)
+        let kept = KeptMarks(recipe: "r", path: "/\(state)/\(id).png", file: file)
         ledger.recordDisposal(of: [(id, "/\(state)/\(id).png")], keeping: [id: kept]) {}
         #expect(ledger.flush(seconds: 30))
     }
@@ -46,6 +46,26 @@ struct KeptFilesTests {
             #expect(first.job == 1 && first.file.size == 100)
             ledger.forget(kept: [first])
             #expect(try ledger.keptSums()[.archive] == sum(1, 20))
+        }
+    }
+
+    @Test(
+        "an original that was taken from its place and dropped again, and so lies there once more, counts once, and is new"
+    )
+    func again() throws {
+        try with { (ledger, database) throws in
+            leave(1, .done, bytes: 100, in: ledger)
+            try database.run("UPDATE kept SET time = 1")
+            var second = job(2, .done)
+            second.finished = 1000
+            ledger.insert([second])
+            let file = FileStatus.Identity(device: 1, inode: 77, size: 100, modified: 20)
+            let kept = KeptMarks(recipe: "r", path: "/done/1.png", file: file)
+            ledger.recordDisposal(of: [(2, "/done/1.png")], keeping: [2: kept]) {}
+            #expect(ledger.flush(seconds: 30))
+            let files = try ledger.kept(in: .archive, of: nil, after: .start, limit: 10)
+            #expect(files.map(\.job) == [2] && files.allSatisfy { $0.time > 1 })
+            #expect(try ledger.keptSums()[.archive] == Ledger.KeptSum(files: 1, bytes: 100))
         }
     }
 

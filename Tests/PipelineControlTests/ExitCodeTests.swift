@@ -26,6 +26,10 @@ struct ExitCodeTests {
         let system = SocketAddress(socket: nil, root: nil, variable: nil)
         let failure = Unreachable(address: system, cause: SystemError("connect", system.path, code: ENOENT)).failure
         #expect(failure.message.contains("`systemctl start pipelined`"))
+        let web = SocketAddress(socket: nil, root: nil, instance: "web", variable: "/elsewhere")
+        #expect(web.path == "/run/pipelined@web/control.sock")
+        let other = Unreachable(address: web, cause: SystemError("connect", web.path, code: ENOENT)).failure
+        #expect(other.message.contains("`systemctl start pipelined@web`"))
     }
 
     @Test("Where permission is missing, the message names the socket's group and how to join it")

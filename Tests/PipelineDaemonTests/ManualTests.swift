@@ -73,6 +73,11 @@ struct ArgumentsTests {
         #expect(try Arguments(["--root", "x", "--check"]).task == .check)
         #expect(try Arguments(["--give-back"]).task == .giveBack)
         #expect(try Arguments(["--root=x"]).root == "x")
+        #expect(try Arguments(["--instance", "web"]).instance == "web")
+        #expect(Places.instance("web").socket == "/run/pipelined@web/control.sock")
+        for wrong in [["--instance", "../web"], ["--instance", ".."], ["--instance", "web", "--root", "x"]] {
+            #expect(throws: UsageError.self) { try Arguments(wrong) }
+        }
         #expect(try Arguments(["--man", "pipelined.conf"]).task == .manual(.configuration))
         #expect(try Arguments(["-h"]).task == .help)
         #expect(try Arguments([]).task == .run)

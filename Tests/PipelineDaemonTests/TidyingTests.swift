@@ -27,7 +27,7 @@ struct TidyingTests {
                 let job = try owners.ended(id, state, at: path, "0123456789")
                 if state == .failed { try owners.write("words", to: path + ".error.txt") }
                 #expect(owners.insert([job]))
-                let kept = KeptOriginal(recipe: folder, path: path, file: job.file)
+                let kept = KeptMarks(recipe: folder, path: path, file: job.file)
                 ledger.recordDisposal(of: [(id, path)], keeping: [id: kept]) {}
                 #expect(ledger.flush(seconds: 30))
                 paths.append(path)

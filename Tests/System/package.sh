@@ -62,6 +62,47 @@ installing_starts_nothing_and_enabling_starts_it_at_boot() {
     [[ $(property After) == *remote-fs.target* ]]
 }
 
+several_daemons_have_each_their_own_folders() {
+    with_package
+    local name
+    for name in web print; do
+        sed "s|/var/lib/pipelined|&@$name|" /usr/lib/tmpfiles.d/pipelined.conf > "/etc/tmpfiles.d/pipelined@$name.conf"
+    done
+    systemd-tmpfiles --create
+    mkdir -p /etc/pipelined@web/recipes.d
+    printf '%s\n' '[Recipe]' '[Output]' 'Chain=save format=png' > /etc/pipelined@web/recipes.d/noir.recipe
+    systemctl start "$unit" pipelined@web.socket pipelined@print.service
+    picture "$scratch/a.jpg"
+    drop "$scratch/a.jpg" a.jpg
+    for name in web print; do
+        install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$data@$name/.dropped"
+        mv "$data@$name/.dropped" "$data@$name/inbox/a.jpg"
+        # The socket starts web's.
+        pipectl --instance $name wait --all
+        test -f "$data@$name/archive/noir/a.jpg"
+        systemctl reload pipelined@$name
+    done
+    pipectl wait --all
+    test -f $data/outbox/noir/a.jpg
+    test -f $data@web/outbox/noir/a.png
+    test -f $data@print/outbox/noir/a.jpg
+    # What one has claimed is back in its inbox when the package goes.
+    pipectl -i print pause
+    install -o pipelined -g pipelined -m 640 "$scratch/a.jpg" "$data@print/.dropped"
+    mv "$data@print/.dropped" "$data@print/inbox/again.jpg"
+    eventually 20 is_claimed_by_print
+    apt remove pipelined
+    test -f $data@print/inbox/again.jpg
+    apt install "$(package)"
+    apt purge pipelined
+    test ! -e /etc/pipelined@web && test ! -e $data@web/state
+    test -f $data@web/archive/noir/a.jpg
+    rm -rf $data@* /etc/tmpfiles.d/pipelined@*
+    apt install "$(package)"
+}
+
+is_claimed_by_print() { test -n "$(find $data@print/inbox -path '*/.pipelined/*' -name again.jpg)"; }
+
 an_upgrade_under_load_loses_nothing() {
     with_package
     later_package "$scratch/later.deb"

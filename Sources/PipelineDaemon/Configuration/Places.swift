@@ -9,10 +9,25 @@ struct Places: Sendable, Hashable {
     var run: String
     /// Plugin folders; the first that has a filter's name wins.
     var plugins: [String]
+    /// The name of one of several daemons of the system.
+    var instance: String?
 
     static let system = Places(
         root: nil, configuration: "/etc/pipelined", data: "/var/lib/pipelined", run: "/run/pipelined",
         plugins: ["/usr/local/lib/pipelined/plugins", installedPlugins])
+
+    /// The same for one of several daemons of the system. Filters of one's own are for all of them.
+    static func instance(_ name: String) -> Places {
+        func own(_ path: String) -> String { "\(path)@\(name)" }
+        return Places(
+            root: nil, configuration: own(system.configuration), data: own(system.data), run: own(system.run),
+            plugins: system.plugins, instance: name)
+    }
+
+    /// The words behind `pipectl` and `pipelined` that speak of this daemon, with a space before each.
+    var words: String {
+        root.map { " --root \($0)" } ?? instance.map { " --instance \($0)" } ?? ""
+    }
 
     /// Everything below `folder`; filters also from where the program's own are.
     static func below(_ folder: String) -> Places {
@@ -42,6 +57,8 @@ struct Places: Sendable, Hashable {
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }
     var identity: String { "\(state)/id" }
+    /// The file has the place where all this lay at the latest start.
+    var place: String { "\(state)/place" }
     /// The file exists from a start to a clean stop: see `Comeback`.
     var comeback: String { "\(state)/comeback" }
     var lock: String { "\(state)/lock" }

@@ -25,7 +25,8 @@ extension ControlService {
         onOwners(Call.Forget.self) { [self] call, request in
             let (choice, time) = try choice(of: call)
             let left = try ledger.answer { try $0.unforgettable(choice, endedBefore: time) }
-            let who = call.ids.isEmpty ? call.states.joined(separator: ", ") : "\(call.ids.count) jobs"
+            let ids = call.ids.count == 1 ? "job \(call.ids[0])" : "\(call.ids.count) jobs"
+            let who = call.ids.isEmpty ? "what is " + call.states.joined(separator: " or ") : ids
             Log.notice(
                 "forgetting of \(who) asked for by \(request.connection.peer)",
                 of: LogSubject(jobs: call.ids, recipe: call.recipe))

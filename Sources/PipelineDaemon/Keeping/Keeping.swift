@@ -14,7 +14,10 @@ final class Keeping {
     private var isLooking = false
     /// Something has changed since the present look began.
     private var isToLookAgain = false
-    private(set) var problems: [String] = []
+    private(set) var problems: [String] = [] {
+        didSet { if problems != oldValue { problemsChanged() } }
+    }
+    var problemsChanged: @Coordination () -> Void = {}
     private lazy var looks = Appointment { [unowned self] _ in look() }
 
     /// Files that come within this time are looked at together, in seconds.

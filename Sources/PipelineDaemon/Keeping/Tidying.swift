@@ -122,13 +122,20 @@ struct Tidying: Sendable {
         guard FileSystem.lies(file.path, within: places.folder(of: file.place)) else { return .changed }
         guard file.file != .none else { return .same }
         guard let there = try FileSystem.status(file.path) else { return try isMounted(file) ? .gone : .unknown }
+        return there.kind == .file && isSame(file, there.identity) ? .same : .changed
+    }
+
+    private func isSame(_ file: KeptFile, _ there: FileStatus.Identity) -> Bool {
+        // Others may write where results lie.
+        if file.place == .results { return file.file.isStill(there, at: file.path) }
         // The number of an inode changes when a backup is restored.
-        let (now, before) = (there.identity, file.file)
-        return there.kind == .file && (now.size, now.modified) == (before.size, before.modified) ? .same : .changed
+        return (there.size, there.modified) == (file.file.size, file.file.modified)
     }
 
     /// Whether the nearest folder above the missing file is on the disk that the file was on.
     private func isMounted(_ file: KeptFile) throws -> Bool {
+        // Results are taken away all the time, and their disk is not recorded.
+        if file.place == .results { return true }
         var folder = FileSystem.folder(of: file.path)
         while true {
             if let there = try FileSystem.status(folder) { return there.identity.device == file.file.device }
@@ -164,12 +171,15 @@ struct Tidying: Sendable {
                 left.append(file)
             }
         }
+        // An outbox elsewhere, and its folders, are its owner's.
+        let tops = Set(
+            gone.map { file in
+                file.place == .results ? FileSystem.join(places.outbox, file.recipe) : places.folder(of: file.place)
+            })
         for folder in Set(gone.map { FileSystem.folder(of: $0.path) }) {
             // A file that comes back with a power cut is one that nobody knows, and does no harm.
             try? FileSystem.sync(folder)
-            for place in Set(gone.map(\.place)) {
-                FileSystem.removeEmptyFolders(from: folder, upTo: places.folder(of: place))
-            }
+            for top in tops { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
         }
         ledger.abandon(removing: changed + left)
         ledger.forget(kept: gone + changed)
@@ -189,6 +199,7 @@ extension Places {
         case .archive: archive
         case .failed: failed
         case .cancelled: cancelled
+        // An outbox may lie anywhere.
         case .results: "/"
         }
     }

@@ -60,15 +60,17 @@ struct Disposal: Sendable {
     }
 
     /// The original of an ended job as it is kept at `source`; nil when it was removed, or is not the daemon's to remove.
-    func kept(_ job: JobRecord, _ source: String) -> KeptOriginal? {
+    func kept(_ job: JobRecord, _ source: String) -> KeptMarks? {
         if job.needsDownload {
             guard job.state == .failed else { return nil }
-            return KeptOriginal(recipe: job.order.recipe, path: Self.absentPath(job, places), file: .none)
+            return KeptMarks(recipe: job.order.recipe, path: Self.absentPath(job, places), file: .none)
         }
-        guard job.origin != .kept, FileSystem.lies(source, within: Self.goal(of: job, places)),
+        // It may have gone to a folder of somebody's choice.
+        let own = [places.archive, places.failed, places.cancelled]
+        guard job.origin != .kept, own.contains(where: { FileSystem.lies(source, within: $0) }),
             let there = try? FileSystem.status(source)
         else { return nil }
-        return KeptOriginal(recipe: job.order.recipe, path: source, file: there.identity)
+        return KeptMarks(recipe: job.order.recipe, path: source, file: there.identity)
     }
 
     /// It was not downloaded: a failed one has its text all the same.

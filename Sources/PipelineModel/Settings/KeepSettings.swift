@@ -3,6 +3,7 @@ public struct KeepSettings: Sendable, Hashable {
     public var archive = KeepRule()
     public var failed = KeepRule()
     public var cancelled = KeepRule()
+    public var results = KeepRule()
 
     public init() {}
 
@@ -14,6 +15,9 @@ public struct KeepSettings: Sendable, Hashable {
             "Keep", "Failed", \.failed, .rule,
             "the same for the originals of failed jobs, and the texts beside them"),
         Setting("Keep", "Cancelled", \.cancelled, .rule, "the same for the originals of cancelled jobs"),
+        Setting(
+            "Keep", "Results", \.results, .rule,
+            "the same for published results, in all outboxes; one that somebody has changed stays"),
     ]
 
     public subscript(place: KeptPlace) -> KeepRule {
@@ -21,7 +25,7 @@ public struct KeepSettings: Sendable, Hashable {
         case .archive: archive
         case .failed: failed
         case .cancelled: cancelled
-        case .results: KeepRule()
+        case .results: results
         }
     }
 

@@ -6,6 +6,7 @@ extension Option {
     fileprivate static let archive = Option("--archive", "originals of jobs that are done")
     fileprivate static let failed = Option("--failed", "originals of failed jobs, and the texts beside them")
     fileprivate static let cancelled = Option("--cancelled", "originals of cancelled jobs")
+    fileprivate static let results = Option("--results", "published results, in all outboxes")
     fileprivate static let older = Option(
         "--older", value: "TIME", "only what came so long ago, as 30d, or before then, as 2026-03-01")
     fileprivate static let to = Option(
@@ -18,14 +19,15 @@ extension Option {
 extension Verb {
     static let clean = Verb(
         name: "clean",
-        summary: "remove old originals",
-        usage: "--archive|--failed|--cancelled [--older TIME] [--to SIZE] [--recipe RECIPE] [--dry-run|--yes]",
+        summary: "remove old originals and results",
+        usage:
+            "--archive|--failed|--cancelled|--results [--older TIME] [--to SIZE] [--recipe RECIPE] [--dry-run|--yes]",
         discussion: [
             "Removes what jobs have left, the oldest first, and asks before. Without --older and --to all of it goes; with",
             "both, what either of them names. A file goes only if it is still the one that the daemon has put there.",
             "[Keep] in pipelined.conf does the same by itself.",
         ],
-        options: [.archive, .failed, .cancelled, .older, .to, .recipe, .dryRun, .yes],
+        options: [.archive, .failed, .cancelled, .results, .older, .to, .recipe, .dryRun, .yes],
         examples: [
             Example("pipectl clean --failed --older 30d --dry-run", "what would go"),
             Example("pipectl clean --archive --to 200G", "the oldest originals, until 200G are left"),
@@ -63,6 +65,7 @@ extension Verb {
 
     private static let cleanable: [(option: Option, place: String)] = [
         (.archive, "archive"), (.failed, "failed"), (.cancelled, "cancelled"),
+        (.results, "results"),
     ]
 }
 

@@ -24,6 +24,7 @@ extension Verb {
             let address = SocketAddress(
                 socket: draft.options[Option.socket.name].map(expanded) ?? context.invocation.value(.socket),
                 root: draft.options[Option.root.name].map(expanded) ?? context.invocation.value(.root),
+                instance: draft.options[Option.instance.name] ?? context.invocation.value(.instance),
                 variable: getenv(SocketAddress.variable).map { String(cString: $0) })
             for candidate in Completion(draft, LiveWords(address: address)).candidates {
                 if context.json {

@@ -1,0 +1,26 @@
+/// Rows name files by their whole paths.
+extension Ledger {
+    /// All that lay below one folder lies below another now. Blocks until the record is durable; false when SQLite
+    /// refuses it.
+    package nonisolated func move(from old: String, to new: String) -> Bool {
+        wait(refused: false) { ledger in
+            for (table, column) in [("jobs", "source"), ("jobs", "returns"), ("kept", "path")] {
+                try ledger.writer.run(
+                    """
+                    UPDATE \(table) SET \(column) = ?2 || substr(\(column), length(?1) + 1)
+                    WHERE substr(\(column), 1, length(?1) + 1) = ?1 || '/'
+                    """, [.text(old), .text(new)])
+            }
+            // In JSON, a path begins behind a quotation mark.
+            let (from, to) = ("\(try JSONText.encode(old).dropLast())/", "\(try JSONText.encode(new).dropLast())/")
+            for (table, column) in [("jobs", "intent"), ("jobs", "outputs"), ("jobs", "staged"), ("orders", "body")] {
+                try ledger.writer.run(
+                    """
+                    UPDATE OR IGNORE \(table) SET \(column) = replace(\(column), ?1, ?2) WHERE instr(\(column), ?1) > 0
+                    """, [.text(from), .text(to)])
+            }
+            ledger.orderRows = [:]
+            return true
+        }
+    }
+}
