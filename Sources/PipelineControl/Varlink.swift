@@ -277,7 +277,16 @@ public enum Control {
             (self.output, self.path) = (output, path)
         }
     }
-    /// `picture` is from the header of an opened picture; `problem` says why it can't be read.
+    /// The name of an output's result, or of a tee's. Fields of Name= that are not known stay in it as they are written.
+    public struct ResultName: Codable, Sendable, Hashable {
+        @Omissible public var output: String?
+        public var name: String
+        public init(output: String? = nil, name: String) {
+            (self.output, self.name) = (output, name)
+        }
+    }
+    /// `picture` is from the header of an opened picture; `problem` says why it can't be read. `names` are paths.
+    /// `date` is the one that they have, and says where it was read.
     public struct Explanation: Codable, Sendable, Hashable {
         @Omissible public var recipe: String?
         public var why: String
@@ -287,8 +296,10 @@ public enum Control {
         @Omissible public var picture: String?
         @Omissible public var decode: [Control.Decoding]
         @Omissible public var problem: String?
-        public init(recipe: String? = nil, why: String, chains: [String: String], operations: [Control.PlannedOperation] = [], job: Control.Job? = nil, picture: String? = nil, decode: [Control.Decoding] = [], problem: String? = nil) {
-            (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem) = (recipe, why, chains, operations, job, picture, decode, problem)
+        @Omissible public var names: [Control.ResultName]
+        @Omissible public var date: String?
+        public init(recipe: String? = nil, why: String, chains: [String: String], operations: [Control.PlannedOperation] = [], job: Control.Job? = nil, picture: String? = nil, decode: [Control.Decoding] = [], problem: String? = nil, names: [Control.ResultName] = [], date: String? = nil) {
+            (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem, self.names, self.date) = (recipe, why, chains, operations, job, picture, decode, problem, names, date)
         }
     }
     /// What Try made of a picture with a chain, or `problem`, which says why it made nothing. `suffix` is that of a file's name for the
@@ -306,6 +317,7 @@ public enum Control {
             (self.recipe, self.output, self.chain, self.suffix, self.picture, self.decode, self.milliseconds, self.problem) = (recipe, output, chain, suffix, picture, decode, milliseconds, problem)
         }
     }
+    /// `names` are the texts of Name=, for the outputs that have one.
     public struct Recipe: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var description: String?
@@ -322,8 +334,9 @@ public enum Control {
         @Omissible public var hook: String?
         @Omissible public var hookOn: [String]
         public var hookFailures: Int
-        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int) {
-            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures)
+        @Omissible public var names: [Control.ResultName]
+        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = []) {
+            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names)
         }
     }
     public struct Parameter: Codable, Sendable, Hashable {

@@ -7,6 +7,8 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var bytes: Int64
     /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
     public var lost: [String]?
+    /// The SHA-256 of its bytes in hexadecimal, if its name wants it.
+    public var hash: String?
 
     /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif`, `avif` or `gif`.
     public static func suffix(of format: String) -> String {
@@ -17,8 +19,11 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
         }
     }
 
-    public init(format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil) {
+    public init(
+        format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil,
+        hash: String? = nil
+    ) {
         (self.format, self.width, self.height) = (format, width, height)
-        (self.bands, self.bytes, self.lost) = (bands, bytes, lost)
+        (self.bands, self.bytes, self.lost, self.hash) = (bands, bytes, lost, hash)
     }
 }

@@ -167,6 +167,14 @@ public enum FileSystem {
         if durably { try to.sync(called: name) }
     }
 
+    /// Gives a copy the times of its source.
+    public static func copyTimes(of source: Descriptor, to copy: Descriptor) throws(SystemError) {
+        let status = try source.status()
+        guard futimens(copy.number, [status.st_atim, status.st_mtim]) == 0 else {
+            throw SystemError("futimens", "a copy")
+        }
+    }
+
     /// The bytes of a file from its start, or its first `most` bytes.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

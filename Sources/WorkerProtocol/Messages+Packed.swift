@@ -89,6 +89,8 @@ extension PictureHeader {
         packer.add(progressive)
         packer.add(decoderPaths) { $0.add($1) }
         packer.add(memory)
+        packer.add(taken != nil)
+        taken?.pack(into: &packer)
     }
 
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
@@ -103,6 +105,26 @@ extension PictureHeader {
         progressive = try packed.flag()
         decoderPaths = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
         memory = try packed.number()
+        if try packed.flag() { taken = try PictureDate(&packed) }
+    }
+}
+
+extension PictureDate {
+    func pack(into packer: inout Packer) {
+        packer.add(source.rawValue)
+        for number in [year, month, day, hour, minute, second] { packer.add(number) }
+    }
+
+    init(_ packed: inout Unpacker) throws(PackedMessageError) {
+        let source = Source(rawValue: try packed.text())
+        let (year, month, day) = (try packed.integer(), try packed.integer(), try packed.integer())
+        let (hour, minute, second) = (try packed.integer(), try packed.integer(), try packed.integer())
+        // A worker that has read a hostile file may say anything.
+        guard let source,
+            let date = PictureDate(
+                year: year, month: month, day: day, hour: hour, minute: minute, second: second, source: source)
+        else { throw PackedMessageError() }
+        self = date
     }
 }
 
@@ -111,6 +133,7 @@ extension RenderedOutput {
         packer.add(format)
         for number in [width, height, bands] { packer.add(number) }
         packer.add(bytes)
+        packer.add(hash)
         packer.add(lost != nil)
         if let lost { packer.add(lost) { $0.add($1) } }
     }
@@ -119,6 +142,7 @@ extension RenderedOutput {
         self.init(
             format: try packed.text(), width: try packed.integer(), height: try packed.integer(),
             bands: try packed.integer(), bytes: try packed.number())
+        hash = try packed.optionalText()
         guard try packed.flag() else { return }
         lost = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
     }

@@ -41,9 +41,19 @@ public struct OpenRequest: Codable, Sendable {
 public struct RenderOutput: Codable, Sendable, Hashable {
     public var name: String?
     public var stages: [Stage]
+    /// Its name wants the hash of its bytes.
+    public var wantsHash = false
+    /// The name of a result wants the picture's date, this one's or another's.
+    public var wantsDate = false
 
     public init(name: String?, stages: [Stage]) {
         (self.name, self.stages) = (name, stages)
+    }
+
+    public init(_ picture: PlannedPicture, wantsDate: Bool) {
+        self.init(name: picture.name, stages: picture.stages)
+        wantsHash = picture.naming?.asks(for: .hash) ?? false
+        self.wantsDate = wantsDate
     }
 }
 
@@ -164,15 +174,17 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var decoderPaths: [String]
     /// An estimate of the bytes needed to render.
     public var memory: Int64
+    /// When it was taken, by EXIF, if that is asked for.
+    public var taken: PictureDate?
 
     public init(
         format: String, width: Int, height: Int, bands: Int, bitsPerSample: Int, pages: Int, orientation: Int,
-        profile: String?, progressive: Bool, decoderPaths: [String], memory: Int64
+        profile: String?, progressive: Bool, decoderPaths: [String], memory: Int64, taken: PictureDate? = nil
     ) {
         (self.format, self.width, self.height, self.bands) = (format, width, height, bands)
         (self.bitsPerSample, self.pages, self.orientation) = (bitsPerSample, pages, orientation)
         (self.profile, self.progressive, self.decoderPaths) = (profile, progressive, decoderPaths)
-        self.memory = memory
+        (self.memory, self.taken) = (memory, taken)
     }
 }
 

@@ -64,7 +64,7 @@ struct RecipeTests {
             await daemon.stop()
             #expect(
                 daemon.files(in: "outbox/web")
-                    == ["a.gif", "a.png", "b.gif", "b.gif.gif", "photo.gif", "photo.png"])
+                    == ["a.gif", "a.png", "b-gif.gif", "b.gif", "photo.gif", "photo.png"])
         }
     }
 

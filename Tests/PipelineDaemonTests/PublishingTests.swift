@@ -48,11 +48,16 @@ struct PublishingTests {
         #expect(
             try paths([staged("avif", "avif"), staged("jpeg", "jpeg"), staged("tif", "tiff")])
                 == ["/out/x.avif", "/out/x.jpg", "/out/x.tif"])
-        #expect(try paths([staged(nil, "avif"), staged("avif", "avif")]) == ["/out/x.avif", "/out/x.avif.avif"])
+        // Never `x.avif.avif`.
+        #expect(try paths([staged(nil, "avif"), staged("avif", "avif")]) == ["/out/x.avif", "/out/x-avif.avif"])
+        #expect(try paths([staged("jpg", "jpeg"), staged("jpeg", "jpeg")]) == ["/out/x-jpg.jpg", "/out/x-jpeg.jpg"])
+        let twice = ResultName(order: order("/out"), path: "album.AVIF.png")
+        let plain = try staged(nil, "avif")
+        #expect(twice.path(plain, of: [plain], number: 0) == "/out/album.avif")
         var same = try staged(nil, "same")
         same.result = RenderedOutput(format: "tiff", width: 1, height: 1, bands: 1, bytes: 1)
         #expect(try paths([same, staged("gif", "gif")]) == ["/out/x.tif", "/out/x.gif"])
-        #expect(try paths([same, staged("tif", "tiff")]) == ["/out/x.tif", "/out/x.tif.tif"])
+        #expect(try paths([same, staged("tif", "tiff")]) == ["/out/x.tif", "/out/x-tif.tif"])
     }
 
     @Test("a name of 255 bytes is shortened at a character, not in the middle of one, and still gets its number")

@@ -173,15 +173,15 @@ struct ChainTests {
             ("save artist=\"\"", "artist= is no text at column 6; write one line of at most 1000 bytes"),
             (
                 "save copyright={year}",
-                "copyright={year} has '{year}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+                "copyright={year} has '{year}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %y, %m, %d, %H, %M, %S and %j"
             ),
             (
-                "save copyright={date:%H}",
-                "copyright={date:%H} has '{date:%H}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+                "save copyright={date:%Q}",
+                "copyright={date:%Q} has '{date:%Q}' in it at column 6; it may be {date}, or {date:%Y} with %Y, %y, %m, %d, %H, %M, %S and %j"
             ),
             (
                 "save copyright=a{date",
-                "copyright=a{date has '{date' in it at column 6; it may be {date}, or {date:%Y} with %Y, %m and %d"
+                "copyright=a{date has '{date' in it at column 6; it may be {date}, or {date:%Y} with %Y, %y, %m, %d, %H, %M, %S and %j"
             ),
             (
                 "save metadata=strip artist=Ada",

@@ -91,8 +91,11 @@ struct RecipeTests {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
             "OnTruncated": "accept", "Priority": "high", "Chain": "noir", "Hook": "/usr/bin/true",
+            "Name": "{stem}-{output}",
         ]
-        let text = Recipe.settings.map { "[\($0.section)]\n\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
+        let text = Dictionary(grouping: Recipe.settings, by: \.section).map { section, settings in
+            "[\(section)]\n" + settings.map { "\($0.key)=\(values[$0.key] ?? $0.default)\n" }.joined()
+        }.joined()
         #expect(load(["a.recipe": text]).problems == [])
         #expect(Recipe.settings.allSatisfy { !$0.help.isEmpty })
         #expect(Recipe.settings.contains { $0.section == "Recipe" && $0.key == "Original" && $0.default == "archive" })

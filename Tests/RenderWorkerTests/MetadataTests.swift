@@ -1,4 +1,5 @@
 import CVips
+import PipelineModel
 import Testing
 import WorkerProtocol
 
@@ -128,6 +129,33 @@ struct MetadataTests {
         let bare = try Self.tags(of: worker.render(Pixels.colourful(64, 48).file(.png), save))
         #expect(bare["IFD0:Artist"] == "Ada")
         #expect(bare["IFD0:Copyright"]?.hasPrefix("© 20") == true)
+    }
+
+    @Test(
+        "The date of EXIF is read where a name asks for it, and the first that is one counts",
+        arguments: ["jpeg", "png", "webp", "tiff", "avif"])
+    func date(format: String) throws {
+        let worker = try WorkerProcess()
+        func read(_ dates: KeyValuePairs<String, String>, asking: Bool = true) throws -> PictureDate? {
+            let photograph = try Pixels.colourful(64, 48).file(.jpeg) { picture in
+                for (field, text) in dates { picture.set("exif-\(field)", text) }
+                return picture
+            }
+            let source = try worker.render(photograph, "save format=\(format)")
+            var output = RenderOutput(name: nil, stages: try worker.chain("resize scale=0.5"))
+            output.wantsDate = asking
+            return try worker.open([source], [output]).taken
+        }
+        let taken = try read([
+            "ifd2-DateTimeOriginal": "2019:07:04 10:00:00", "ifd2-DateTimeDigitized": "2020:01:01 00:00:00",
+        ])
+        #expect(taken?.words == "2019-07-04 10:00:00, from EXIF's DateTimeOriginal")
+        let other = try read([
+            "ifd2-DateTimeOriginal": "2019:13:04 10:00:00", "ifd2-DateTimeDigitized": "2020:01:02 03:04:05",
+        ])
+        #expect(other?.words == "2020-01-02 03:04:05, from EXIF's DateTimeDigitized")
+        #expect(try read(["ifd0-DateTime": "../../x"]) == nil)
+        #expect(try read(["ifd2-DateTimeOriginal": "2019:07:04 10:00:00"], asking: false) == nil)
     }
 
     private static func tags(of file: TemporaryFile) throws -> [String: String] {

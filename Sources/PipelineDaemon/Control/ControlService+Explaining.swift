@@ -50,23 +50,27 @@ extension ControlService {
             return done(.failure(error))
         }
         guard let file, let path = call.file, !FileNames.isList(path), !known.pictures.isEmpty else {
-            return done(.success(known.explanation))
+            return done(.success(named(known, nil).explanation))
         }
         look(at: file, FileSystem.name(of: path), known) { header in
-            var explanation = known.explanation
-            switch header {
-            case .success(let header):
-                explanation.picture = header.words
-                explanation.decode = zip(known.pictures, header.decoderPaths).map {
-                    Control.Decoding(output: $0.name, path: $1)
-                }
-            case .failure(let problem):
-                explanation.problem = problem.words
-                // An unreadable picture goes through no operations.
-                if problem.isLasting { explanation.operations = [] }
-            }
-            done(.success(explanation))
+            Coordination.async { [self] in done(.success(explained(known, header))) }
         }
+    }
+
+    private func explained(_ known: Known, _ header: Result<PictureHeader, Unread>) -> Control.Explanation {
+        var explanation = named(known, try? header.get()).explanation
+        switch header {
+        case .success(let header):
+            explanation.picture = header.words
+            explanation.decode = zip(known.pictures, header.decoderPaths).map {
+                Control.Decoding(output: $0.name, path: $1)
+            }
+        case .failure(let problem):
+            explanation.problem = problem.words
+            // An unreadable picture goes through no operations.
+            if problem.isLasting { (explanation.operations, explanation.names) = ([], []) }
+        }
+        return explanation
     }
 
     /// Has a worker read a picture's header, and no more.
@@ -76,7 +80,7 @@ extension ControlService {
     ) {
         let task = RenderTask(
             lookingAt: file, name: name,
-            outputs: known.pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
+            outputs: known.pictures.map { RenderOutput($0, wantsDate: known.order.wantsDate) },
             limits: RenderTask.Limits(owners.configuration.settings, onTruncated: known.order.onTruncated)
         ) { result in
             switch result {
@@ -146,10 +150,12 @@ extension ControlService {
             return untouched(reason ?? FileNames.reasonForIgnoring(name, recipe: inbox.recipe.name))
         }
         let settle = inbox.recipe.intake.settle.text
-        return planned(
+        var known = planned(
             inbox.recipe, owners.configuration.order(for: inbox.recipe),
             reason ?? inbox.report.whyNothing.map { "its inbox waits: \($0)" }
                 ?? "it is settling: it is taken when it has been quiet for \(settle)", nil)
+        known.named = Named(path: path, modified: Int(there.modified))
+        return known
     }
 
     private func explain(outside file: String, _ there: FileStatus?) throws(ControlError) -> Known {
@@ -166,7 +172,9 @@ extension ControlService {
         let why =
             "it lies in no inbox; dropped into \(places.inbox), or given to `pipectl add`, it goes through "
             + "'\(recipe.name)'"
-        return planned(recipe, owners.configuration.order(for: recipe), why, nil)
+        var known = planned(recipe, owners.configuration.order(for: recipe), why, nil)
+        known.named = Named(path: name, modified: there.map { Int($0.modified) })
+        return known
     }
 
     /// The job whose original, or the text beside it, lies at this path in `failed/`, `archive/` or `cancelled/`.
@@ -200,6 +208,36 @@ extension ControlService {
         var order: WorkOrder
         /// The results planned for the picture as it came in.
         var pictures: [PlannedPicture]
+        /// Nil when nothing gets a name.
+        var named: Named?
+    }
+
+    /// What names are made of.
+    private struct Named {
+        var path: String
+        var modified: Int?
+        var batch: Int?
+    }
+
+    /// Adds the names of the results. The date is known once the header is.
+    private func named(_ known: Known, _ header: PictureHeader?) -> Known {
+        guard let named = known.named else { return known }
+        var known = known
+        let plan = Planner.plan(outputs: known.order.outputs, inBatch: false)
+        let names = JobNames(known.order, path: named.path, batch: named.batch, plan, ledger)
+        do {
+            var facts = try names.facts(ImageHandle(source: "", modified: named.modified, header: header))
+            if header == nil { facts.date = nil }
+            known.explanation.names = try names.expected(facts).map {
+                Control.ResultName(output: $0.output, name: $0.path)
+            }
+            known.explanation.date = facts.date?.words
+        } catch {
+            let advice = (error as? JobFailure)?.advice.map { "; \($0)" } ?? ""
+            known.explanation.why = "it would fail: \(error)\(advice)"
+            known.explanation.operations = []
+        }
+        return known
     }
 
     /// The file belongs to a job; the plan is shown unless the job has ended.
@@ -208,7 +246,11 @@ extension ControlService {
             current.recipe(record.order.recipe), record.order,
             "\(what) job \(record.id), which is \(shown(record).state)" + (record.error.map { ": \($0)" } ?? ""),
             shown(record))
-        if record.state.isFinal { known.explanation.operations = [] }
+        if record.state.isFinal {
+            known.explanation.operations = []
+        } else {
+            known.named = Named(path: record.path, modified: record.file.modified, batch: record.batch)
+        }
         return known
     }
 

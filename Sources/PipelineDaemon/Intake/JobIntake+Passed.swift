@@ -88,7 +88,10 @@ extension JobIntake {
         }
         try FileSystem.makeFolders(FileSystem.folder(of: target))
         let copy = try Descriptor.open(target, O_RDWR | O_CREAT | O_EXCL)
-        try FileSystem.copy(file, to: copy, called: target, most: before.size)
+        try FileSystem.copy(file, to: copy, called: target, most: before.size, durably: false)
+        // The time of the copying is no date of the picture.
+        try FileSystem.copyTimes(of: file, to: copy)
+        try copy.sync(called: target)
         let after = FileStatus(try file.status())
         guard (after.size, after.modified) == (before.size, before.modified) else {
             throw PassedFailure.failed("'\(name)' was written to while it was copied; add it when it is whole")

@@ -51,12 +51,13 @@ final class JobOperations {
         let pictures = record.intent == nil ? plan.segments[record.segment] : []
         // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
+        let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
         let download = download(record)
-        let render = render(record, plan, pictures, isDownloaded: download != nil)
+        let render = render(record, plan, pictures, names, isDownloaded: download != nil)
         guard record.segment == plan.segments.count - 1 else {
             return Job(record: record, download: download, render: render, publish: nil, announce: nil)
         }
-        let (publish, announce) = (publish(record), announce(record))
+        let (publish, announce) = (publish(record, names), announce(record))
         publish.follow(render)
         announce.follow(publish)
         return Job(record: record, download: download, render: render, publish: publish, announce: announce)
@@ -99,28 +100,30 @@ final class JobOperations {
     }
 
     private func render(
-        _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], isDownloaded: Bool
+        _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], _ names: JobNames, isDownloaded: Bool
     ) -> RenderOperation {
         let id = record.id
         return RenderOperation(
             RenderOperation.Work(
                 name: record.path, subject: LogSubject(record), pictures: pictures,
                 staging: pictures.map { staging.path(of: record, $0) },
-                source: isDownloaded ? nil : ImageHandle(source: record.source), size: record.size(of: pictures),
+                source: isDownloaded ? nil : ImageHandle(source: record.source, modified: record.file.modified),
+                size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(configuration.settings, onTruncated: record.order.onTruncated),
-                suspect: record.crashes > 0),
+                names: names, isNamed: record.intent != nil, suspect: record.crashes > 0),
             pool: pool, files: FileQueue.make(), claims: claims,
             waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
     }
 
-    private func publish(_ record: JobRecord) -> PublishOperation {
+    private func publish(_ record: JobRecord, _ names: JobNames) -> PublishOperation {
         let id = record.id
         return PublishOperation(
             order: record.order, path: record.path, resuming: record.intent, publisher: publisher,
             files: FileQueue.make(),
             steps: PublishOperation.Steps(
+                facts: { try names.facts($0) },
                 intend: { [self] intent, done in
                     Coordination.async { self.delegate?.intend(id, intent, done) ?? done(false) }
                 },

@@ -23,6 +23,13 @@ extension Manual {
                 )
             ] + sections(of: Recipe.settings) { $0 == "Output" ? "Output NAME" : $0 }
                 + [
+                    .section("NAMES"),
+                    .paragraph(
+                        "Name= says where a result lies below the outbox, with / between folders and without the "
+                            + "suffix, which is its format's. A field stands between braces. An empty one goes with its "
+                            + "folder, or with the sign before it. No value leads out of the outbox: its signs that "
+                            + "mean something to a path are replaced."),
+                ] + NameField.allCases.map { .entry($0.example, value: "", "\($0.help).") } + [
                     .section("HOOKS"),
                     .paragraph(
                         "The program that Hook= names is run for each picture that is done and each batch that has "

@@ -63,7 +63,9 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     }
 
     var image: ImageHandle? {
-        response.map { ImageHandle(source: path, name: $0.name, size: Int($0.bytes)) }
+        response.map {
+            ImageHandle(source: path, name: $0.name, size: Int($0.bytes), modified: $0.file.modified)
+        }
     }
     var response: Response? { box.withLock { $0.response } }
     var failure: JobFailure? { box.withLock { $0.failure } }

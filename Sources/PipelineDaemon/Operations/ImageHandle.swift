@@ -15,6 +15,8 @@ struct ImageHandle: Sendable {
     /// Its name, when that was not known before it came.
     var name: String?
     var size: Int?
+    /// When the file was last written to, in nanoseconds since 1970.
+    var modified: Int?
     /// Pictures that were made of it before a barrier.
     var earlier: [Staged] = []
     /// Pictures that were made of it since.

@@ -11,6 +11,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     /// The steps that the operation leaves to the supervisor.
     struct Steps: Sendable {
+        /// What names take from elsewhere.
+        var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
         /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
         /// Makes the job's end durable.
@@ -23,6 +25,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         var failure: JobFailure?
         /// Neither staging files nor results were left of the intent.
         var isLost = false
+        /// The date that is in the names.
+        var date: PictureDate?
     }
 
     private let order: WorkOrder
@@ -45,6 +49,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var isLost: Bool { box.withLock { $0.isLost } }
+    /// Which date the names have, and where it was read.
+    var detail: String? { box.withLock { $0.date.map { "dated \($0.words)" } } }
 
     override func execute() {
         guard let image = provided(ImageHandle.self) else { return finish(.cancelled) }
@@ -73,7 +79,9 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     private func intend(_ image: ImageHandle) {
         do {
             let publication = try fileWork.during(order.outbox) {
-                try publisher.choose(image.results, order: order, path: image.name ?? path)
+                let facts = try steps.facts(image)
+                box.withLock { $0.date = facts.date }
+                return try publisher.choose(image.results, order: order, path: image.name ?? path, facts: facts)
             }
             steps.intend(publication.intent) { [self] recorded in
                 if recorded { return publish(publication, image) }

@@ -30,6 +30,9 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// Pictures that were made before a barrier.
         var earlier: [ImageHandle.Staged] = []
         var limits: RenderTask.Limits
+        var names: JobNames
+        /// Its names are chosen already.
+        var isNamed = false
         /// It was in work when the daemon crashed: nothing else is in work beside it now.
         var suspect: Bool
     }
@@ -129,13 +132,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         guard number < parts.count else { return made() }
         files.async { [self] in
             do {
+                if number == 0, !work.isNamed, let input { try work.names.check(input) }
                 let sources = try paths(of: parts[number]).map { path in
                     try fileWork.during(path) { try open(path) }
                 }
                 guard let targets = openTargets(of: parts[number]) else { return }
                 run(makeTask(number, sources: sources, targets: targets))
             } catch {
-                end(.failed, JobFailure(error, during: "opening the picture"))
+                end(.failed, error as? JobFailure ?? JobFailure(error, during: "opening the picture"))
             }
         }
     }
@@ -179,7 +183,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) -> RenderTask {
         RenderTask(
             name: work.name, subject: work.subject,
-            outputs: parts[number].pictures.map { RenderOutput(name: $0.name, stages: $0.stages) },
+            outputs: parts[number].pictures.map { RenderOutput($0, wantsDate: work.names.wantsDate) },
             limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, waits: waits,
             begun: { [self] worker in box.withLock { $0.worker = worker } },
             opened: { [self] header in opened(header) },

@@ -26,7 +26,8 @@ final class Publisher: Sendable {
     typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
     private let lines = Mutex<[String: OutboxLine]>([:])
-    private let reserved = Mutex<Set<String>>([])
+    /// Names that jobs in flight have chosen.
+    let reserved = Mutex<Set<String>>([])
     /// Asked whether what is on its way is worth waiting for, in a burst.
     private let awaitsOthers: @Sendable () -> Bool
 
@@ -39,37 +40,6 @@ final class Publisher: Sendable {
             lines[outbox] = line
             return line
         }
-    }
-
-    /// Chooses the final names, and makes their folders.
-    func choose(_ staged: [ImageHandle.Staged], order: WorkOrder, path: String) throws -> Publication {
-        let name = ResultName(order: order, path: path)
-        try FileSystem.makeFolders(name.folder, durable: true)
-        if order.conflict != .number {
-            // A name that is taken under `skip` is met at the rename, and left out there.
-            let steps = try staged.map {
-                try Self.step($0, to: name.path($0, of: staged, number: 0), order.conflict)
-            }
-            return Publication(intent: PublishIntent(steps: steps), results: staged)
-        }
-        let steps = try reserved.withLock { reserved in
-            for number in 0... {
-                let targets = staged.map { name.path($0, of: staged, number: number) }
-                if try targets.allSatisfy({ try !reserved.contains($0) && !FileSystem.exists($0) }) {
-                    reserved.formUnion(targets)
-                    return try zip(staged, targets).map { try Self.step($0, to: $1, .number) }
-                }
-            }
-            return []
-        }
-        return Publication(intent: PublishIntent(steps: steps), results: staged)
-    }
-
-    private static func step(
-        _ staged: ImageHandle.Staged, to target: String, _ conflict: ConflictPolicy
-    ) throws -> PublishIntent.Step {
-        let file = try FileSystem.status(staged.path)?.identity
-        return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
     /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by

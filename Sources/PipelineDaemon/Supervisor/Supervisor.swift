@@ -190,7 +190,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         job.record.intent = nil
         let pictures = published.compactMap(\.picture)
         if !pictures.isEmpty { job.record.story?.after = pictures }
-        job.end("publish", .finished)
+        job.end("publish", .finished, job.publish?.detail)
         if published.count < job.record.plan.results.count {
             job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
         }

@@ -8,6 +8,7 @@ public struct PlannedPicture: Sendable, Hashable {
     public let isResult: Bool
     /// A part of the result's file name.
     public let name: String?
+    public let naming: NameTemplate?
 
     /// The format as its chain says it; nil for the original's, which only a worker knows.
     public var format: String? {

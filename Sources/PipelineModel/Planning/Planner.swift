@@ -14,7 +14,8 @@ public enum Planner {
             func make(_ save: Stage, isResult: Bool, name: String?) {
                 segments[segment].append(
                     PlannedPicture(
-                        index: count, source: source, stages: stages + [save], isResult: isResult, name: name))
+                        index: count, source: source, stages: stages + [save], isResult: isResult, name: name,
+                        naming: isResult ? output.naming : nil))
                 count += 1
             }
             for stage in output.chain.stages {

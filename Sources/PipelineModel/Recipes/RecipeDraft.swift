@@ -11,8 +11,12 @@ struct RecipeDraft: Sendable {
     var hook: String?
     var hookOn = HookOccasion.usual
     var intake: InboxSettings
+    /// The names of outputs without any of their own.
+    var naming: NameTemplate?
     /// The chain of the [Output] section that is being read.
     var chain: String?
+    /// The names of its results.
+    var outputNaming: NameTemplate?
 
     static let table: [Setting<RecipeDraft>] =
         [
@@ -23,6 +27,10 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Outbox", \.outbox, .folder,
                 "where its results go: below outbox/, or absolute; left out: the recipe's name"),
+            Setting(
+                "Recipe", "Name", \.naming, .name,
+                "the names of its results below the outbox, with / for folders; left out: the folder of the inbox, the "
+                    + "picture's name, and the output's"),
             Setting(
                 "Recipe", "Match", \.match, .words,
                 "the file names it takes; left out: those of pictures"),
@@ -43,5 +51,7 @@ struct RecipeDraft: Sendable {
                 "Recipe", "HookOn", \.hookOn, .some(),
                 "what the hook is run for: pictures that are done, that have failed or were cancelled, and batches"),
             Setting("Output", "Chain", \.chain, .text, "the stages from picture to result, with | between them"),
+            Setting(
+                "Output", "Name", \.outputNaming, .name, "the same as Name in [Recipe], for this output and its tees"),
         ] + InboxSettings.table.map { $0.within(\.intake) }
 }

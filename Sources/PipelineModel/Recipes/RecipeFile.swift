@@ -8,8 +8,8 @@ struct RecipeFile {
     let outboxPlace: SettingPlace?
 
     init(_ file: ConfigurationText, settings: Settings, catalog: StageCatalog) {
-        var reader = RecipeReader(file, intake: settings.intake, catalog: catalog)
         let name = Self.recipeName(file.name)
+        var reader = RecipeReader(file, recipe: name, intake: settings.intake, catalog: catalog)
         reader.read()
         let draft = reader.draft
         recipe = Recipe(

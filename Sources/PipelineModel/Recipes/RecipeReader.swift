@@ -4,6 +4,7 @@ struct RecipeReader {
     private static let mostResults = 32
 
     private let file: ConfigurationText
+    private let recipe: String
     private let catalog: StageCatalog
     private let inherited: RecipeDraft
 
@@ -14,9 +15,12 @@ struct RecipeReader {
     private(set) var outboxPlace: SettingPlace?
     /// The names of all outputs with a section, even with a broken chain.
     private var outputNames: [String?] = []
+    /// Where the names of results are chosen: by the output, or else for all.
+    private var namePlaces: [String?: Int] = [:]
+    private var commonNameLine: Int?
 
-    init(_ file: ConfigurationText, intake: InboxSettings, catalog: StageCatalog) {
-        (self.file, self.catalog) = (file, catalog)
+    init(_ file: ConfigurationText, recipe: String, intake: InboxSettings, catalog: StageCatalog) {
+        (self.file, self.recipe, self.catalog) = (file, recipe, catalog)
         inherited = RecipeDraft(intake: intake)
         draft = inherited
     }
@@ -41,6 +45,10 @@ struct RecipeReader {
         if outputNames.isEmpty, problems.isEmpty {
             report(nil, "no [Output] section; add one with a Chain=")
         }
+        for index in outputs.indices { outputs[index].naming = outputs[index].naming ?? draft.naming }
+        for twin in ResultTwins(of: outputs, recipe: recipe).mistakes {
+            report(namePlaces[twin.output] ?? commonNameLine, twin.message)
+        }
     }
 
     private mutating func readOutput(_ section: SectionedText.Section, name: String?) {
@@ -52,7 +60,7 @@ struct RecipeReader {
         }
         outputNames.append(name)
 
-        draft.chain = nil
+        (draft.chain, draft.outputNaming) = (nil, nil)
         let problemsBefore = problems.count
         readSettings(section, of: "Output")
         guard let text = draft.chain, let written = section.assignments.last(where: { $0.key == "Chain" })?.value else {
@@ -61,7 +69,8 @@ struct RecipeReader {
         }
         do throws(ChainProblem) {
             let chain = try Chain(parsing: text, catalog: catalog)
-            outputs.append(RecipeOutput(name: name, chain: chain))
+            outputs.append(RecipeOutput(name: name, chain: chain, naming: draft.outputNaming))
+            namePlaces[name] = section.assignments.last { $0.key == "Name" }?.line
             for tee in chain.tees {
                 if outputNames.contains(tee) {
                     report(written.place(at: 0).line, "two results are called '\(tee)'; give each a name of its own")
@@ -81,8 +90,14 @@ struct RecipeReader {
                     assignment.value.text, to: assignment.key, in: name, of: &draft, base: inherited)
                 if assignment.key == "Inbox" { inboxLine = assignment.line }
                 if assignment.key == "Outbox" { outboxPlace = SettingPlace(assignment.value) }
+                if name == "Recipe", assignment.key == "Name" { commonNameLine = assignment.line }
             } catch {
-                report(assignment.line, error.sentence)
+                var (refusal, line) = (error, assignment.line)
+                if let column = refusal.column {
+                    let place = assignment.value.place(at: column - 1)
+                    (refusal.column, line) = (place.column, place.line)
+                }
+                report(line, refusal.sentence)
             }
         }
     }

@@ -65,7 +65,9 @@ extension Array {
         do throws(Refusal) {
             try setting.assign(text, &root)
         } catch {
-            throw Refusal("\(key)=\(setting.isSecret ? "…" : text) \(error.complaint)", advice: error.advice)
+            throw Refusal(
+                "\(key)=\(setting.isSecret ? "…" : text) \(error.complaint)", advice: error.advice,
+                column: error.column)
         }
     }
 

@@ -2,9 +2,11 @@
 public struct Refusal: Error, Equatable {
     public var complaint: String
     public var advice: String?
+    /// The mistake's place in the text, counted from 1, if it is known.
+    public var column: Int?
 
-    init(_ complaint: String, advice: String? = nil) {
-        (self.complaint, self.advice) = (complaint, advice)
+    init(_ complaint: String, advice: String? = nil, column: Int? = nil) {
+        (self.complaint, self.advice, self.column) = (complaint, advice, column)
     }
 
     static func outOfRange(_ allowed: String) -> Refusal {
@@ -12,6 +14,6 @@ public struct Refusal: Error, Equatable {
     }
 
     public var sentence: String {
-        complaint + (advice.map { "; \($0)" } ?? "")
+        complaint + (column.map { " at column \($0)" } ?? "") + (advice.map { "; \($0)" } ?? "")
     }
 }

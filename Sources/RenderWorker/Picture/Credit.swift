@@ -18,12 +18,11 @@ struct Credit {
     func add(to result: Picture, of picture: Picture) {
         let exif = picture.blob("exif-data").flatMap(EXIF.init(block:))
         let missing = texts.filter { exif?.text($0.tag) == nil }
-        guard !missing.isEmpty else { return }
-        let day = exif?.day ?? Self.today
+        guard !missing.isEmpty, let date = exif?.date ?? Self.now else { return }
         var kept =
             result.blob("exif-data").flatMap(EXIF.init(block:)) ?? EXIF(TIFFForm(isBigEndian: false, isBig: false))
         for (tag, field, text) in missing {
-            let text = text.text(on: day)
+            let text = text.text(on: date)
             kept.set(tag, text)
             // As libvips itself would have read it.
             let length = text.utf8.count + 1
@@ -32,30 +31,18 @@ struct Credit {
         result.setBlob("exif-data", kept.block)
     }
 
-    private static var today: CreditText.Day {
-        let now = Calendar(identifier: .gregorian).dateComponents([.year, .month, .day], from: Date())
-        return CreditText.Day(year: now.year ?? 0, month: now.month ?? 0, day: now.day ?? 0)
+    private static var now: PictureDate? {
+        let now = Calendar(identifier: .gregorian).dateComponents(
+            [.year, .month, .day, .hour, .minute, .second], from: Date())
+        return PictureDate(
+            year: now.year ?? 0, month: now.month ?? 0, day: now.day ?? 0, hour: now.hour ?? 0, minute: now.minute ?? 0,
+            second: now.second ?? 0, source: .clock)
     }
 }
 
 extension EXIF {
-    /// The day on which the picture was taken, or else changed.
-    fileprivate var day: CreditText.Day? {
-        [(photo, 0x9003), (photo, 0x9004), (main, 0x0132)].lazy.compactMap { entries, tag in
-            Self.text(tag, in: entries).flatMap(CreditText.Day.init(exif:))
-        }.first
-    }
-
     /// Nil when it is missing or blank, as many cameras write it.
     fileprivate func text(_ tag: Int) -> String? { Self.text(tag, in: main) }
-
-    private static func text(_ tag: Int, in entries: [Entry]) -> String? {
-        guard let entry = entries.first(where: { $0.tag == tag }), case .bytes(let bytes) = entry.value else {
-            return nil
-        }
-        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingCharacters(in: .whitespaces)
-        return text.isEmpty ? nil : text
-    }
 
     fileprivate mutating func set(_ tag: Int, _ text: String) {
         let bytes = Array(text.utf8) + [0]

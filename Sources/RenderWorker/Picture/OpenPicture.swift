@@ -5,7 +5,7 @@ import WorkerProtocol
 
 /// A picture whose header has been read, and the way from it to each of its outputs.
 struct OpenPicture {
-    let header: PictureHeader
+    private(set) var header: PictureHeader
     private let plan: DecodePlan
     private let rendering: Rendering
 
@@ -56,6 +56,9 @@ struct OpenPicture {
             decoderPaths: plan.words,
             // The decodings come one after the other.
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
+        if outputs.contains(where: \.wantsDate) {
+            header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
+        }
         rendering = Rendering(
             source: source, file: picture, original: original, outputs: ordered, filters: filters,
             resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
@@ -80,6 +83,9 @@ struct OpenPicture {
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: Rendering.Results = [:]
         for decoding in plan.decodings { results.merge(try rendering.render(decoding, into: targets)) { $1 } }
+        for (index, output) in rendering.outputs.enumerated() where output.wantsHash {
+            results[index]?.hash = try SavedFile.hash(targets[index], rendering.cancellation)
+        }
         return targets.indices.compactMap { results[$0] }
     }
 

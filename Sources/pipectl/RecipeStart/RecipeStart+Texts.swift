@@ -23,6 +23,9 @@ extension RecipeStart {
         #Inbox=/srv/incoming
         #Outbox=/srv/www/pictures
 
+        # How results are called, with / for folders; without it they have the names of their pictures.
+        #Name={date:%Y/%m}/{stem}-{output}
+
         # What becomes of an original when its results are published: archive, delete or keep.
         #Original=archive
         # What happens when a result's name is taken: number, replace or skip.

@@ -70,6 +70,10 @@ extension Verb {
         for decoding in explanation.decode {
             lines.append("decode\(decoding.output.map { " \($0)" } ?? ""): \(decoding.path)")
         }
+        for name in explanation.names {
+            lines.append("result\(name.output.map { " \($0)" } ?? ""): \(name.name)")
+        }
+        if let date = explanation.date { lines.append("date: \(date)") }
         if let problem = explanation.problem { lines.append("its header is not known: \(problem)") }
         guard !explanation.operations.isEmpty else { return lines }
         var table = Table([

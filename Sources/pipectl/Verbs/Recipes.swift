@@ -56,6 +56,7 @@ extension Verb {
         for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {
             fact(name.isEmpty ? "chain" : "chain \(name)", chain)
         }
+        for name in recipe.names { fact("name\(name.output.map { " \($0)" } ?? "")", name.name) }
         let head: Text = "\(recipe.name, .strong)"
         return [recipe.description.map { head + "  \($0)" } ?? head] + table.lines(width: nil)
     }

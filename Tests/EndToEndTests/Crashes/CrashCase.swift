@@ -25,9 +25,11 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
                     "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
             ], inbox: "inbox/two", sweepsLedger: true),
         CrashCase(
-            testDescription: "the original is deleted",
-            files: ["etc/recipes.d/once.recipe": "[Recipe]\nInbox=once\nOriginal=delete\n[Output]\nChain=save\n"],
-            inbox: "inbox/once"),
+            testDescription: "the original is deleted, and names are chosen",
+            files: [
+                "etc/recipes.d/once.recipe":
+                    "[Recipe]\nInbox=once\nOriginal=delete\nName={album}/{date:%Y}/{counter:3}-{hash:8}\n[Output]\nChain=save\n"
+            ], inbox: "inbox/once"),
         CrashCase(
             testDescription: "the original is kept, a result replaced",
             files: [

@@ -73,6 +73,38 @@ enum Picture {
         return file + pixels
     }
 
+    /// A small TIFF with these texts as its dates in EXIF.
+    static func dated(original: String, changed: String) -> Data {
+        var file = Data("II*\0".utf8)
+        func append(_ number: Int, _ bytes: Int) {
+            for byte in 0..<bytes { file.append(UInt8(number >> (8 * byte) & 255)) }
+        }
+        func directory(_ entries: [(tag: Int, type: Int, count: Int, value: Int)]) {
+            append(entries.count, 2)
+            for entry in entries {
+                append(entry.tag, 2)
+                append(entry.type, 2)
+                append(entry.count, 4)
+                append(entry.value, 4)
+            }
+            append(0, 4)
+        }
+        let (mainLength, belowLength) = (2 + 10 * 12 + 4, 2 + 12 + 4)
+        let texts = 8 + mainLength + belowLength
+        let (first, second) = (Data(original.utf8) + [0], Data(changed.utf8) + [0])
+        // A text of up to four bytes would stand in its entry.
+        let room = 24
+        append(8, 4)
+        directory([
+            (256, 4, 1, 8), (257, 4, 1, 8), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1),
+            (273, 4, 1, texts + 2 * room), (277, 3, 1, 1), (279, 4, 1, 64), (306, 2, room, texts + room),
+            (34665, 4, 1, 8 + mainLength),
+        ])
+        directory([(36867, 2, room, texts)])
+        for text in [first, second] { file += text.prefix(room) + Data(count: max(0, room - text.count)) }
+        return file + Data((0..<64).map { UInt8($0 * 4) })
+    }
+
     private static func bytes(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) } }
 
     private static func chunk(_ type: String, _ body: [UInt8]) -> Data {

@@ -1,0 +1,38 @@
+/// A field of `Name=`, as it is written between braces.
+public enum NameField: String, Sendable, Hashable, CaseIterable {
+    case stem, name, album, date, recipe, output, counter, width, height, format, hash
+
+    /// As one writes it.
+    public var example: String {
+        switch self {
+        case .date: "{date:\(DateFormat.standard)}"
+        case .counter: "{counter:4}"
+        case .hash: "{hash:8}"
+        default: "{\(rawValue)}"
+        }
+    }
+
+    public var help: String {
+        switch self {
+        case .stem: "the picture's name without its suffix: harbour of harbour.jpg"
+        case .name: "the picture's name with its suffix"
+        case .album:
+            "the folder of the inbox that the picture was dropped in, folders below it included, or else the name of its "
+                + "batch; left out where there is neither"
+        case .date:
+            "the day on which it was taken, by EXIF, or else the date of its file; \(DateFormat.standard) when no form "
+                + "is given. A form has \(DateFormat.Field.allCases.map { "\($0.rawValue) (\($0.help))" }.enumeration)"
+        case .recipe: "the recipe's name"
+        case .output: "the name of the output or the tee; left out, with the sign before it, where there is none"
+        case .counter:
+            "a number that is still free in this place, of at least so many digits, 1 to \(NameTemplate.counters.upperBound); "
+                + "all results of a picture have the same"
+        case .width: "the result's width in pixels"
+        case .height: "the result's height in pixels"
+        case .format: "the result's format: jpeg, png, webp, tiff or avif"
+        case .hash:
+            "the first digits of the SHA-256 of the result's bytes, \(NameTemplate.hashes.lowerBound) to "
+                + "\(NameTemplate.hashes.upperBound), in hexadecimal: another result has another name"
+        }
+    }
+}

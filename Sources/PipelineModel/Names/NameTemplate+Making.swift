@@ -1,0 +1,157 @@
+extension NameTemplate {
+    /// The most bytes that a file system takes in a name.
+    static let longest = 255
+    /// Signs between fields, which go with an empty one.
+    private static let separators: Set<Unicode.Scalar> = ["-", "_", ".", " "]
+
+    /// The result's place below the outbox, without leading `/`. No value leads elsewhere: each becomes a part of a
+    /// name, or a folder of its own, and no name begins with a dot. `number` tells it from files that are there.
+    public func path(_ facts: NameFacts, number: Int = 0, suffix: String) -> String {
+        let ending = (number == 0 ? "" : "-\(number)")
+        var names: [String] = []
+        for (index, component) in components.enumerated() {
+            let isLast = index == components.count - 1
+            if !isLast, component == [.field(.album)], let album = facts.album {
+                let folders = album.unicodeScalars.split(separator: "/").map { [Piece(value: String($0))] }
+                names += folders.map { Self.name($0, ending: "") }
+                continue
+            }
+            let pieces = Self.withoutEmpty(component.map { $0.piece(facts) })
+            if isLast {
+                names.append(Self.fileName(pieces, ending: ending, suffix: suffix))
+            } else if !pieces.allSatisfy(\.text.isEmpty) {
+                names.append(Self.name(pieces, ending: ""))
+            }
+        }
+        return names.joined(separator: "/")
+    }
+
+    /// Whether nothing is left of the file's own name.
+    public func isNameless(_ facts: NameFacts) -> Bool {
+        Self.withoutEmpty((components.last ?? []).map { $0.piece(facts) }).allSatisfy(\.text.isEmpty)
+    }
+
+    private static func fileName(_ pieces: [Piece], ending: String, suffix: String) -> String {
+        var pieces = pieces
+        let whole = pieces.map(\.text).joined()
+        if let last = pieces.indices.last, pieces[last].text.hasEnding(suffix), whole.utf8.count > suffix.utf8.count + 1
+        {
+            pieces[last].text = String(pieces[last].text.dropLast(suffix.count + 1))
+        }
+        return name(pieces, ending: "\(ending).\(suffix)")
+    }
+
+    /// Leaves out what is empty, with the signs before it, or those behind it at the beginning.
+    private static func withoutEmpty(_ pieces: [Piece]) -> [Piece] {
+        var result: [Piece] = []
+        var dropsSeparators = false
+        for var piece in pieces {
+            if piece.text.isEmpty {
+                if result.isEmpty {
+                    dropsSeparators = true
+                } else if let last = result.last, last.isLiteral {
+                    result[result.count - 1].text = String(
+                        String.UnicodeScalarView(
+                            last.text.unicodeScalars.reversed().drop(while: separators.contains).reversed()))
+                }
+                continue
+            }
+            if dropsSeparators, piece.isLiteral {
+                piece.text = String(
+                    String.UnicodeScalarView(piece.text.unicodeScalars.drop(while: separators.contains)))
+            }
+            if piece.text.isEmpty { continue }
+            dropsSeparators = false
+            result.append(piece)
+        }
+        return result
+    }
+
+    /// One name: it begins with no dot, and fits, with its ending, by shortening the longest values.
+    private static func name(_ pieces: [Piece], ending: String) -> String {
+        var pieces = pieces
+        hideNothing(&pieces)
+        while true {
+            let length = pieces.reduce(ending.utf8.count) { $0 + $1.text.utf8.count }
+            guard length > longest,
+                let index = pieces.indices.filter({ pieces[$0].isShortened && !pieces[$0].text.isEmpty }).max(by: {
+                    pieces[$0].text.utf8.count < pieces[$1].text.utf8.count
+                })
+            else { break }
+            pieces[index].shorten(by: length - longest)
+        }
+        let name = pieces.map(\.text).joined()
+        return (name.isEmpty ? "_" : name) + ending
+    }
+
+    /// A name that begins with dots would be hidden, or lead to another folder.
+    private static func hideNothing(_ pieces: inout [Piece]) {
+        for index in pieces.indices {
+            let scalars = pieces[index].text.unicodeScalars
+            let dots = scalars.prefix { $0 == "." }.count
+            pieces[index].text =
+                String(repeating: "_", count: dots)
+                + String(String.UnicodeScalarView(scalars.dropFirst(dots)))
+            if dots < scalars.count { break }
+        }
+    }
+}
+
+extension NameTemplate {
+    /// A part of a name, with its field put in.
+    fileprivate struct Piece {
+        var text: String
+        /// It stands in the template itself.
+        var isLiteral = false
+        /// It may be cut when the name is too long. Numbers and dates may not: they tell names apart.
+        var isShortened = false
+
+        init(literal: String) { (text, isLiteral) = (literal, true) }
+
+        init(fixed: String) { text = fixed }
+
+        /// A value from outside, made safe.
+        init(value: String) {
+            isShortened = true
+            text = ""
+            for scalar in value.unicodeScalars {
+                let isSafe = scalar != "/" && scalar.properties.generalCategory != .control
+                text.unicodeScalars.append(isSafe ? scalar : scalar == "/" ? "-" : "_")
+            }
+        }
+
+        /// Takes so many bytes from the end, or a few more: no character is cut in two.
+        mutating func shorten(by bytes: Int) {
+            let wanted = max(0, text.utf8.count - bytes)
+            while text.utf8.count > wanted { text.removeLast() }
+        }
+    }
+}
+
+extension NameTemplate.Part {
+    fileprivate func piece(_ facts: NameFacts) -> NameTemplate.Piece {
+        func value(_ value: String?, _ field: NameField) -> NameTemplate.Piece {
+            value.map { .init(value: $0) } ?? .init(fixed: "{\(field.rawValue)}")
+        }
+        func fixed(_ value: String?, _ written: String) -> NameTemplate.Piece { .init(fixed: value ?? written) }
+        return switch self {
+        case .text(let text): .init(literal: text)
+        case .date(let format): fixed(facts.date.map(format.text), "{date:\(format.text)}")
+        case .counter(let digits):
+            fixed(facts.counter.map { $0.padded(to: digits) }, digits == 1 ? "{counter}" : "{counter:\(digits)}")
+        case .hash(let digits): fixed(facts.hash.map { String($0.prefix(digits)) }, "{hash:\(digits)}")
+        case .field(let field):
+            switch field {
+            case .stem: value(facts.name.map { NameFacts.split($0).stem }, field)
+            case .name: value(facts.name, field)
+            case .album: value(facts.album, field)
+            case .recipe: value(facts.recipe, field)
+            case .output: value(facts.output, field)
+            case .width: fixed(facts.width.map(String.init), "{width}")
+            case .height: fixed(facts.height.map(String.init), "{height}")
+            case .format: fixed(facts.format, "{format}")
+            case .date, .counter, .hash: .init(fixed: "")
+            }
+        }
+    }
+}

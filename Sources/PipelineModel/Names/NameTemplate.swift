@@ -1,0 +1,64 @@
+/// How results are called, as `Name=` says it: texts and fields, with `/` between folders. It names a place below the
+/// outbox, without the suffix, which is the format's.
+public struct NameTemplate: Sendable, Hashable, CustomStringConvertible {
+    enum Part: Hashable {
+        case text(String)
+        /// A field that has no more than its name.
+        case field(NameField)
+        case date(DateFormat)
+        case counter(digits: Int)
+        case hash(digits: Int)
+
+        var field: NameField? {
+            switch self {
+            case .text: nil
+            case .field(let field): field
+            case .date: .date
+            case .counter: .counter
+            case .hash: .hash
+            }
+        }
+    }
+
+    /// The digits of `{counter:4}` and `{hash:8}`.
+    static let counters = 1...9
+    static let hashes = 4...64
+
+    public let text: String
+    /// The folders and the name, each as its parts.
+    let components: [[Part]]
+
+    public init(_ text: String) throws(Refusal) {
+        self.text = text
+        components = try NameScanner.components(of: text)
+    }
+
+    public var description: String { text }
+
+    public func asks(for field: NameField) -> Bool { components.contains { $0.contains { $0.field == field } } }
+
+    /// Whether only a result that is made tells its name.
+    public var needsResult: Bool { [.width, .height, .hash].contains(where: asks) }
+}
+
+/// It is written as its text. The text is checked again when it is read.
+extension NameTemplate: Codable {
+    public init(from decoder: any Decoder) throws {
+        try self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+extension SettingType<NameTemplate?> {
+    static let name = Self(
+        values: "texts and fields, such as {date:%Y}/{stem}-{output}"
+    ) { text, _ throws(Refusal) in
+        try NameTemplate(text)
+    } write: {
+        $0?.text ?? ""
+    }
+}

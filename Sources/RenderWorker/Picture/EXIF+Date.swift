@@ -1,0 +1,26 @@
+import Foundation
+import PipelineModel
+
+extension EXIF {
+    /// When the picture was taken, or else digitized or changed: the first that is a date.
+    var date: PictureDate? {
+        let fields: [(entries: [Entry], tag: Int, source: PictureDate.Source)] = [
+            (photo, 0x9003, .original), (photo, 0x9004, .digitized), (main, 0x0132, .changed),
+        ]
+        return fields.lazy.compactMap { entries, tag, source in
+            Self.text(tag, in: entries).flatMap { PictureDate(exif: $0, source: source) }
+        }.first
+    }
+
+    static func text(_ tag: Int, in entries: [Entry]) -> String? {
+        guard let entry = entries.first(where: { $0.tag == tag }), case .bytes(let bytes) = entry.value else {
+            return nil
+        }
+        let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+        return text.isEmpty ? nil : text
+    }
+}
+
+extension Picture {
+    var exif: EXIF? { blob("exif-data").flatMap(EXIF.init(block:)) }
+}
