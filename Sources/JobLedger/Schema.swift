@@ -296,5 +296,8 @@ enum Schema {
         // From here on `outputs` has the marks of each result, and not its path alone. An older version can't read that,
         // and refuses this one.
         "",
+
+        // People name a batch.
+        "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
     ]
 }

@@ -225,7 +225,8 @@ public enum Control {
             (self.id, self.state) = (id, state)
         }
     }
-    /// The jobs of one list, or of one NewBatch, in their states. `name` is the list's.
+    /// The jobs of one list, of one dropped folder, or of one NewBatch, in their states. `name` is the list's, the folder's, or the
+    /// one given. `ended` is when all of them were over.
     public struct Batch: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var name: String?
@@ -237,8 +238,10 @@ public enum Control {
         public var done: Int
         public var failed: Int
         public var cancelled: Int
-        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int) {
-            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled)
+        @Omissible public var created: String?
+        @Omissible public var ended: String?
+        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, created: String? = nil, ended: String? = nil) {
+            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended)
         }
     }
     /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
@@ -447,6 +450,37 @@ public enum Call {
             }
         }
     }
+    /// Batches by number, oldest first; with `more`, in several replies. With `name`, the batches of that name; `limit` takes the
+    /// newest, and those that have not ended in any case.
+    public struct Batches: ControlCall {
+        public static let method = "org.pipelined.Control.Batches"
+        @Omissible public var name: String?
+        @Omissible public var limit: Int?
+        public init(name: String? = nil, limit: Int? = nil) {
+            (self.name, self.limit) = (name, limit)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var batches: [Control.Batch]
+            public init(batches: [Control.Batch] = []) {
+                (self.batches) = (batches)
+            }
+        }
+    }
+    /// The batch of this number, or else the newest of this name; `others` is how many more have the name.
+    public struct FindBatch: ControlCall {
+        public static let method = "org.pipelined.Control.FindBatch"
+        public var batch: String
+        public init(batch: String) {
+            (self.batch) = (batch)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public var batch: Control.Batch
+            public var others: Int
+            public init(batch: Control.Batch, others: Int) {
+                (self.batch, self.others) = (batch, others)
+            }
+        }
+    }
     public struct Show: ControlCall {
         public static let method = "org.pipelined.Control.Show"
         public var id: Int
@@ -514,7 +548,7 @@ public enum Call {
         }
     }
     /// The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
-    /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
+    /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one, with a name of at most 255 bytes. Its jobs wait at a barrier until it is
     /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
     /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's.
     public struct Add: ControlCall {
@@ -583,7 +617,10 @@ public enum Call {
     }
     public struct NewBatch: ControlCall {
         public static let method = "org.pipelined.Control.NewBatch"
-        public init() {}
+        @Omissible public var name: String?
+        public init(name: String? = nil) {
+            (self.name) = (name)
+        }
         public struct Reply: Codable, Sendable, Hashable {
             public var batch: Int
             public init(batch: Int) {

@@ -59,7 +59,9 @@ struct InterfaceTests {
         try check(
             Call.Try(name: "a.jpg", recipes: ["web"], chains: ["noir"], sheet: "png"),
             .init(before: Sample.proof.picture, proofs: [Sample.proof], sheet: Sample.proof.picture))
-        try check(Call.NewBatch(), .init(batch: 1))
+        try check(Call.NewBatch(name: "lucerne"), .init(batch: 1))
+        try check(Call.Batches(name: "lucerne", limit: 3), .init(batches: [Sample.batch]))
+        try check(Call.FindBatch(batch: "lucerne"), .init(batch: Sample.batch, others: 2))
         try check(Call.CloseBatch(batch: 1), .init())
         try check(Call.Wait(ids: [1]), .init(jobs: [Sample.job(1)], waitsFor: "a disk"))
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))

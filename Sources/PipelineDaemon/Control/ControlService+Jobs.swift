@@ -42,18 +42,6 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.NewBatch.self) { [self] _, request in
-            let batch = owners.numbers.takeBatch()
-            // A client that has gone adds nothing more.
-            request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
-            ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
-        }
-        onOwners(Call.CloseBatch.self) { [self] call, request in
-            guard owners.numbers.knows(batch: call.batch) else {
-                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
-            }
-            ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
-        }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
