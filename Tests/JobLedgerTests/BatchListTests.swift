@@ -18,7 +18,7 @@ struct BatchListTests {
             for id in 1...4 {
                 var job = job(id, id == 2 ? .queued : .done)
                 (job.batch, job.disposed, job.finished) = (id, true, id == 2 ? nil : 1)
-                ledger.insert([job], batch: BatchRecord(id: id, name: "b\(id)", isOpen: false))
+                ledger.insert([job], batches: [BatchRecord(id: id, name: "b\(id)", isOpen: false)])
                 ledger.announce(id) { _ in }
             }
             ledger.forgetBatches()
