@@ -35,6 +35,16 @@ extension Ledger {
         return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
     }
 
+    /// The jobs of a batch that are over, by ID, after `id`.
+    package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_by_batch",
+            """
+            WHERE j.batch = ? AND j.batch IS NOT NULL AND j.id > ? AND j.state IN \(Self.final) AND j.disposed = 1
+                AND j.returns IS NULL ORDER BY j.id LIMIT ?
+            """, [.integer(batch), .integer(id), .integer(limit)])
+    }
+
     /// Names of batches, the latest first, each once.
     package nonisolated func batchNames(limit: Int) throws -> [String] {
         try rows(

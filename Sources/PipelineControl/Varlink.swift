@@ -550,7 +550,8 @@ public enum Call {
     /// The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
     /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one, with a name of at most 255 bytes. Its jobs wait at a barrier until it is
     /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's.
+    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's. Results lie in `folder` of the
+    /// outbox, which is a relative path.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
         public var name: String
@@ -560,13 +561,31 @@ public enum Call {
         @Omissible public var after: [Int]?
         @Omissible public var anyway: Bool?
         @Omissible public var priority: String?
-        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
-            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (name, recipe, chain, batch, after, anyway, priority)
+        @Omissible public var folder: String?
+        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, folder: String? = nil) {
+            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.folder) = (name, recipe, chain, batch, after, anyway, priority, folder)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var job: Control.Job
             public init(job: Control.Job) {
                 (self.job) = (job)
+            }
+        }
+    }
+    /// Which of these files an inbox of the recipe would leave alone by their names, with the reason. With a chain, or without
+    /// a recipe, the names are judged as by `Add`.
+    public struct Sift: ControlCall {
+        public static let method = "org.pipelined.Control.Sift"
+        public var names: [String]
+        @Omissible public var recipe: String?
+        @Omissible public var chain: String?
+        public init(names: [String] = [], recipe: String? = nil, chain: String? = nil) {
+            (self.names, self.recipe, self.chain) = (names, recipe, chain)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var ignored: [Control.Ignored]
+            public init(ignored: [Control.Ignored] = []) {
+                (self.ignored) = (ignored)
             }
         }
     }
@@ -638,14 +657,15 @@ public enum Call {
             public init() {}
         }
     }
-    /// With `more`, sends each job as it is over, until none of them is left; without IDs, until nothing is left to do. A
-    /// job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
+    /// With `more`, sends each job as it is over, until none of them is left: the jobs of these IDs, or of a batch, until it has
+    /// ended; without both, until nothing is left to do. A job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
     /// because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds them up.
     public struct Wait: ControlCall {
         public static let method = "org.pipelined.Control.Wait"
         public var ids: [Int]
-        public init(ids: [Int] = []) {
-            (self.ids) = (ids)
+        @Omissible public var batch: Int?
+        public init(ids: [Int] = [], batch: Int? = nil) {
+            (self.ids, self.batch) = (ids, batch)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var jobs: [Control.Job]
@@ -766,13 +786,14 @@ public enum Call {
         }
     }
     /// Brings back failed or cancelled jobs: the named ones, or all in the named states. Waiting jobs whose next try is due later are
-    /// tried at once.
+    /// tried at once. With a batch and no IDs, only jobs of the batch: those in the named states, or else failed and cancelled ones.
     public struct Retry: ControlCall {
         public static let method = "org.pipelined.Control.Retry"
         public var ids: [Int]
         public var states: [String]
-        public init(ids: [Int] = [], states: [String] = []) {
-            (self.ids, self.states) = (ids, states)
+        @Omissible public var batch: Int?
+        public init(ids: [Int] = [], states: [String] = [], batch: Int? = nil) {
+            (self.ids, self.states, self.batch) = (ids, states, batch)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var retried: [Int]

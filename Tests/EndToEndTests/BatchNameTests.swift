@@ -89,7 +89,8 @@ struct BatchNameTests {
         try await withBatches("lucerne", "tokyo") { daemon in
             let list = try await daemon.pipectl("list", "--batch", "lucerne", "--json").objects()
             #expect(list.map { $0["batch"] as? Int } == [1])
-            #expect(try await daemon.pipectl("priority", "--batch", "tokyo", "high").lines == ["1 job with priority high"])
+            #expect(
+                try await daemon.pipectl("priority", "--batch", "tokyo", "high").lines == ["1 job with priority high"])
             #expect(try await daemon.pipectl("cancel", "--batch", "lucerne").lines == ["cancelled 1 job"])
             let watched = try await daemon.pipectl("watch", "--batch", "lucerne", "--since", "0", "--json")
             #expect(watched.status == 1)

@@ -48,7 +48,8 @@ extension Table {
             .init(title: "ENDED", spare: 1), .init(title: "JOBS", fit: .words),
         ])
         for batch in batches {
-            let end: Text = batch.ended.map { Text(Moment.local($0), .faint) } ?? (batch.open ? Text("open", .busy) : "")
+            let end: Text =
+                batch.ended.map { Text(Moment.local($0), .faint) } ?? (batch.open ? Text("open", .busy) : "")
             add(
                 "\(batch.id)", .name(batch.name ?? ""), Text(batch.created.map { Moment.local($0) } ?? "", .faint), end,
                 Text(batch.counts, batch.failed > 0 ? .bad : .plain))
