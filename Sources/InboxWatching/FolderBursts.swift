@@ -57,7 +57,7 @@ struct FolderBursts: Sendable {
     mutating func gone(_ folder: String) {
         let isGone = { (key: FileSystem.Key) in FileSystem.lies(key.path, within: folder) }
         known = known.filter { !isGone($0) }
-        for key in bursts.keys { bursts[key]?.came = bursts[key]?.came.filter { !isGone($0) } ?? [] }
+        for (key, burst) in bursts { bursts[key]?.came = burst.came.filter { !isGone($0) } }
     }
 
     /// Something has changed at this path.

@@ -164,21 +164,40 @@ struct FolderBatchTests {
         }
     }
 
+    /// A daemon that watches the folder `album`, and takes nothing of it that was not moved in as a whole.
+    private func withAlbum(chain: String? = nil, _ body: (DaemonFixture) async throws -> Void) async throws {
+        var files = ["etc/pipelined.conf": Self.late]
+        files["etc/recipes.d/noir.recipe"] = chain
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/album"), withIntermediateDirectories: true)
+            try await daemon.start()
+            try await daemon.waitForAll()
+            try await body(daemon)
+        }
+    }
+
+    /// Returns when the new inboxes are watched.
+    private func reload(_ daemon: DaemonFixture) async throws {
+        #expect(try daemon.call(Call.Reload()).problems == [])
+        try await daemon.waitForAll()
+    }
+
     @Test("a reload goes on with an open batch; one whose inbox is gone is closed")
     func reload() async throws {
-        try await withDaemon(Self.late) { daemon in
+        try await withAlbum { daemon in
             for name in ["a.png", "b.png"] {
                 try daemon.drop(as: "album/\(name)")
                 try await daemon.job("album/\(name)", becomes: "done")
-                _ = try daemon.call(Call.Reload())
+                try await reload(daemon)
             }
             #expect(try daemon.call(Call.Batches()).batches.map(\.open) == [true])
             // The successor is quiet sooner.
             try daemon.write(Self.soon, to: "etc/pipelined.conf")
-            _ = try daemon.call(Call.Reload())
+            try await reload(daemon)
             #expect(try await ended(daemon).map(\.done) == [2])
             try daemon.write(Self.late, to: "etc/pipelined.conf")
-            _ = try daemon.call(Call.Reload())
+            try await reload(daemon)
             try daemon.drop(as: "album/c.png")
             try await daemon.job("album/c.png", becomes: "done")
             try daemon.write("[Recipe]\nInbox=elsewhere\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
@@ -191,7 +210,7 @@ struct FolderBatchTests {
         "a daemon that is killed, or stopped, within a folder closes its batch; the rest is another",
         arguments: [9, 15])
     func killed(signal: Int32) async throws {
-        try await withDaemon(Self.late, chain: Self.barrier) { daemon in
+        try await withAlbum(chain: Self.barrier) { daemon in
             for name in ["a.png", "b.png"] {
                 try daemon.drop(as: "album/\(name)")
                 try await daemon.event { $0.job?.input == "album/\(name)" && $0.job?.state == "waiting" }
@@ -258,7 +277,8 @@ struct FolderBatchTests {
                 return try client.call(Call.Add(name: "a.png", batch: batch), descriptors: [picture]).job.id
             }
             try await daemon.wait([try add()])
-            async let waited = daemon.pipectl("wait", "--batch", "album", "--json")
+            let words = ["--root", daemon.root.path, "wait", "--batch", "album", "--json"]
+            async let waited = Programs.run("pipectl", words)
             try await daemon.wait([try add()])
             _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
             let last = try add()

@@ -10,7 +10,7 @@ struct NaturalOrderTests {
     @Test(
         "numbers count as numbers, capitals stand beside small letters, and files come before folders",
         arguments: [
-            ["img1", "img2", "img10"], ["img1.png", "img01.png", "img2.png"], ["a", "B", "c"], ["A", "a", "b"],
+            ["img1", "img2", "img10"], ["img01.png", "img1.png", "img2.png"], ["a", "B", "c"], ["A", "a", "b"],
             ["a/2.png", "a/10.png", "a/b/1.png", "a/c/1.png", "b/1.png"], ["z.png", "a/1.png"], ["", "0", "1", "1a"],
             ["a", "a1", "a1b", "a2"], ["day 9", "day 10", "day 10a"], ["ä", "ö"],
             ["9", "99999999999999999999999", "100000000000000000000000"], ["0", "00", "1"],

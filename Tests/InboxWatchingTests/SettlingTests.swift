@@ -87,7 +87,7 @@ struct SettlingTests {
         var settling = settling()
         let album = FileSystem.Key("/in/album")
         settle(["album/img10": 0, "album/img9": 0, "img10": 0, "album/a/img1": 0, "img9": 0], in: &settling)
-        #expect(due(settling, after: 1) == ["album/img9", "album/img10", "album/a/img1", "img9", "img10"])
+        #expect(due(settling, after: 1) == ["img9", "img10", "album/img9", "album/img10", "album/a/img1"])
         #expect(settling.folderQuietTime == .seconds(4))
         #expect(self.settling(polled: true).folderQuietTime == .seconds(20))
         #expect(settling.work(in: album, at: after(1)) == .settling)

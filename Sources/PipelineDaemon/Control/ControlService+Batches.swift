@@ -60,7 +60,8 @@ extension ControlService {
     private static let mostNames = 1000
 
     private func noSuchBatch(_ word: String) throws(ControlError) -> ControlError {
-        let names = try ledger.answer { try $0.batchNames(limit: Self.mostNames) }
+        // A number is no misspelling.
+        let names = try Int(word) == nil ? ledger.answer { try $0.batchNames(limit: Self.mostNames) } : []
         let hint = nearest(word, among: names).map { "; did you mean '\($0)'?" } ?? ""
         return .badValue("there is no batch '\(word.prefix(200))'\(hint); `pipectl batches` lists them".printable)
     }

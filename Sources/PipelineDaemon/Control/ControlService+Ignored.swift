@@ -1,5 +1,6 @@
 import Dispatch
 import InboxWatching
+import JobLedger
 import PipelineControl
 import PipelineModel
 import SystemCalls

@@ -33,8 +33,9 @@ extension ControlService {
         var states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
         if call.batch != nil, call.states.isEmpty { states = [.failed, .cancelled] }
         try checkNeeds(ofRetried: records.map(\.id), states)
-        let early = call.states.contains("waiting") ? nil : early
-        owners.revivals.revive(records, early: early, states, of: call.batch) {
+        owners.revivals.revive(
+            records, early: call.states.contains("waiting") ? nil : early, states, of: call.batch
+        ) {
             done($0.answer)
         }
     }

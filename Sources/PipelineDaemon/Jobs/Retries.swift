@@ -38,7 +38,7 @@ final class Retries {
     }
 
     /// Queues these jobs, or all, or all of a batch, before their time. Hands over which they were.
-    func queueEarly(_ ids: [Int]?, of batch: Int?, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
+    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
         ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
             Coordination.async { [self] in

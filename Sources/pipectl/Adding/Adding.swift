@@ -111,10 +111,15 @@ struct Adding {
             descriptors: [list])
         let jobs = reply.first...reply.last
         ids += jobs
-        if batch == nil { batches.append(reply.batch) }
-        guard !wish.isWaiting else { return }
+        if !wish.isWaiting { try show(jobs, of: reply.batch) }
+        guard batch == nil else { return }
+        batches.append(reply.batch)
+        try tell(reply.batch, nil, jobs.count)
+    }
+
+    private mutating func show(_ jobs: ClosedRange<Int>, of batch: Int) throws {
         var hasFailed = false
-        try context.client().stream(Call.List(batch: reply.batch)) { page in
+        try context.client().stream(Call.List(batch: batch)) { page in
             for job in page.jobs where jobs.contains(job.id) {
                 hasFailed = hasFailed || job.state == "failed"
                 try context.print(job)
@@ -122,7 +127,6 @@ struct Adding {
             return true
         }
         if hasFailed { code = .failed }
-        if batch == nil { try tell(reply.batch, nil, jobs.count) }
     }
 
     // MARK: - Telling
