@@ -131,6 +131,12 @@ package struct ClaimFolder: Sendable {
         }
     }
 
+    /// Removes a folder of the inbox if it is empty; false when it stays.
+    func removeIfEmpty(_ folder: String) -> Bool {
+        guard let above = try? top.openFolder(FileSystem.subfolder(of: folder)) else { return false }
+        return unlinkat(above.number, FileSystem.name(of: folder), AT_REMOVEDIR) == 0
+    }
+
     private func removeEmptyFolders(from inside: String) {
         var inside = inside
         latest.forget()

@@ -1,4 +1,4 @@
-import PipelineModel
+package import PipelineModel
 
 /// Decides by a file's name alone whether an inbox takes it.
 package enum FileNames {
@@ -13,6 +13,13 @@ package enum FileNames {
     package static func isList(_ name: String) -> Bool { AddressList.kind(of: name) != nil }
 
     static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
+
+    /// The reason why an inbox of the recipe leaves a file of this name alone, or nil.
+    package static func reasonForLeaving(_ name: String, _ recipe: Recipe) -> String? {
+        if isHidden(name) { return "it is hidden" }
+        if isPartial(name) { return "it is still on its way, as its name says" }
+        return recipe.matches(name) ? nil : reasonForIgnoring(name, recipe: recipe.name)
+    }
 
     /// The reason why a file that the recipe doesn't take is left alone.
     package static func reasonForIgnoring(_ name: String, recipe: String) -> String {

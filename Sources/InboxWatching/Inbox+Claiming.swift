@@ -57,7 +57,7 @@ extension Inbox {
         }
     }
 
-    private func claimFolder() throws -> ClaimFolder {
+    func claimFolder() throws -> ClaimFolder {
         let folder = try claiming ?? claims.open(folder)
         claiming = folder
         return folder
@@ -94,8 +94,7 @@ extension Inbox {
         afterInterval {
             $0.looksAgain = false
             for (source, claim) in $0.unsure { $0.claimed(source, claim) }
-            $0.handOver()
-            $0.publishReport()
+            $0.finishLook()
         }
     }
 
@@ -127,8 +126,7 @@ extension Inbox {
         } catch {
             unseen(path, error)
         }
-        handOver()
-        publishReport()
+        finishLook()
     }
 
     /// A file that changed while it was claimed settles once more. False when its name is taken by then: the file
@@ -147,6 +145,7 @@ extension Inbox {
     }
 
     func add(_ claim: Claim) {
+        bursts.took(FileSystem.join(folder, claim.path), at: .now())
         ready.append(claim)
         if ready.count >= Self.batch { handOver() }
     }

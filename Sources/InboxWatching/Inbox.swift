@@ -15,12 +15,13 @@ package actor Inbox: QueueActor {
     /// Folders below that belong to other recipes.
     private let excluded: [String]
     package nonisolated let executor: QueueExecutor
-    private let shared = Mutex(InboxReport())
+    let shared = Mutex(InboxReport())
     unowned let sink: any IntakeSink
     let claims: ClaimFolders
 
     private var inotify: Inotify?
     var settling: Settling
+    var bursts: FolderBursts
     var ready: [Claim] = []
     /// The claim folder, held open until the files claimed together are handed over.
     var claiming: ClaimFolder?
@@ -56,6 +57,7 @@ package actor Inbox: QueueActor {
         (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
         (self.claims, self.sink) = (claims, sink)
         settling = Settling(in: folder, recipe.intake)
+        bursts = FolderBursts(in: folder)
         executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }
 
@@ -77,6 +79,7 @@ package actor Inbox: QueueActor {
             inbox.adopts = adopting
             inbox.settling.marks = remains?.marked ?? []
             inbox.unsure = remains?.unsure ?? [:]
+            inbox.bursts = remains?.bursts ?? inbox.bursts
             if let ended = inbox.ended { return ended(inbox.end()) }
             if !inbox.unsure.isEmpty { inbox.lookAgain() }
             inbox.open()
@@ -87,6 +90,12 @@ package actor Inbox: QueueActor {
     package struct Remains: Sendable {
         var marked: Set<FileSystem.Key> = []
         var unsure: [String: UnsureClaim] = [:]
+        var bursts: FolderBursts?
+
+        /// Tells `sink` that the bursts are over, when the inbox has no successor.
+        package func end(_ inbox: Inbox, in sink: any IntakeSink) {
+            for folder in bursts?.folders ?? [] { sink.ended(folder: FileSystem.name(of: folder.path), of: inbox) }
+        }
     }
 
     /// Calls `done` behind everything that the inbox was asked before.
@@ -103,7 +112,7 @@ package actor Inbox: QueueActor {
 
     private func end() -> Remains {
         inotify = nil
-        return Remains(marked: settling.marks, unsure: unsure)
+        return Remains(marked: settling.marks, unsure: unsure, bursts: bursts)
     }
 
     /// Takes nothing while there is a reason for that; files that settle meanwhile are taken afterwards.
@@ -214,7 +223,7 @@ package actor Inbox: QueueActor {
             if settling.isPolled { pollLater() } else { startInotify() }
             shared.withLock { $0.isOpen = true }
             sink.changed(self)
-            scan()
+            scan(isFirst: true)
             shared.withLock { $0.scanned = true }
             sink.changed(self)
         } catch {
@@ -281,15 +290,19 @@ package actor Inbox: QueueActor {
             settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
             switch event {
             case .changed(let path), .made(let path), .written(let path), .closed(let path):
+                bursts.heard(path, at: .now())
                 consider(path, quiet: false)
             case .movedIn(let path):
+                bursts.heard(path, at: .now())
                 consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
             case .gone(let path):
+                bursts.heard(path, at: .now())
                 logged[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
             case .folderAppeared(let path): scan(path)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
+                bursts.gone(path)
                 logged = logged.filter { !FileSystem.lies($0.key.path, within: path) }
                 forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
             case .overflow:
@@ -301,25 +314,32 @@ package actor Inbox: QueueActor {
                 return broken("the folder is gone")
             }
         }
-        handOver()
-        publishReport()
+        finishLook()
     }
 
     // MARK: - Looking
 
-    private func scan() {
+    /// Looks at everything. The folders that it finds have come since the last look, unless it is the first.
+    private func scan(isFirst: Bool = false) {
         // A settling file keeps the reason for which it is looked at again.
         forgetIgnored(where: { !settling.contains($0) })
-        scan(folder)
+        if let found = scan(folder, isFirst: isFirst) { bursts.forget(but: found) }
         logged = logged.filter { FileSystem.mayExist($0.key.path) }
-        handOver()
-        publishReport()
+        finishLook()
     }
 
-    private func scan(_ top: String) {
+    /// Returns the folders that are there, or nil when some can't be read.
+    @discardableResult
+    private func scan(_ top: String, isFirst: Bool = false) -> Set<FileSystem.Key>? {
         var folders = [top]
+        var isWhole = true
+        var found: Set<FileSystem.Key> = []
         while let path = folders.popLast() {
             if isOthers(path) { continue }
+            if path != folder {
+                bursts.found(path, hasCome: !isFirst, at: .now())
+                found.insert(FileSystem.Key(path))
+            }
             if path != folder, let inotify {
                 do {
                     try inotify.add(path)
@@ -334,8 +354,12 @@ package actor Inbox: QueueActor {
                 names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
             } catch {
                 let reason = Permission.unreadable(path, "folder", error)
-                if path == folder { return broken(reason) }
+                if path == folder {
+                    broken(reason)
+                    return nil
+                }
                 if error.isMissing { continue }
+                isWhole = false
                 ignore(path, reason)
                 if error.isPassing { scanLater() }
                 continue
@@ -352,6 +376,7 @@ package actor Inbox: QueueActor {
                 if consider(child, quiet: false, found: true) == .folder { below.append(child) }
             }
         }
+        return isWhole ? found : nil
     }
 
     private func scanLater() {
@@ -395,8 +420,13 @@ package actor Inbox: QueueActor {
             return nil
         }
         if kept.contains(path, status.identity) { return .file }
-        if quiet || (found && settling.isQuiet(status, at: Timestamp.now())) {
-            take(path, status, cancelled: settling.isCancelled(FileSystem.Key(path)))
+        let key = FileSystem.Key(path)
+        let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
+        if isQuiet, found, FolderBursts.top(of: path, below: folder) != nil {
+            // The files of a folder that was moved in are taken in the order of their names.
+            checkLater(settling.ripen(key, status, at: .now()))
+        } else if isQuiet {
+            take(path, status, cancelled: settling.isCancelled(key))
         } else {
             settle(path, status)
         }
@@ -411,46 +441,13 @@ package actor Inbox: QueueActor {
         if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
     }
 
-    func ignore(_ path: String, _ reason: String) {
-        settling.drop(FileSystem.Key(path))
-        note(path, reason)
-    }
-
-    /// Notes why a file is not taken now.
-    private func note(_ path: String, _ reason: String) {
-        let key = FileSystem.Key(path)
-        shared.withLock { report in
-            guard report.reasons.updateValue(reason, forKey: key) != reason else { return }
-            report.ignoredFiles = (report.ignoredFiles.filter { $0.path != path } + [(path, reason)]).suffix(5)
-        }
-    }
-
-    func forgetIgnored(_ path: String) {
-        shared.withLock { report in
-            guard report.reasons.removeValue(forKey: FileSystem.Key(path)) != nil else { return }
-            report.ignoredFiles.removeAll { $0.path == path }
-        }
-    }
-
-    func forgetIgnored(where which: (FileSystem.Key) -> Bool) {
-        shared.withLock { report in
-            guard report.reasons.contains(where: { which($0.key) }) else { return }
-            report.reasons = report.reasons.filter { !which($0.key) }
-            report.ignoredFiles.removeAll { report.reasons[FileSystem.Key($0.path)] == nil }
-        }
-    }
-
-    private func ignoreMisnamed(in folder: String) {
-        ignore("\(folder)/?", "its name is not UTF-8; rename it")
-    }
-
     // MARK: - Settling
 
     func settle(_ path: String, _ status: FileStatus, cancelled: Bool = false) {
         checkLater(settling.settle(FileSystem.Key(path), status, at: .now(), cancelled: cancelled))
     }
 
-    private func checkLater(_ time: DispatchTime?) {
+    func checkLater(_ time: DispatchTime?) {
         guard let time, time < checkAt ?? .distantFuture else { return }
         checkAt = time
         at(time) {
@@ -482,8 +479,7 @@ package actor Inbox: QueueActor {
                 settle(path, status)
             }
         }
-        handOver()
-        publishReport()
+        finishLook()
         checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }
 

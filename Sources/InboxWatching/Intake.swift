@@ -9,6 +9,12 @@ package struct Claim: Sendable {
     package var file: FileStatus.Identity
     /// `cancel-all` came while it settled, so it becomes a job that is cancelled.
     package var cancelled: Bool
+
+    /// The folder right below the inbox that it lay in, or nil.
+    package var folder: String? {
+        let end = path.utf8.firstIndex(of: UInt8(ascii: "/"))
+        return end.map { String(decoding: path.utf8[..<$0], as: UTF8.self) }
+    }
 }
 
 /// Takes the files that an inbox hands over.
@@ -17,6 +23,8 @@ package protocol IntakeSink: AnyObject, Sendable {
     func accept(
         _ claims: [Claim], from inbox: Inbox, counted: @escaping @Sendable () -> Void,
         done: @escaping @Sendable () -> Void)
+    /// The files that came together into this folder, right below the inbox, have been handed over.
+    func ended(folder: String, of inbox: Inbox)
     /// Whether a claimed file belongs to a job that is still to be done.
     func knows(source: String) throws -> Bool
     /// Calls `each` with the names of the files in a folder that belong to such jobs.

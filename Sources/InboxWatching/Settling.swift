@@ -13,6 +13,12 @@ struct Settling {
         /// Distant while nothing may be taken.
         var deadline: DispatchTime
         var isCancelled: Bool
+        /// The folder right below the inbox that holds it.
+        let folder: FileSystem.Key?
+        /// It can't be read for the moment.
+        var isUnreadable = false
+
+        var countedFolder: FileSystem.Key? { isUnreadable ? nil : folder }
     }
 
     /// The inbox is polled: a file is unchanged if its size and time are those of the last look.
@@ -20,6 +26,8 @@ struct Settling {
     private let folder: String
     private let settings: InboxSettings
     private var candidates: [FileSystem.Key: Candidate] = [:]
+    /// How many of them that can be read lie in each folder.
+    private var counts: [FileSystem.Key: Int] = [:]
     /// Files that `cancel-all` met while they settled, and that a reload or an unmount has interrupted.
     private var marked: Set<FileSystem.Key> = []
     private var writers: Writers
@@ -42,6 +50,16 @@ struct Settling {
 
     private var quietTime: Duration { isPolled ? settings.settlePolled : settings.settle }
 
+    /// How long nothing may happen in a folder until its burst is over. Files of one copy come with gaps between them,
+    /// and a poll sees them late.
+    var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
+
+    /// What is still to be done in a folder. A file that can't be read may stay so for ever, and does not count.
+    func work(in folder: FileSystem.Key, at now: DispatchTime) -> FolderBursts.Work? {
+        if counts[folder] != nil { return .settling }
+        return writers.areIn(folder.path, at: now) ? .writing : nil
+    }
+
     /// Neither content nor attributes of a file have changed for the quiet time, at this time of day. Only a watched
     /// inbox trusts that; a copying program can't set a change time back.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
@@ -58,7 +76,7 @@ struct Settling {
         switch event {
         case .gone(let path): forget(FileSystem.Key(path))
         case .folderGone(let folder):
-            candidates = candidates.filter { !FileSystem.lies($0.key.path, within: folder) }
+            for key in candidates.keys where FileSystem.lies(key.path, within: folder) { drop(key) }
         default: break
         }
     }
@@ -71,6 +89,11 @@ struct Settling {
         return wait(path, file.size, file.modified, until: now + quietTime.dispatch, cancelled)
     }
 
+    /// The file is quiet, and waits for the others of its folder alone. Returns the time of the next look, which is now.
+    mutating func ripen(_ path: FileSystem.Key, _ file: FileStatus, at now: DispatchTime) -> DispatchTime {
+        wait(path, file.size, file.modified, until: now, false)
+    }
+
     /// The file can't be read now, and is looked at again after PollInterval. Returns the time.
     mutating func postpone(
         _ path: FileSystem.Key, _ file: FileStatus?, at now: DispatchTime, cancelled: Bool
@@ -78,7 +101,7 @@ struct Settling {
         let known = candidates[path]
         return wait(
             path, file?.size ?? known?.size ?? -1, file?.modified ?? known?.modified ?? 0,
-            until: now + settings.pollInterval.dispatch, cancelled)
+            until: now + settings.pollInterval.dispatch, cancelled, isUnreadable: true)
     }
 
     /// The file is quiet, and waits for `release`.
@@ -93,11 +116,24 @@ struct Settling {
 
     @discardableResult
     private mutating func wait(
-        _ path: FileSystem.Key, _ size: Int64, _ modified: Int64, until deadline: DispatchTime, _ cancelled: Bool
+        _ path: FileSystem.Key, _ size: Int64, _ modified: Int64, until deadline: DispatchTime, _ cancelled: Bool,
+        isUnreadable: Bool = false
     ) -> DispatchTime {
-        candidates[path] = Candidate(
-            size: size, modified: modified, deadline: deadline, isCancelled: cancelled || isCancelled(path))
+        put(
+            Candidate(
+                size: size, modified: modified, deadline: deadline, isCancelled: cancelled || isCancelled(path),
+                folder: candidates[path].map(\.folder) ?? FolderBursts.top(of: path.path, below: folder),
+                isUnreadable: isUnreadable), at: path)
         return deadline
+    }
+
+    private mutating func put(_ candidate: Candidate?, at path: FileSystem.Key) {
+        let former = candidates[path]
+        candidates[path] = candidate
+        if let folder = former?.countedFolder, let count = counts[folder] {
+            counts[folder] = count > 1 ? count - 1 : nil
+        }
+        if let folder = candidate?.countedFolder { counts[folder, default: 0] += 1 }
     }
 
     /// The file is as it was at the last look.
@@ -109,11 +145,11 @@ struct Settling {
     /// The files to take now, in their order. The files of a copied folder become quiet in the order of the copying:
     /// they wait for each other, for at most eight times the quiet time, and are taken in the order of their names.
     func due(at now: DispatchTime) -> [FileSystem.Key] {
-        var settling: Set<Substring> = []
-        var came: [Substring: DispatchTime] = [:]
-        var ripe: [(key: FileSystem.Key, deadline: DispatchTime, folder: Substring?)] = []
+        var settling: Set<FileSystem.Key> = []
+        var came: [FileSystem.Key: DispatchTime] = [:]
+        var ripe: [(key: FileSystem.Key, deadline: DispatchTime, folder: FileSystem.Key?)] = []
         for (key, candidate) in candidates where candidate.deadline != .distantFuture {
-            let folder = top(of: key.path)
+            let folder = candidate.folder
             if candidate.deadline <= now {
                 ripe.append((key, candidate.deadline, folder))
                 if let folder { came[folder] = min(came[folder] ?? .distantFuture, candidate.deadline) }
@@ -125,8 +161,10 @@ struct Settling {
         ripe.removeAll { file in
             file.folder.map(settling.contains) == true && now < file.deadline + patience
         }
-        let order = ripe.map { (key: $0.key, came: $0.folder.flatMap { came[$0] } ?? $0.deadline) }
-        return order.sorted { ($0.came, $0.key.path) < ($1.came, $1.key.path) }.map(\.key)
+        let order = ripe.map { file in
+            (key: file.key, came: file.folder.flatMap { came[$0] } ?? file.deadline, name: NaturalOrder(file.key.path))
+        }
+        return order.sorted { ($0.came, $0.name) < ($1.came, $1.name) }.map(\.key)
     }
 
     /// The time of the first look that comes after this one.
@@ -134,16 +172,10 @@ struct Settling {
         candidates.values.map(\.deadline).filter { $0 > now && $0 != .distantFuture }.min()
     }
 
-    /// The top-level folder of the inbox that holds the file, or nil.
-    private func top(of path: String) -> Substring? {
-        let parts = path.dropFirst(folder.count + 1).split(separator: "/", maxSplits: 1)
-        return parts.count > 1 ? parts[0] : nil
-    }
-
     // MARK: - Ends
 
     /// The file settles no more. A mark of `cancel-all` stays.
-    mutating func drop(_ path: FileSystem.Key) { candidates[path] = nil }
+    mutating func drop(_ path: FileSystem.Key) { put(nil, at: path) }
 
     mutating func forget(_ path: FileSystem.Key) {
         drop(path)
@@ -156,7 +188,7 @@ struct Settling {
     /// Everything is to be looked at anew.
     mutating func dropAll() {
         marked = marks
-        candidates = [:]
+        (candidates, counts) = ([:], [:])
     }
 
     /// The files that are to become cancelled jobs: a successor goes on with them.

@@ -16,6 +16,11 @@ struct Writers {
         seen[FileSystem.Key(path)].map { now < $0 + patience.dispatch } ?? false
     }
 
+    /// Somebody writes to a file below this folder.
+    func areIn(_ folder: String, at now: DispatchTime) -> Bool {
+        seen.contains { now < $0.value + patience.dispatch && FileSystem.lies($0.key.path, within: folder) }
+    }
+
     mutating func heard(_ event: Inotify.Event, at now: DispatchTime, isEmpty: (String) -> Bool) {
         switch event {
         case .written(let path): seen[FileSystem.Key(path)] = now

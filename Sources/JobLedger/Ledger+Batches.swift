@@ -4,11 +4,12 @@ package import PipelineModel
 /// A batch in the ledger, with the progress of its jobs.
 package struct BatchRecord: Sendable {
     package var id: Int
-    /// The list that it came from.
+    /// The list or the folder that it came from, or the name that its client gave it.
     package var name: String?
     package var isOpen: Bool
-    /// All its jobs have ended, and that is announced.
-    package var hasEnded = false
+    package var created: Double?
+    /// When it was announced that all its jobs are over.
+    package var finished: Double?
     package var jobs: [JobState: Int] = [:]
     /// Unfinished jobs, by barriers passed.
     package var reached: [Int: Int] = [:]
@@ -21,6 +22,7 @@ package struct BatchRecord: Sendable {
         jobs.reduce(0) { isCounted($1.key) ? $0 + $1.value : $0 }
     }
 
+    package var hasEnded: Bool { finished != nil }
     package var ended: Int { count(\.isFinal) }
     package var unended: Int { count { !$0.isFinal } }
 }
@@ -132,34 +134,6 @@ extension Ledger {
         try add(.queued, where: which, values)
         try writer.run("UPDATE jobs SET state = 'queued', hold = NULL, reason = NULL WHERE \(which)", values)
         return writer.changes
-    }
-
-    /// The existing batches of these IDs.
-    package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
-        guard !ids.isEmpty else { return [:] }
-        let wanted = [Database.Value.list(ids)]
-        return try read { database in
-            let records = try database.rows(
-                "SELECT id, name, open, finished IS NOT NULL FROM batches WHERE id IN (SELECT value FROM json_each(?))",
-                wanted
-            ) { row in
-                var batch = BatchRecord(id: row.integer(0), name: row.optionalText(1), isOpen: row.integer(2) != 0)
-                batch.hasEnded = row.integer(3) != 0
-                return (batch.id, batch)
-            }
-            var batches = Dictionary(uniqueKeysWithValues: records)
-            _ = try database.rows(
-                "SELECT batch, state, segment, jobs FROM tallies WHERE batch IN (SELECT value FROM json_each(?)) AND jobs > 0",
-                wanted
-            ) { row in
-                guard let state = JobState(rawValue: row.text(1)) else { return }
-                let (batch, segment, count) = (row.integer(0), row.integer(2), row.integer(3))
-                batches[batch]?.jobs[state, default: 0] += count
-                if segment == 0, state == .waiting { batches[batch]?.waiting += count }
-                if segment > 0, !state.isFinal { batches[batch]?.reached[segment, default: 0] += count }
-            }
-            return batches
-        }
     }
 
     /// The unfinished batches: the first of them, their number, and the number of their unfinished jobs.

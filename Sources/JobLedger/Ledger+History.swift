@@ -48,6 +48,17 @@ extension Ledger {
         }
     }
 
+    /// Forgets ended batches without jobs, but for the latest: its number is not given again.
+    package nonisolated func forgetBatches() {
+        write { ledger in
+            try ledger.writer.run(
+                """
+                DELETE FROM batches WHERE finished IS NOT NULL AND open = 0 AND id < (SELECT MAX(id) FROM batches)
+                    AND NOT EXISTS (SELECT 1 FROM tallies WHERE batch = batches.id AND jobs > 0)
+                """)
+        }
+    }
+
     /// Forgets the oldest of the ended jobs: all but the newest `count`, and those that ended before `time`; hands over
     /// their number by state. Unfinished jobs, and files that stay in their place as done, are not forgotten.
     package nonisolated func forget(

@@ -3,16 +3,17 @@ package import PipelineModel
 import SystemCalls
 
 extension Ledger {
-    /// New jobs, each with its event, and their batch. The records of `listed` are made one by one as they are written:
+    /// New jobs, each with its event, and their batches. The records of `listed` are made one by one as they are written:
     /// there may be a hundred thousand.
     package nonisolated func insert(
-        _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil, batch: BatchRecord? = nil,
+        _ jobs: [JobRecord], _ listed: (any Sequence<JobRecord> & Sendable)? = nil,
+        batches: [BatchRecord] = [],
         done: (@Sendable () -> Void)? = nil, refused: (@Sendable () -> Void)? = nil
     ) {
         write(
             wanted: .now,
             { ledger in
-                if let batch { try ledger.insert(batch) }
+                for batch in batches { try ledger.insert(batch) }
                 for job in jobs { try ledger.insert(job) }
                 for job in listed ?? [] { try ledger.insert(job) }
             }, done: done, refused: refused)

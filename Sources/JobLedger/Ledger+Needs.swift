@@ -187,9 +187,9 @@ extension Ledger {
         case refused
     }
 
-    /// New jobs that come after others: all of them with their batch, or none.
+    /// New jobs that come after others: all of them with their batches, or none.
     package nonisolated func insert(
-        _ jobs: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        _ jobs: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping @Sendable (NeedsAnswer) -> Void
     ) {
         write(
@@ -201,7 +201,7 @@ extension Ledger {
                 {
                     return problem
                 }
-                if let batch { try ledger.insert(batch) }
+                for batch in batches { try ledger.insert(batch) }
                 for job in jobs {
                     try ledger.insert(job)
                     ledger.consequences.counts[job.state, default: 0] += 1

@@ -116,15 +116,20 @@ extension Ledger {
     }
 
     /// Moves jobs that wait for their next try to the end of the queue at once: the jobs of these IDs, or all up to
-    /// `last`.
+    /// `last`, or all of a batch.
     package nonisolated func bringBackEarly(
-        _ ids: [Int]?, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
+        _ ids: [Int]?, of batch: Int? = nil, upTo last: Int, at position: Int, done: @escaping @Sendable ([Int]) -> Void
     ) {
         write(
             refused: [],
             { ledger in
-                let which = "hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))"
-                let values: [Database.Value] = [.integer(last), ids.map(Database.Value.list) ?? .null]
+                let which = """
+                    hold = 'retry' AND id <= ?3 AND (?4 IS NULL OR id IN (SELECT value FROM json_each(?4)))
+                        AND (?5 IS NULL OR batch = ?5)
+                    """
+                let values: [Database.Value] = [
+                    .integer(last), ids.map(Database.Value.list) ?? .null, .optional(batch),
+                ]
                 let brought = try ledger.writer.rows(
                     "SELECT id FROM jobs WHERE state = 'waiting' AND \(which) ORDER BY id", [.null, .null] + values
                 ) { $0.integer(0) }

@@ -299,5 +299,8 @@ enum Schema {
 
         // A file that comes to its place once more, from there, has one row.
         "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0",
+
+        // People name a batch.
+        "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
     ]
 }

@@ -225,7 +225,8 @@ public enum Control {
             (self.id, self.state) = (id, state)
         }
     }
-    /// The jobs of one list, or of one NewBatch, in their states. `name` is the list's.
+    /// The jobs of one list, of one dropped folder, or of one NewBatch, in their states. `name` is the list's, the folder's, or the
+    /// one given. `ended` is when all of them were over.
     public struct Batch: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var name: String?
@@ -237,8 +238,10 @@ public enum Control {
         public var done: Int
         public var failed: Int
         public var cancelled: Int
-        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int) {
-            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled)
+        @Omissible public var created: String?
+        @Omissible public var ended: String?
+        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, created: String? = nil, ended: String? = nil) {
+            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended)
         }
     }
     /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
@@ -460,6 +463,37 @@ public enum Call {
             }
         }
     }
+    /// Batches by number, oldest first; with `more`, in several replies. With `name`, the batches of that name; `limit` takes the
+    /// newest, and those that have not ended in any case.
+    public struct Batches: ControlCall {
+        public static let method = "org.pipelined.Control.Batches"
+        @Omissible public var name: String?
+        @Omissible public var limit: Int?
+        public init(name: String? = nil, limit: Int? = nil) {
+            (self.name, self.limit) = (name, limit)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var batches: [Control.Batch]
+            public init(batches: [Control.Batch] = []) {
+                (self.batches) = (batches)
+            }
+        }
+    }
+    /// The batch of this number, or else the newest of this name; `others` is how many more have the name.
+    public struct FindBatch: ControlCall {
+        public static let method = "org.pipelined.Control.FindBatch"
+        public var batch: String
+        public init(batch: String) {
+            (self.batch) = (batch)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public var batch: Control.Batch
+            public var others: Int
+            public init(batch: Control.Batch, others: Int) {
+                (self.batch, self.others) = (batch, others)
+            }
+        }
+    }
     public struct Show: ControlCall {
         public static let method = "org.pipelined.Control.Show"
         public var id: Int
@@ -527,9 +561,10 @@ public enum Call {
         }
     }
     /// The picture is the one descriptor passed beside this call; no other call is sent in the same message. It has been copied
-    /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one. Its jobs wait at a barrier until it is
+    /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one, with a name of at most 255 bytes. Its jobs wait at a barrier until it is
     /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
-    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's.
+    /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's. Results lie in `folder` of the
+    /// outbox, which is a relative path.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
         public var name: String
@@ -539,13 +574,31 @@ public enum Call {
         @Omissible public var after: [Int]?
         @Omissible public var anyway: Bool?
         @Omissible public var priority: String?
-        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
-            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (name, recipe, chain, batch, after, anyway, priority)
+        @Omissible public var folder: String?
+        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, folder: String? = nil) {
+            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.folder) = (name, recipe, chain, batch, after, anyway, priority, folder)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var job: Control.Job
             public init(job: Control.Job) {
                 (self.job) = (job)
+            }
+        }
+    }
+    /// Which of these files an inbox of the recipe would leave alone by their names, with the reason. With a chain, or without
+    /// a recipe, the names are judged as by `Add`.
+    public struct Sift: ControlCall {
+        public static let method = "org.pipelined.Control.Sift"
+        public var names: [String]
+        @Omissible public var recipe: String?
+        @Omissible public var chain: String?
+        public init(names: [String] = [], recipe: String? = nil, chain: String? = nil) {
+            (self.names, self.recipe, self.chain) = (names, recipe, chain)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var ignored: [Control.Ignored]
+            public init(ignored: [Control.Ignored] = []) {
+                (self.ignored) = (ignored)
             }
         }
     }
@@ -596,7 +649,10 @@ public enum Call {
     }
     public struct NewBatch: ControlCall {
         public static let method = "org.pipelined.Control.NewBatch"
-        public init() {}
+        @Omissible public var name: String?
+        public init(name: String? = nil) {
+            (self.name) = (name)
+        }
         public struct Reply: Codable, Sendable, Hashable {
             public var batch: Int
             public init(batch: Int) {
@@ -614,14 +670,15 @@ public enum Call {
             public init() {}
         }
     }
-    /// With `more`, sends each job as it is over, until none of them is left; without IDs, until nothing is left to do. A
-    /// job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
+    /// With `more`, sends each job as it is over, until none of them is left: the jobs of these IDs, or of a batch, until it has
+    /// ended; without both, until nothing is left to do. A job is over when it has ended and its original lies where it belongs. `waitsFor` says why originals can't be moved,
     /// because a disk is full or does not answer, say. It is sent when it changes, and is null when nothing holds them up.
     public struct Wait: ControlCall {
         public static let method = "org.pipelined.Control.Wait"
         public var ids: [Int]
-        public init(ids: [Int] = []) {
-            (self.ids) = (ids)
+        @Omissible public var batch: Int?
+        public init(ids: [Int] = [], batch: Int? = nil) {
+            (self.ids, self.batch) = (ids, batch)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var jobs: [Control.Job]
@@ -742,13 +799,14 @@ public enum Call {
         }
     }
     /// Brings back failed or cancelled jobs: the named ones, or all in the named states. Waiting jobs whose next try is due later are
-    /// tried at once.
+    /// tried at once. With a batch and no IDs, only jobs of the batch: those in the named states, or else failed and cancelled ones.
     public struct Retry: ControlCall {
         public static let method = "org.pipelined.Control.Retry"
         public var ids: [Int]
         public var states: [String]
-        public init(ids: [Int] = [], states: [String] = []) {
-            (self.ids, self.states) = (ids, states)
+        @Omissible public var batch: Int?
+        public init(ids: [Int] = [], states: [String] = [], batch: Int? = nil) {
+            (self.ids, self.states, self.batch) = (ids, states, batch)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var retried: [Int]

@@ -76,7 +76,9 @@ final class Owners: ReadsDelegate {
         moves.came = { [weak keeping] in keeping?.came() }
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
-        intake = JobIntake(ledger, configuration, claims, numbers, counts, window, disposals, waiters, recovery)
+        intake = JobIntake(
+            ledger, configuration, claims, numbers, FolderBatches(ledger, numbers), counts, window, disposals, waiters,
+            recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
         let operations = JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher)
         states = JobStates(ledger, queues, window, counts, operations, disposals, waiters, progress, history)
@@ -210,7 +212,7 @@ final class Owners: ReadsDelegate {
         if missed.backlog { disposals.disposeBacklog() }
         if !missed.ended.isEmpty { waiters.lookUp(missed.ended) }
         window.fill()
-        waiters.check()
+        waiters.lookUp()
     }
 
     func readingChanged() { tellChange() }

@@ -10,7 +10,7 @@ final class InboxSink: IntakeSink {
 
     private let kept: KeptFiles
     private let failures: Int
-    private let state = Mutex<(asked: Int, taken: [String])>((0, []))
+    private let state = Mutex<(asked: Int, taken: [String], ended: [String])>((0, [], []))
     /// Yields whenever the inbox has been looked through, and nothing in it settles.
     let isWatched = AsyncStream<Void>.makeStream()
 
@@ -21,6 +21,7 @@ final class InboxSink: IntakeSink {
 
     var asked: Int { state.withLock { $0.asked } }
     var taken: [String] { state.withLock { $0.taken } }
+    var ended: [String] { state.withLock { $0.ended } }
 
     /// An inbox that takes a file at once, and looks again after ten milliseconds.
     func inbox(_ folder: String, original: OriginalPolicy = .archive) -> Inbox {
@@ -40,6 +41,8 @@ final class InboxSink: IntakeSink {
         counted()
         done()
     }
+
+    func ended(folder: String, of inbox: Inbox) { state.withLock { $0.ended.append(folder) } }
 
     func knows(source: String) throws -> Bool { false }
 

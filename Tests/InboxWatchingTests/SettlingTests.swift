@@ -82,6 +82,38 @@ struct SettlingTests {
         #expect(due(settling, after: 3) == ["album/a", "album/b", "album/deep/c", "single"])
     }
 
+    @Test("numbers in their names count as numbers; a folder has work while one of its files settles or is written")
+    func numbered() {
+        var settling = settling()
+        let album = FileSystem.Key("/in/album")
+        settle(["album/img10": 0, "album/img9": 0, "img10": 0, "album/a/img1": 0, "img9": 0], in: &settling)
+        #expect(due(settling, after: 1) == ["img9", "img10", "album/img9", "album/img10", "album/a/img1"])
+        #expect(settling.folderQuietTime == .seconds(4))
+        #expect(self.settling(polled: true).folderQuietTime == .seconds(20))
+        #expect(settling.work(in: album, at: after(1)) == .settling)
+        for name in ["album/img10", "album/img9"] { settling.drop(key(name)) }
+        // It may stay unreadable for ever.
+        _ = settling.postpone(key("album/a/img1"), nil, at: after(1), cancelled: false)
+        #expect(settling.work(in: album, at: after(1)) == nil)
+        _ = settling.settle(key("album/a/img1"), file(), at: after(1))
+        #expect(settling.work(in: album, at: after(1)) == .settling)
+        settling.heard(.folderGone("/in/album"), at: after(1), isEmpty: { _ in false })
+        #expect(settling.work(in: album, at: after(1)) == nil)
+        settling.heard(.written("/in/album/.part"), at: after(1), isEmpty: { _ in false })
+        #expect(settling.work(in: album, at: after(1)) == .writing)
+        #expect(settling.work(in: FileSystem.Key("/in/other"), at: after(1)) == nil)
+    }
+
+    @Test("a file that was found quiet is due at once, unless others of its folder settle")
+    func ripe() {
+        var settling = settling()
+        _ = settling.ripen(key("album/b"), file(), at: after(0))
+        #expect(due(settling, after: 0) == ["album/b"])
+        settle(["album/a": 0], in: &settling)
+        #expect(due(settling, after: 0.5) == [])
+        #expect(due(settling, after: 1) == ["album/a", "album/b"])
+    }
+
     @Test("they wait for eight times the quiet time at most")
     func patience() {
         var settling = settling()

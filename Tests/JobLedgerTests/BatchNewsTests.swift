@@ -22,7 +22,7 @@ struct BatchNewsTests {
             let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
             let heard = Mutex<[BatchNews]>([])
             ledger.batchChanged { _, news in heard.withLock { $0.append(news) } }
-            ledger.insert([job(1), job(2)], batch: BatchRecord(id: 1, isOpen: false))
+            ledger.insert([job(1), job(2)], batches: [BatchRecord(id: 1, isOpen: false)])
             try body(ledger) {
                 #expect(ledger.flush(seconds: 30))
                 // News come after the entries of their group: they are there with the next one.

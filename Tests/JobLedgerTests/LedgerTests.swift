@@ -135,7 +135,7 @@ struct LedgerTests {
                 job.disposed = id == 1
                 return job
             }
-            ledger.insert(jobs, batch: BatchRecord(id: 7, name: "a.urls", isOpen: false))
+            ledger.insert(jobs, batches: [BatchRecord(id: 7, name: "a.urls", isOpen: false)])
             #expect(try counted().jobs == [.queued: 5])
             #expect(try ledger.unfinishedBatches(limit: 9) == (ids: [7], count: 1, jobs: 5))
             var (first, second) = (jobs[0], jobs[1])

@@ -46,18 +46,84 @@ struct AddTests {
         #expect(try daemon.heard(Call.Add.self).first?.chain == "noir | save")
     }
 
-    @Test("Several files are one batch; a missing one and a folder don't stop the others, but the exit code tells")
+    @Test(
+        "Several files are one batch; a missing one, and what is no file, don't stop the others, but the exit code tells"
+    )
     func several() async throws {
+        #expect(mkfifo(daemon.root + "/pipe.jpg", 0o600) == 0)
         let outcome = try await Pipectl.run(
-            "add", file("a.jpg", "1"), daemon.root + "/missing.jpg", daemon.root, file("b.jpg", "2"), "--json",
-            at: daemon)
+            "add", file("a.jpg", "1"), daemon.root + "/missing.jpg", daemon.root + "/pipe.jpg", file("b.jpg", "2"),
+            "--json", at: daemon)
         #expect(outcome.status == 1)
         #expect(try outcome.objects().map { $0["batch"] as? Int } == [7, 7])
         let complaints = outcome.errors.split(separator: "\n")
         #expect(complaints.count == 2)
         #expect(complaints[0].contains("missing.jpg: No such file or directory"))
         #expect(complaints[0].contains(#""error":"CannotRead""#))
-        #expect(complaints[1].contains("is a folder"))
+        #expect(complaints[1].contains("is not a regular file"))
+    }
+
+    /// Makes a folder with these files below the daemon's root.
+    private func folder(_ name: String, _ files: String...) throws -> String {
+        for file in files {
+            let path = "\(daemon.root)/\(name)/\(file)"
+            try FileManager.default.createDirectory(
+                atPath: FileSystem.folder(of: path), withIntermediateDirectories: true)
+            try "pixels".write(toFile: path, atomically: false, encoding: .utf8)
+        }
+        return "\(daemon.root)/\(name)"
+    }
+
+    @Test("A folder is a batch with its name, its pictures in the order of their names; what is left out is said")
+    func folder() async throws {
+        daemon.on(Call.Sift.self) { call, conversation in
+            let ignored = call.names.filter { $0.hasSuffix(".txt") }
+            try conversation.reply(
+                Call.Sift.Reply(ignored: ignored.map { .init(path: $0, reason: "no recipe takes it") }))
+        }
+        let album = try folder("album", "img10.jpg", "img2.jpg", "deep/a.jpg", "a.txt", "b.txt", ".git/c.jpg")
+        #expect(symlink("/etc", album + "/link") == 0)
+        #expect(symlink(album, daemon.root + "/other-name") == 0)
+        let outcome = try await Pipectl.run("add", daemon.root + "/other-name/", at: daemon)
+        #expect(outcome.status == 0)
+        #expect(outcome.lines.last == "batch 7 album: 3 jobs")
+        #expect(
+            outcome.errors.split(separator: "\n").map { $0.drop { $0 != "/" } } == [
+                "\(daemon.root)/other-name/: 2 files are left out: no recipe takes it",
+                "\(daemon.root)/other-name/: 1 file is left out: a symbolic link is not followed",
+                "\(daemon.root)/other-name/: 1 file is left out: it is hidden",
+            ])
+        let calls = try daemon.heard(Call.Add.self)
+        #expect(calls.map(\.name) == ["img2.jpg", "img10.jpg", "a.jpg"])
+        #expect(calls.map(\.folder) == ["album", "album", "album/deep"])
+        #expect(calls.map(\.batch) == [7, 7, 7])
+        #expect(try daemon.heard(Call.NewBatch.self).map(\.name) == ["album"])
+        #expect(try daemon.heard(Call.CloseBatch.self).map(\.batch) == [7])
+        let json = try await Pipectl.run("add", album, "--recipe", "web", "--json", at: daemon)
+        #expect(json.errors.contains(#""files":2,"folder":"\#(album)","reason":"no recipe takes it""#))
+        #expect(try daemon.heard(Call.Sift.self).last?.recipe == "web")
+    }
+
+    @Test("A folder without pictures makes no batch, and fails; files and folders beside each other are batches each")
+    func folders() async throws {
+        daemon.answer(Call.Sift.self, .init(ignored: []))
+        let (empty, one, other) = try (folder("empty", ".hidden"), folder("one", "a.jpg"), folder("two", "b.jpg"))
+        daemon.on(Call.Sift.self) { call, conversation in
+            try conversation.reply(
+                Call.Sift.Reply(
+                    ignored: call.names.filter { $0.hasPrefix(".") }.map {
+                        .init(path: $0, reason: "it is hidden")
+                    }))
+        }
+        let nothing = try await Pipectl.run("add", empty, at: daemon)
+        #expect(nothing.status == 1 && nothing.output.isEmpty)
+        #expect(nothing.errors.hasSuffix("\(empty): there is no picture to add\n"))
+        #expect(try daemon.heard(Call.NewBatch.self).isEmpty)
+        let several = try await Pipectl.run(
+            "add", one, file("c.jpg", "1"), other, empty, file("d.jpg", "1"), at: daemon)
+        #expect(several.status == 1)
+        #expect(try daemon.heard(Call.NewBatch.self).map(\.name) == [nil, "one", "two"])
+        #expect(try daemon.heard(Call.Add.self).map(\.name) == ["c.jpg", "d.jpg", "a.jpg", "b.jpg"])
     }
 
     @Test("add --wait prints what came of the jobs")

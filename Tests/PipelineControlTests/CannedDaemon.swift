@@ -24,6 +24,10 @@ final class CannedDaemon: Sendable {
         try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
         path = root + "/run/control.sock"
         listener = try Socket.listen(path)
+        on(Call.FindBatch.self) { call, conversation in
+            let batch = Control.Batch(id: Int(call.batch) ?? 3, name: Int(call.batch) == nil ? call.batch : nil)
+            try conversation.reply(Call.FindBatch.Reply(batch: batch, others: 0))
+        }
         Thread.detachNewThread { [listener, memory] in
             while let connection = try? Socket.accept(listener) {
                 Thread.detachNewThread { Self.serve(connection, memory) }

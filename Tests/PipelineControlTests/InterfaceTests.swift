@@ -55,13 +55,17 @@ struct InterfaceTests {
         try check(Call.ListIgnored(recipe: "noir", after: "/srv"), .init(ignored: Sample.status().ignored))
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
-        try check(Call.Add(name: "a", after: [1], anyway: true, priority: "high"), .init(job: Sample.job(1)))
+        try check(
+            Call.Add(name: "a", after: [1], anyway: true, priority: "high", folder: "b"), .init(job: Sample.job(1)))
         try check(
             Call.Try(name: "a.jpg", recipes: ["web"], chains: ["noir"], sheet: "png"),
             .init(before: Sample.proof.picture, proofs: [Sample.proof], sheet: Sample.proof.picture))
-        try check(Call.NewBatch(), .init(batch: 1))
+        try check(Call.NewBatch(name: "lucerne"), .init(batch: 1))
+        try check(Call.Batches(name: "lucerne", limit: 3), .init(batches: [Sample.batch]))
+        try check(Call.FindBatch(batch: "lucerne"), .init(batch: Sample.batch, others: 2))
         try check(Call.CloseBatch(batch: 1), .init())
-        try check(Call.Wait(ids: [1]), .init(jobs: [Sample.job(1)], waitsFor: "a disk"))
+        try check(Call.Sift(names: ["a.txt"], recipe: "noir"), .init(ignored: Sample.status().ignored))
+        try check(Call.Wait(ids: [], batch: 1), .init(jobs: [Sample.job(1)], waitsFor: "a disk"))
         try check(Call.Watch(cursor: 1), .init(events: [Sample.event(1, Sample.job(1))]))
         try check(Call.Progress(batch: 1), Sample.progress(running: 1, of: 2))
         try check(
@@ -75,7 +79,7 @@ struct InterfaceTests {
         try check(Call.CancelMatching(batch: 1, states: ["queued"]), .init(cancelled: 1))
         try check(Call.Depend(id: 1, after: [2]), .init(job: Sample.job(1)))
         try check(Call.Prioritise(ids: [1], priority: "high"), .init(changed: 1))
-        try check(Call.Retry(ids: [1], states: []), .init(retried: [1]))
+        try check(Call.Retry(ids: [], states: [], batch: 1), .init(retried: [1]))
         try check(Call.Pause(queue: "render"), .init(queues: Sample.queues))
         try check(Call.Resume(), .init(queues: Sample.queues))
         try check(Call.Concurrency(queue: "render", limit: "auto"), .init(queues: Sample.queues))

@@ -221,7 +221,7 @@ struct WatchTests {
 
     @Test(
         "Options that exclude each other are refused",
-        arguments: [["--batch", "3", "--until-idle"], ["--progress"], ["--batch", "x"]])
+        arguments: [["--batch", "3", "--until-idle"], ["--progress"]])
     func usage(words: [String]) async throws {
         #expect(try await Pipectl.run(["watch"] + words, at: daemon).status == 2)
     }

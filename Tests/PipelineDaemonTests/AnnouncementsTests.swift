@@ -16,7 +16,7 @@ struct AnnouncementsTests {
             (job.batch, job.waitReason, job.segment) = (1, .barrier, 1)
             return job
         }
-        fixture.ledger.insert(jobs, batch: BatchRecord(id: 1, isOpen: false))
+        fixture.ledger.insert(jobs, batches: [BatchRecord(id: 1, isOpen: false)])
         for job in jobs { fixture.ledger.record(job) }
         #expect(fixture.ledger.flush(seconds: 30))
         return Coordination.sync {

@@ -29,6 +29,7 @@ struct InboxesTests {
         func knows(source: String) throws -> Bool { false }
         func forEachKnown(in folder: String, _ each: (String) -> Void) throws {}
         func isOriginal(_ source: String, as path: String, _ file: FileStatus.Identity) throws -> Bool { false }
+        func ended(folder: String, of inbox: Inbox) {}
         func changed(_ inbox: Inbox) {}
     }
 

@@ -35,7 +35,7 @@ struct SupervisorTests {
             job.batch = 1
             let chain = try Chain(parsing: "barrier | save", catalog: .builtIn)
             job.order.outputs = [RecipeOutput(name: nil, chain: chain)]
-            fixture.ledger.insert([job], batch: BatchRecord(id: 1, isOpen: true))
+            fixture.ledger.insert([job], batches: [BatchRecord(id: 1, isOpen: true)])
             #expect(fixture.ledger.flush(seconds: 30))
             Coordination.sync {
                 fixture.owners.counts.add(to: .queued)

@@ -83,7 +83,7 @@ extension ControlService {
     }
 
     static func noSuchBatch(_ batch: Int) -> ControlError {
-        .badValue("there is no batch \(batch); `pipectl list` shows the batch of each job, and `pipectl add` prints it")
+        .badValue("there is no batch \(batch); `pipectl batches` lists them")
     }
 
     /// A recipe that was removed may still have jobs.

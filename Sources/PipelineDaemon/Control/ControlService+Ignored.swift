@@ -1,11 +1,24 @@
 import Dispatch
 import InboxWatching
+import JobLedger
 import PipelineControl
 import PipelineModel
 import SystemCalls
 
 extension ControlService {
     func addIgnoredCalls() {
+        onOwners(Call.Sift.self) { [self] call, request in
+            try check(numberOf: call.names.count, "names")
+            let order = try order(recipe: call.recipe, chain: call.chain)
+            let recipe =
+                order.adHoc
+                ? Recipe(name: order.recipe, inbox: "", outbox: "", outputs: []) : current.recipe(order.recipe)
+            let ignored = call.names.compactMap { name in
+                recipe.flatMap { FileNames.reasonForLeaving(FileSystem.name(of: name), $0) }
+                    .map { Control.Ignored(path: name, reason: $0) }
+            }
+            request.reply(Call.Sift.Reply(ignored: ignored))
+        }
         onOwners(Call.ListIgnored.self) { [self] call, request in
             if let name = call.recipe, current.recipe(name) == nil {
                 throw ControlError.noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))

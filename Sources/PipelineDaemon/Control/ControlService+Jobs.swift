@@ -42,18 +42,6 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.NewBatch.self) { [self] _, request in
-            let batch = owners.numbers.takeBatch()
-            // A client that has gone adds nothing more.
-            request.connection.whenClosed { [ledger] in ledger.close(batch: batch) }
-            ledger.open(batch: batch, name: nil) { request.reply(Call.NewBatch.Reply(batch: batch)) }
-        }
-        onOwners(Call.CloseBatch.self) { [self] call, request in
-            guard owners.numbers.knows(batch: call.batch) else {
-                throw ControlError.badValue("\(call.batch) is no batch; NewBatch gives one")
-            }
-            ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
-        }
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
         onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
@@ -87,7 +75,10 @@ extension ControlService {
         }
         onOwners(Call.Retry.self) { [self] call, request in
             try check(call.ids)
-            let which = (call.ids.isEmpty ? [] : [Self.said(call.ids)]) + call.states.map { "all \($0) jobs" }
+            try check(batch: call.batch)
+            let which =
+                (call.ids.isEmpty ? [] : [Self.said(call.ids)]) + call.states.map { "all \($0) jobs" }
+                + (call.batch.map { ["batch \($0)"] } ?? [])
             try retry(call) { result in
                 switch result {
                 case .success(let retried): request.reply(Call.Retry.Reply(retried: retried))
@@ -96,7 +87,7 @@ extension ControlService {
             }
             Log.notice(
                 "retry of \(which.joined(separator: ", ")) asked for by \(request.connection.peer)",
-                of: LogSubject(jobs: call.ids))
+                of: LogSubject(jobs: call.ids, batch: call.batch))
         }
     }
 
@@ -168,13 +159,25 @@ extension ControlService {
         return file
     }
 
+    private static let longestFolder = 2000
+
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255 && !name.contains("\0")
+    }
+
     private func add(
         _ call: Call.Add, _ passed: PassedDescriptors, _ request: ControlRequest
     ) throws(ControlError) {
         let file = try Self.file(beside: "Add", passed)
         let name = FileSystem.name(of: call.name)
-        guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 255, !name.contains("\0") else {
-            throw .badValue("'\(call.name)' can't be the name of a picture")
+        guard Self.isName(name) else { throw .badValue("'\(call.name)' can't be the name of a picture") }
+        if let folder = call.folder {
+            let parts = folder.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard parts.allSatisfy(Self.isName), folder.utf8.count <= Self.longestFolder else {
+                throw .badValue(
+                    "'\(folder.prefix(200))' can't be a folder of the outbox; it is a relative path of at most "
+                        + "\(Self.longestFolder) bytes")
+            }
         }
         Coordination.async { [self] in
             do throws(ControlError) {
@@ -207,9 +210,11 @@ extension ControlService {
         return ids.compactMap { owners.window[$0]?.record ?? recorded[$0] }
     }
 
-    func check(numberOf ids: [Int]) throws(ControlError) {
-        guard ids.count <= ControlInterface.mostIDs else {
-            throw .badValue("a call takes at most \(ControlInterface.mostIDs) IDs; \(ids.count) came")
+    func check(numberOf ids: [Int]) throws(ControlError) { try check(numberOf: ids.count, "IDs") }
+
+    func check(numberOf count: Int, _ what: String) throws(ControlError) {
+        guard count <= ControlInterface.mostIDs else {
+            throw .badValue("a call takes at most \(ControlInterface.mostIDs) \(what); \(count) came")
         }
     }
 
@@ -279,7 +284,8 @@ extension ControlService {
             "add of \(name) to '\(order.recipe)' asked for by \(peer)",
             of: LogSubject(recipe: order.recipe, input: name))
         let wish = JobIntake.Passed(
-            name: name, order: order, batch: call.batch, after: call.after ?? [], anyway: call.anyway ?? false,
+            name: name, folder: call.folder, order: order, batch: call.batch, after: call.after ?? [],
+            anyway: call.anyway ?? false,
             priority: priority)
         owners.intake.add(file, wish) { [self] result in done(result.mapError(said)) }
     }

@@ -70,11 +70,11 @@ extension ControlService {
                             record.anyway = call.anyway ?? false
                             return record
                         }
-                        return owners.intake.enter(records, batch: listed.batch, after: after) { [self] answer in
+                        return owners.intake.enter(records, batches: [listed.batch], after: after) { [self] answer in
                             done(error(answer, of: reply.first).map(Result.failure) ?? .success(reply))
                         }
                     }
-                    owners.intake.enter([], listed, batch: listed.batch) {
+                    owners.intake.enter([], listed, batches: [listed.batch]) {
                         done(.success(reply))
                     } refused: {
                         done(.failure(.refused("the ledger refuses the list; see the daemon's log")))

@@ -9,6 +9,7 @@ extension ControlService {
     /// try don't wait any longer. Hands over their IDs when that is durable, or what could not be brought back.
     func retry(_ call: Call.Retry, done: @escaping @Sendable (Result<[Int], ControlError>) -> Void) throws(ControlError)
     {
+        guard call.ids.isEmpty || call.batch == nil else { throw .badValue("Retry takes either IDs or a batch") }
         for name in call.states where !["failed", "cancelled", "waiting"].contains(name) {
             throw .badValue("'\(name.prefix(50))' can't be tried again; failed, cancelled and waiting can")
         }
@@ -29,9 +30,12 @@ extension ControlService {
                 throw .noSuchRecipe(record.order.recipe, recipes: current.configuration.recipes.map(\.name))
             }
         }
-        let states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
+        var states = call.states.compactMap(JobState.init(rawValue:)).filter(\.isFinal)
+        if call.batch != nil, call.states.isEmpty { states = [.failed, .cancelled] }
         try checkNeeds(ofRetried: records.map(\.id), states)
-        owners.revivals.revive(records, early: call.states.contains("waiting") ? nil : early, states) {
+        owners.revivals.revive(
+            records, early: call.states.contains("waiting") ? nil : early, states, of: call.batch
+        ) {
             done($0.answer)
         }
     }

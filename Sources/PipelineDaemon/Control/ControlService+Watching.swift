@@ -41,8 +41,13 @@ extension ControlService {
             },
             isWanted: { endings.isWanted })
         Coordination.async { [self] in
-            if call.ids.isEmpty { return waiters.waitForAll(waiter) }
+            if call.ids.isEmpty, call.batch == nil { return waiters.waitForAll(waiter) }
             do {
+                if let batch = call.batch {
+                    guard call.ids.isEmpty else { throw ControlError.badValue("Wait takes either IDs or a batch") }
+                    try self.check(batch: batch)
+                    return waiters.wait(forBatch: batch, waiter)
+                }
                 try self.check(call.ids)
                 waiters.wait(for: call.ids, waiter)
             } catch {
@@ -172,6 +177,7 @@ extension BatchRecord {
         Control.Batch(
             id: id, name: name, open: isOpen, waiting: jobs[.waiting] ?? 0, queued: jobs[.queued] ?? 0,
             running: jobs[.running] ?? 0, cancelling: jobs[.cancelling] ?? 0, done: jobs[.done] ?? 0,
-            failed: jobs[.failed] ?? 0, cancelled: jobs[.cancelled] ?? 0)
+            failed: jobs[.failed] ?? 0, cancelled: jobs[.cancelled] ?? 0, created: created.map(Timestamp.text),
+            ended: finished.map(Timestamp.text))
     }
 }

@@ -22,6 +22,7 @@ final class ControlService: Sendable {
         addStatusCalls()
         addIgnoredCalls()
         addJobCalls()
+        addBatchCalls()
         addNeedsCalls()
         addChoiceCalls()
         addKeepingCalls()

@@ -45,7 +45,10 @@ final class Inboxes {
         }
         for former in old {
             let successor = all.first { $0.folder == former.folder }
-            former.stop { remains in successor?.begin(adopting: false, with: remains) }
+            former.stop { remains in
+                guard let successor else { return remains.end(former, in: sink) }
+                successor.begin(adopting: false, with: remains)
+            }
         }
     }
 

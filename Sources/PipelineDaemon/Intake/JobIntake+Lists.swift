@@ -50,7 +50,7 @@ extension JobIntake {
             file.reason =
                 "a list of \(listed.count - wrong) URLs, batch \(listed.batch.id)"
                 + (wrong == 0 ? "" : "; \(wrong) of its lines are none")
-            enter([file], listed, batch: listed.batch, done: done)
+            enter([file], listed, batches: [listed.batch], done: done)
         case .failure(let failure):
             file.state = .failed
             (file.error, file.advice, file.failure) = (failure.message, failure.advice, failure.class)

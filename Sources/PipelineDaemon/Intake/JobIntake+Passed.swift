@@ -11,11 +11,15 @@ extension JobIntake {
     /// A client's wish for a file that it passes.
     struct Passed: Sendable {
         var name: String
+        /// The folder of the outbox that its results go into.
+        var folder: String?
         var order: WorkOrder
         var batch: Int?
         var after: [Int]
         var anyway: Bool
         var priority: Priority?
+
+        var path: String { folder.map { FileSystem.join($0, name) } ?? name }
     }
 
     enum PassedFailure: Error {
@@ -43,7 +47,7 @@ extension JobIntake {
                 let identity = try Self.copy(file, called: wish.name, to: target, most: most)
                 Coordination.async { [self] in
                     var record = newRecord(
-                        order: wish.order, path: wish.name, source: target, origin: .spooled, file: identity,
+                        order: wish.order, path: wish.path, source: target, origin: .spooled, file: identity,
                         batch: wish.batch, at: Timestamp.now())
                     record.anyway = wish.anyway
                     if let priority = wish.priority { record.priority = priority.rank }

@@ -12,6 +12,7 @@ final class JobIntake: IntakeSink {
     let configuration: ConfigurationInForce
     let claims: ClaimFolders
     let numbers: JobNumbers
+    private let folders: FolderBatches
     private let counts: JobCounts
     private let window: Window
     private let disposals: Disposals
@@ -22,11 +23,12 @@ final class JobIntake: IntakeSink {
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ claims: ClaimFolders, _ numbers: JobNumbers,
-        _ counts: JobCounts, _ window: Window, _ disposals: Disposals, _ waiters: Waiters, _ recovery: Recovery
+        _ folders: FolderBatches, _ counts: JobCounts, _ window: Window, _ disposals: Disposals, _ waiters: Waiters,
+        _ recovery: Recovery
     ) {
         (self.ledger, self.configuration, self.claims, self.numbers) = (ledger, configuration, claims, numbers)
         (self.counts, self.window, self.disposals, self.waiters) = (counts, window, disposals, waiters)
-        self.recovery = recovery
+        (self.folders, self.recovery) = (folders, recovery)
     }
 
     // MARK: - For inboxes
@@ -47,6 +49,10 @@ final class JobIntake: IntakeSink {
 
     nonisolated func kept(in folder: String) throws -> KeptFiles { KeptFiles(try ledger.kept(in: folder)) }
 
+    nonisolated func ended(folder: String, of inbox: Inbox) {
+        Coordination.async { [folders] in folders.end(folder, in: inbox.folder) }
+    }
+
     nonisolated func changed(_ inbox: Inbox) { Coordination.async { self.inboxChanged() } }
 
     nonisolated func accept(
@@ -59,13 +65,16 @@ final class JobIntake: IntakeSink {
         Coordination.async { [self] in
             let order = configuration.order(for: inbox.recipe)
             let now = Timestamp.now()
+            var batches: [Int: BatchRecord] = [:]
             let records = claims.map { claim in
-                newRecord(
+                let batch = claim.folder.map { folders.batch(of: $0, in: inbox.folder) }
+                if let batch { batches[batch.id] = batch }
+                return newRecord(
                     order: order, path: claim.path, source: claim.source, origin: claim.origin,
-                    file: claim.file,
+                    file: claim.file, batch: batch?.id,
                     state: claim.cancelled ? .cancelled : .queued, at: now)
             }
-            enter(records, done: done)
+            enter(records, batches: Array(batches.values), done: done)
             counted()
         }
     }
@@ -86,11 +95,11 @@ final class JobIntake: IntakeSink {
     /// Records new jobs; `done` when they are durable. A record that the ledger refuses is no job: its file stays
     /// claimed, and is taken in at the next start.
     func enter(
-        _ records: [JobRecord], _ listed: ListedJobs? = nil, batch: BatchRecord? = nil,
+        _ records: [JobRecord], _ listed: ListedJobs? = nil, batches: [BatchRecord] = [],
         done: @escaping @Sendable () -> Void, refused: (@Sendable () -> Void)? = nil
     ) {
         count(records, listed, 1)
-        ledger.insert(records, listed, batch: batch) { [self] in
+        ledger.insert(records, listed, batches: batches) { [self] in
             done()
             Coordination.async { [self] in
                 for record in records where record.state.isFinal && !record.disposed { disposals.dispose(record) }
@@ -110,7 +119,7 @@ final class JobIntake: IntakeSink {
                 let group = DispatchGroup()
                 for record in records {
                     group.enter()
-                    enter([record], batch: batch) { group.leave() }
+                    enter([record], batches: batches) { group.leave() }
                 }
                 Coordination.notify(group, done)
             }
@@ -126,9 +135,9 @@ final class JobIntake: IntakeSink {
 
     /// Records new jobs that come after others.
     func enter(
-        _ records: [JobRecord], batch: BatchRecord? = nil, after others: [Int],
+        _ records: [JobRecord], batches: [BatchRecord] = [], after others: [Int],
         done: @escaping @Coordination @Sendable (Ledger.NeedsAnswer) -> Void
     ) {
-        ledger.insert(records, batch: batch, after: others) { answer in Coordination.async { done(answer) } }
+        ledger.insert(records, batches: batches, after: others) { answer in Coordination.async { done(answer) } }
     }
 }

@@ -29,7 +29,7 @@ final class Announcements {
             done()
             Coordination.async { [self] in
                 announcing.remove(batch)
-                guard released > 0 else { return waiters.check() }
+                guard released > 0 else { return waiters.changed(batch: batch) }
                 window.cameBack(released)
             }
         }

@@ -37,6 +37,7 @@ final class History {
                 // A portion at a time, so that nothing urgent waits behind a large one.
                 if !forgotten.isEmpty { return forgetOld() }
                 ledger.forgetOrders()
+                ledger.forgetBatches()
                 sweeps.make(at: Timestamp.now() + min(seconds, Self.sweepInterval))
             }
         }

@@ -37,10 +37,10 @@ final class Retries {
         }
     }
 
-    /// Queues these jobs, or all, before their time. Hands over which they were.
-    func queueEarly(_ ids: [Int]?, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
+    /// Queues these jobs, or all, or all of a batch, before their time. Hands over which they were.
+    func queueEarly(_ ids: [Int]?, of batch: Int? = nil, done: @escaping @Coordination @Sendable ([Int]) -> Void) {
         if ids?.isEmpty == true { return done([]) }
-        ledger.bringBackEarly(ids, upTo: numbers.lastID, at: positions()) { [self] brought in
+        ledger.bringBackEarly(ids, of: batch, upTo: numbers.lastID, at: positions()) { [self] brought in
             Coordination.async { [self] in
                 window.cameBack(brought.count)
                 done(brought)

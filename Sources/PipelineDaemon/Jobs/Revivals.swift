@@ -36,16 +36,16 @@ final class Revivals {
         (self.retries, self.disposals, self.changes) = (retries, disposals, changes)
     }
 
-    /// Tries these jobs again, and all of the states up to the newest. Of those that wait for their next try, it
-    /// takes the ones in `early`, or all if that is nil. `done` is called when it is durable.
+    /// Tries these jobs again, and all of the states up to the newest, or those of a batch. Of those that wait for their
+    /// next try, it takes the ones in `early`, or all if that is nil. `done` is called when it is durable.
     func revive(
-        _ records: [JobRecord], early: [Int]?, _ states: [JobState],
+        _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
         let last = numbers.lastID
-        retries.queueEarly(early) { [self] ids in
+        retries.queueEarly(early, of: batch) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
-                reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
+                reviveAll(JobFilter(states: states, batch: batch), after: 0, upTo: last, outcome) { [self] outcome in
                     // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
@@ -59,15 +59,15 @@ final class Revivals {
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
     }
 
-    /// All jobs of these states up to an ID, some at a time: others have their turn in between.
+    /// All jobs of the filter up to an ID, some at a time: others have their turn in between.
     private func reviveAll(
-        _ states: [JobState], after id: Int, upTo last: Int, _ outcome: Outcome,
+        _ filter: JobFilter, after id: Int, upTo last: Int, _ outcome: Outcome,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
-        guard !states.isEmpty, id < last else { return done(outcome) }
+        guard !filter.states.isEmpty, id < last else { return done(outcome) }
         // A read of so many: others have their turn meanwhile.
         FileQueue.async { [self, ledger] in
-            let read = Result { try ledger.list(JobFilter(states: states), after: id, limit: Self.portion) }
+            let read = Result { try ledger.list(filter, after: id, limit: Self.portion) }
             Coordination.async { [self] in
                 switch read {
                 case .failure(let error):
@@ -77,7 +77,7 @@ final class Revivals {
                 case .success(let rows):
                     guard let next = rows.last?.id else { return done(outcome) }
                     revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
-                        reviveAll(states, after: next, upTo: last, $0, done: done)
+                        reviveAll(filter, after: next, upTo: last, $0, done: done)
                     }
                 }
             }

@@ -10,6 +10,8 @@ struct Waiter {
         case these(Set<Int>)
         /// Whatever there is, until nothing is left to do.
         case everything
+        /// The jobs of a batch, until it has ended.
+        case batch(Int)
         /// Certain jobs, until none of them is in work; their originals may still be on their way.
         case stopping(Set<Int>)
     }
@@ -20,6 +22,9 @@ struct Waiter {
     /// Called with what holds up the remaining jobs, and with nil when nothing does.
     var delayed: @Sendable (String?) -> Void = { _ in }
     var toldDelay: String?
+    /// The jobs of the batch that have been told of.
+    var told: Set<Int> = []
+    var batchHasEnded = false
     /// False once nobody is there any more to be told.
     var isWanted: @Sendable () -> Bool = { true }
 }
@@ -58,6 +63,41 @@ final class Waiters {
         check()
     }
 
+    /// Reports each job of a batch as it is over, also those that are over already, and calls `done` when the batch has
+    /// ended.
+    func wait(forBatch batch: Int, _ waiter: Waiter) {
+        var waiter = waiter
+        waiter.kind = .batch(batch)
+        waiters.append(waiter)
+        lookUp(batch: batch)
+        check()
+    }
+
+    /// Something has become of a batch as a whole.
+    func changed(batch: Int) {
+        lookUp(batch: batch)
+        check()
+    }
+
+    /// Tells of the jobs of a batch that are over, as far as they have not been told of, and whether it has ended.
+    private func lookUp(batch: Int) {
+        let which = waiters.indices.filter { if case .batch(batch) = waiters[$0].kind { true } else { false } }
+        guard !which.isEmpty else { return }
+        do {
+            let hasEnded = try ledger.batches([batch])[batch]?.hasEnded ?? true
+            var last = 0
+            while case let over = try ledger.over(inBatch: batch, after: last, limit: Self.page), let end = over.last {
+                last = end.id
+                tell(over.filter { window[$0.id] == nil })
+            }
+            for index in which { waiters[index].batchHasEnded = hasEnded }
+        } catch {
+            reads.later()
+        }
+    }
+
+    private static let page = 500
+
     /// Reports every job that ends, until nothing settles, waits or runs, and no original is on its way.
     func waitForAll(_ waiter: Waiter) {
         inboxes.catchUp(cancelling: false) { [self] in
@@ -76,6 +116,11 @@ final class Waiters {
     /// Jobs are over: they have ended, and their originals lie where they belong.
     func ended(_ records: [JobRecord]) {
         tellDelays()
+        tell(records)
+        check()
+    }
+
+    private func tell(_ records: [JobRecord]) {
         for index in waiters.indices {
             for record in records {
                 switch waiters[index].kind {
@@ -84,11 +129,13 @@ final class Waiters {
                     guard left.remove(record.id) != nil else { continue }
                     waiters[index].kind = .these(left)
                     waiters[index].each(record)
+                case .batch(let batch):
+                    guard record.batch == batch, waiters[index].told.insert(record.id).inserted else { continue }
+                    waiters[index].each(record)
                 case .stopping: break
                 }
             }
         }
-        check()
     }
 
     /// Nothing works on the job any more, and its end is recorded.
@@ -104,6 +151,7 @@ final class Waiters {
     func lookUp() {
         var ids: Set<Int> = []
         for case .these(let left) in waiters.map(\.kind) { ids.formUnion(left) }
+        for case .batch(let batch) in waiters.map(\.kind) { lookUp(batch: batch) }
         lookUp(ids)
     }
 
@@ -128,6 +176,7 @@ final class Waiters {
                 switch waiter.kind {
                 case .these(let left), .stopping(let left): left.isEmpty
                 case .everything: isIdle && originalsRest
+                case .batch: waiter.batchHasEnded
                 }
             if isOver { over.append(waiter) }
             return isOver
@@ -150,7 +199,7 @@ final class Waiters {
             let reason =
                 switch waiter.kind {
                 case .these(let left): delay(left)
-                case .everything, .stopping: delay(nil)
+                case .everything, .batch, .stopping: delay(nil)
                 }
             guard reason != waiter.toldDelay else { continue }
             waiters[index].toldDelay = reason

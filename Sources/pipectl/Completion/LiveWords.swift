@@ -1,11 +1,11 @@
 import Glibc
 import PipelineControl
+import SystemCalls
 
 /// Words from the running daemon; none when no daemon answers, because a missing daemon is not an error here.
 struct LiveWords {
     private static let mostJobs = 100
-    /// No answer has more jobs.
-    private static let mostEnded = 500
+    private static let mostBatches = 50
 
     let address: SocketAddress
 
@@ -15,18 +15,17 @@ struct LiveWords {
         return jobs.reversed().map { Candidate("\($0.id)", "\($0.state) \($0.name)") }
     }
 
-    /// The batches in work, the newest first, and then the batches of the latest jobs.
+    /// The numbers of batches, the newest first, and then their names, each once.
     var batches: [Candidate] {
-        let inWork = (ask(Call.Progress())?.batches ?? []).map(\.batch)
-        let latest = (ask(Call.List(limit: Self.mostEnded))?.jobs ?? []).reversed()
-        var candidates = inWork.sorted { $0.id > $1.id }.map {
-            Candidate("\($0.id)", [$0.name, $0.counts].compactMap(\.self).joined(separator: ": "))
+        let batches = (ask(Call.Batches(limit: Self.mostBatches))?.batches ?? []).reversed()
+        var names: Set<String> = []
+        let named = batches.filter { batch in
+            // A line for a shell has no room for other characters.
+            guard let name = batch.name, name == name.printable else { return false }
+            return names.insert(name).inserted
         }
-        for job in latest {
-            guard let batch = job.batch, !candidates.contains(where: { $0.word == "\(batch)" }) else { continue }
-            candidates.append(Candidate("\(batch)", "ended with \(job.name)"))
-        }
-        return candidates
+        return batches.map { Candidate("\($0.id)", [$0.name, $0.counts].compactMap(\.self).joined(separator: ": ")) }
+            + named.map { Candidate($0.name ?? "", "batch \($0.id): \($0.counts)") }
     }
 
     var recipes: [Candidate] {

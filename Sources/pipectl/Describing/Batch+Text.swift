@@ -8,6 +8,8 @@ extension Control.Batch {
         return line + "  \(counts)"
     }
 
+    var unended: Int { [waiting, queued, running, cancelling].sum }
+
     /// "19 done, 1 failed"
     var counts: String {
         let parts = [

@@ -1,7 +1,8 @@
 import PipelineControl
 
 extension Option {
-    fileprivate static let batch = Option("--batch", value: "N", kinds: [.batch], "the jobs of this batch")
+    fileprivate static let batch = Option(
+        "--batch", value: "N|NAME", kinds: [.batch], "the jobs of this batch, by its number or its name")
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
     fileprivate static let state = Option(
         "--state", value: "STATE", kinds: [.oneOf(Verb.cancellable)],
@@ -13,7 +14,7 @@ extension Verb {
         name: "cancel",
         alias: "rm",
         summary: "stop jobs",
-        usage: "ID…|[--batch N] [--recipe RECIPE] [--state STATE]",
+        usage: "ID…|[--batch N|NAME] [--recipe RECIPE] [--state STATE]",
         discussion: [
             "Answers when they have stopped. Nothing partial is published. Jobs that were done, or had failed, stay so;",
             "then the exit code is 1.",
@@ -24,23 +25,23 @@ extension Verb {
         options: [.batch, .recipe, .state],
         examples: [
             Example("pipectl cancel 12 13", "these two"),
-            Example("pipectl cancel --batch 4", "the jobs of one list, or of one add"),
+            Example("pipectl cancel --batch lucerne", "the jobs of one folder, of one list, or of one add"),
             Example("pipectl cancel --recipe web --state queued,waiting", "what has not begun of a recipe"),
         ],
         run: { context in
             let invocation = context.invocation
-            let call = Call.CancelMatching(
-                batch: try invocation.number(.batch), recipe: invocation.value(.recipe),
-                states: try invocation.values(.state).flatMap { list in
-                    try states(list, among: cancellable) { "'\($0)' is no state that can be cancelled" }
-                })
-            let isMatching = call.batch != nil || call.recipe != nil || !call.states.isEmpty
+            let wanted = try invocation.values(.state).flatMap { list in
+                try states(list, among: cancellable) { "'\($0)' is no state that can be cancelled" }
+            }
+            let isMatching = invocation.has(.batch) || invocation.has(.recipe) || !wanted.isEmpty
             guard invocation.arguments.isEmpty == isMatching else {
                 throw Failure.usage(
                     "cancel wants IDs, or --batch, --recipe or --state; `pipectl cancel-all` stops everything")
             }
             if isMatching {
-                let reply = try context.call(call)
+                let reply = try context.call(
+                    Call.CancelMatching(
+                        batch: try context.batch(.batch), recipe: invocation.value(.recipe), states: wanted))
                 return try context.print(cancelled: reply.cancelled, reply)
             }
             var over: [Control.Job] = []

@@ -11,7 +11,8 @@ extension Option {
     fileprivate static let failed = Option("--failed", "the same as --state failed")
     fileprivate static let cancelled = Option("--cancelled", "the same as --state cancelled")
     fileprivate static let recipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "jobs of this recipe only")
-    fileprivate static let batch = Option("--batch", value: "N", kinds: [.batch], "jobs of this batch only")
+    fileprivate static let batch = Option(
+        "--batch", value: "N|NAME", kinds: [.batch], "jobs of this batch only, by its number or its name")
     fileprivate static let since = Option(
         "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
     fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
@@ -26,7 +27,7 @@ extension Verb {
         summary: "the jobs, oldest first",
         usage:
             "[--state STATE] [--waiting] [--queued] [--running] [--done] [--failed] [--cancelled] [--since TIME] [--until TIME] "
-            + "[--recipe RECIPE] [--batch N] [--limit N] [--long]",
+            + "[--recipe RECIPE] [--batch N|NAME] [--limit N] [--long]",
         discussion: [
             "The states: \(states.joined(separator: ", ")).",
             "A waiting job says what it waits for.",
@@ -50,7 +51,7 @@ extension Verb {
             }
             for (option, state) in shorthands where invocation.has(option) { wanted.append(state) }
             let call = Call.List(
-                states: wanted, recipe: invocation.value(.recipe), batch: try invocation.number(.batch),
+                states: wanted, recipe: invocation.value(.recipe), batch: try context.batch(.batch),
                 limit: try invocation.number(.limit), since: invocation.value(.since),
                 until: invocation.value(.until))
             let client = try context.client()

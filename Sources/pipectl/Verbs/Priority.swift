@@ -2,7 +2,8 @@ import PipelineControl
 
 extension Option {
     fileprivate static let batch = Option(
-        "--batch", value: "N", kinds: [.batch], "the jobs of this batch that have not begun")
+        "--batch", value: "N|NAME", kinds: [.batch],
+        "the jobs of this batch that have not begun, by its number or its name")
 }
 
 extension Verb {
@@ -17,7 +18,7 @@ extension Verb {
     static let priority = Verb(
         name: "priority",
         summary: "change which jobs begin first",
-        usage: "ID…|--batch N low|normal|high",
+        usage: "ID…|--batch N|NAME low|normal|high",
         discussion: [
             "It applies to jobs that have not begun. Within a priority they begin in the order of their arrival.",
             "`Priority=` in a recipe is the priority of its new jobs.",
@@ -36,10 +37,10 @@ extension Verb {
             let level = invocation.arguments.last ?? ""
             try checkPriority(level)
             let ids = try Invocation.ids(invocation.arguments.dropLast())
-            let batch = try invocation.number(.batch)
-            guard ids.isEmpty != (batch == nil) else {
+            guard ids.isEmpty == invocation.has(.batch) else {
                 throw Failure.usage("priority wants IDs, or --batch\n`pipectl help priority` says more")
             }
+            let batch = try context.batch(.batch)
             var reply = Call.Prioritise.Reply(changed: 0)
             try context.inTurn(ids) { ids in
                 reply.changed += try context.call(Call.Prioritise(ids: ids, batch: batch, priority: level)).changed

@@ -4,23 +4,27 @@ extension Option {
     fileprivate static let failed = Option("--failed", "all that have failed")
     fileprivate static let cancelled = Option("--cancelled", "all that were cancelled")
     fileprivate static let waiting = Option("--waiting", "all that wait for their next try")
+    fileprivate static let batch = Option(
+        "--batch", value: "N|NAME", kinds: [.batch], "those of this batch only, by its number or its name")
 }
 
 extension Verb {
     static let retry = Verb(
         name: "retry",
         summary: "bring failed or cancelled jobs back",
-        usage: "ID…|--failed|--cancelled|--waiting",
+        usage: "ID…|[--failed] [--cancelled] [--waiting] [--batch N|NAME]",
         discussion: [
             "Their originals come back, and go through the recipe as it is now. A job that comes after others",
             "waits until they are done; if one of them has failed, bring back both.",
-            "A job that waits for its next try is tried at once.",
+            "A job that waits for its next try is tried at once. --batch alone brings back the failed and the cancelled",
+            "jobs of that batch.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],
-        options: [.failed, .cancelled, .waiting],
+        options: [.failed, .cancelled, .waiting, .batch],
         examples: [
             Example("pipectl retry 12", "one job"),
             Example("pipectl retry --failed", "after the disk has been mended"),
+            Example("pipectl retry --failed --batch lucerne", "those of one folder, of one list, or of one add"),
             Example("pipectl retry --waiting", "now that the server is back"),
         ],
         run: { context in
@@ -29,13 +33,14 @@ extension Verb {
             if context.invocation.has(.failed) { states.append("failed") }
             if context.invocation.has(.cancelled) { states.append("cancelled") }
             if context.invocation.has(.waiting) { states.append("waiting") }
-            guard ids.isEmpty != states.isEmpty else {
+            guard ids.isEmpty == (!states.isEmpty || context.invocation.has(.batch)) else {
                 throw Failure.usage(
-                    "retry wants IDs, or --failed, --cancelled, or --waiting\n`pipectl help retry` says more")
+                    "retry wants IDs, or --failed, --cancelled, --waiting, or --batch\n`pipectl help retry` says more")
             }
+            let batch = try context.batch(.batch)
             var reply = Call.Retry.Reply(retried: [])
             try context.inTurn(ids) { ids in
-                reply.retried += try context.call(Call.Retry(ids: ids, states: states)).retried
+                reply.retried += try context.call(Call.Retry(ids: ids, states: states, batch: batch)).retried
             }
             if context.json {
                 try context.output.document(reply)

@@ -3,13 +3,15 @@ import PipelineControl
 extension Option {
     fileprivate static let all = Option(
         "--all", short: "-a", "until nothing is left to do: settling, waiting, queued or running; the same as no ID")
+    fileprivate static let batch = Option(
+        "--batch", value: "N|NAME", kinds: [.batch], "until this batch has ended, by its number or its name")
 }
 
 extension Verb {
     static let wait = Verb(
         name: "wait",
         summary: "wait for jobs, printing each as it ends",
-        usage: "[ID…|--all] [--timeout TIME]",
+        usage: "[ID…|--all|--batch N|NAME] [--timeout TIME]",
         discussion: [
             "A job is printed when nothing of it is left to do: its results are in the outbox, and its original",
             "lies in archive/, failed/ or cancelled/. If something prevents that, such as a disk that is full or",
@@ -19,9 +21,10 @@ extension Verb {
             "says how to come back to them. Exits with 1 when one of them failed or was cancelled.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.unfinishedJob], "a job's number")],
-        options: [.all, .timeout],
+        options: [.all, .batch, .timeout],
         examples: [
             Example("pipectl wait", "until nothing is left to do"),
+            Example("pipectl wait --batch lucerne", "until all pictures of a folder are done"),
             Example("pipectl wait 12 13 --json | jq -r '.outputs[]'", "the results of two jobs"),
         ],
         run: { context in
@@ -29,12 +32,16 @@ extension Verb {
             if context.invocation.has(.all), !ids.isEmpty {
                 throw Failure.usage("--all and IDs exclude each other")
             }
-            return try context.waitFor(ids)
+            if context.invocation.has(.batch), context.invocation.has(.all) || !ids.isEmpty {
+                throw Failure.usage("--batch takes neither --all nor IDs beside it")
+            }
+            return try context.waitFor(ids, batch: context.batch(.batch))
         })
 }
 
 extension Context {
-    /// Prints the jobs as they end. No IDs mean all jobs. `batch` is the batch of all of them, if there is one.
+    /// Prints the jobs as they end. No IDs mean the jobs of the batch, or all jobs. `batch` is the batch of all of them,
+    /// if there is one.
     func waitFor(_ ids: [Int], batch: Int? = nil) throws -> ExitCode {
         var waiting = try Waiting(context: self, ids: ids, batch: batch)
         return try waiting.run()

@@ -2,8 +2,8 @@ extension Option {
     fileprivate static let since = Option(
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
     fileprivate static let batch = Option(
-        "--batch", value: "N", kinds: [.batch],
-        "this batch alone, until it has ended; exits with 1 when one of its jobs failed")
+        "--batch", value: "N|NAME", kinds: [.batch],
+        "this batch alone, by its number or its name, until it has ended; exits with 1 when one of its jobs failed")
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
@@ -15,7 +15,7 @@ extension Verb {
     static let watch = Verb(
         name: "watch",
         summary: "follow what happens, live",
-        usage: "[--since CURSOR] [--batch N | --until-idle] [--timeout TIME] [--progress]",
+        usage: "[--since CURSOR] [--batch N|NAME | --until-idle] [--timeout TIME] [--progress]",
         discussion: [
             "On a terminal each batch is a bar, with rate and remaining time when they are known, above its jobs in work.",
             "Finished jobs scroll by above, and a summary stays at the end; Ctrl-C ends it.",
@@ -31,13 +31,13 @@ extension Verb {
         run: { context in
             let invocation = context.invocation
             var scope = invocation.has(.untilIdle) ? Watching.Scope.untilIdle : .everything
-            if let batch = try invocation.number(.batch) {
-                guard scope == .everything else { throw Failure.usage("--batch and --until-idle exclude each other") }
-                scope = .batch(batch)
-            }
             if invocation.has(.progress), !context.json {
                 throw Failure.usage("--progress wants --json: on a terminal progress is shown anyway")
             }
+            if invocation.has(.batch), scope != .everything {
+                throw Failure.usage("--batch and --until-idle exclude each other")
+            }
+            if let batch = try context.batch(.batch) { scope = .batch(batch) }
             var watching = try Watching(
                 context: context, since: invocation.number(.since), scope: scope,
                 printsProgress: invocation.has(.progress))

@@ -22,11 +22,15 @@ struct Stall {
         return Int(nearest: max(1, min(60, asksAt - Moment.now()) * 1000))
     }
 
-    /// Asks about these jobs, or about all jobs.
-    mutating func ask(about ids: [Int]) throws {
+    /// Asks about these jobs, about those of a batch, or about all jobs.
+    mutating func ask(about ids: [Int], batch: Int?) throws {
         guard !isAsking, let asksAt, Moment.now() >= asksAt else { return }
-        asksForAll = ids.isEmpty
-        if asksForAll { try client.start(Call.Status()) } else { try client.start(Call.WhyWaiting(ids: ids)) }
+        asksForAll = ids.isEmpty && batch == nil
+        if asksForAll {
+            try client.start(Call.Status())
+        } else {
+            try client.start(Call.WhyWaiting(ids: ids, batch: batch))
+        }
         isAsking = true
     }
 

@@ -8,7 +8,7 @@ struct Waiting {
     private static let (patience, pause) = (1.0, 5.0)
 
     private let context: Context
-    /// An empty list means all jobs.
+    /// An empty list means all jobs, or those of the batch.
     private let ids: [Int]
     private let wanted: Set<Int>
     private let batch: Int?
@@ -33,8 +33,11 @@ struct Waiting {
         let isLive = context.output.isTerminal && !context.json
         screen = isLive ? LiveScreen(output: context.output) : nil
         progress = isLive ? try context.connect() : nil
-        try progress?.start(Call.Progress())
+        try progress?.start(Call.Progress(batch: ids.isEmpty ? batch : nil))
     }
+
+    /// The batch, when its jobs are not named.
+    private var wholeBatch: Int? { ids.isEmpty ? batch : nil }
 
     mutating func run() throws -> ExitCode {
         do {
@@ -51,7 +54,7 @@ struct Waiting {
 
     private mutating func wait(for some: [Int]) throws {
         let endings = try context.connect()
-        try endings.start(Call.Wait(ids: some))
+        try endings.start(Call.Wait(ids: some, batch: wholeBatch))
         while true {
             let sockets = [endings.socket, stall.client.socket] + (progress.map { [$0.socket] } ?? [])
             switch interrupts.wait(for: sockets, milliseconds: deadline.milliseconds(orBefore: stall.milliseconds)) {
@@ -68,7 +71,7 @@ struct Waiting {
                 }
             case .timeout:
                 if deadline.isOver, let failure = unfinished("TimedOut", .timedOut) { throw failure }
-                try stall.ask(about: some)
+                try stall.ask(about: some, batch: wholeBatch)
             case .resized: break
             case .interrupted:
                 if let failure = unfinished("Interrupted", .interrupted) { throw failure }
@@ -98,7 +101,9 @@ struct Waiting {
 
     /// Without a terminal the reasons are printed once, on standard error, and only when all remaining jobs wait.
     private mutating func report(stallOf some: [Int]) throws {
-        guard screen == nil, let reasons = stall.news(left: some.isEmpty ? nil : some.count { !ended.contains($0) })
+        guard screen == nil else { return }
+        let left = try wholeBatch.map { try context.call(Call.FindBatch(batch: "\($0)")).batch.unended }
+        guard let reasons = stall.news(left: left ?? (some.isEmpty ? nil : some.count { !ended.contains($0) }))
         else { return }
         Program.put(context.json ? try JSONText.line(["waiting": reasons]) : reasons.lines.joined(separator: "\n"))
     }
@@ -108,7 +113,10 @@ struct Waiting {
         let left = ids.filter { !ended.contains($0) }
         if left.isEmpty, !ids.isEmpty { return nil }
         let words =
-            if ids.isEmpty {
+            if let wholeBatch {
+                "batch \(wholeBatch) goes on; `pipectl wait --batch \(wholeBatch)` waits for it again, and "
+                    + "`pipectl cancel --batch \(wholeBatch)` stops it"
+            } else if ids.isEmpty {
                 "the jobs go on; `pipectl wait` waits for them again"
             } else if let batch, left.count > 1 {
                 "\(left.count) jobs of batch \(batch) go on; `pipectl watch --batch \(batch)` follows them, and "

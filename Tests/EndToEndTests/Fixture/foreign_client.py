@@ -28,6 +28,12 @@ with varlink.Client.new_with_address(address) as client:
     with client.open("org.pipelined.Control") as control:
         print("cancelled:", control.CancelAll()["cancelled"])
     with client.open("org.pipelined.Control") as control:
+        number = control.NewBatch("album")["batch"]
+        found = control.FindBatch("album")
+        print("batch:", found["batch"]["id"] == number, found["others"], control.Batches()["batches"][-1]["name"])
+        print("retried:", len(control.Retry([], [], number)["retried"]))
+        print("sifted:", *[file["path"] for file in control.Sift(["a.png", "b.txt"])["ignored"]])
+    with client.open("org.pipelined.Control") as control:
         added = control.AddUrls(["https://127.0.0.1/a.png", "https://127.0.0.1/b.png"])
         print("added:", added["last"] - added["first"] + 1)
         print("logged:", control.Log(added["first"])["events"][0]["job"]["url"])

@@ -1,0 +1,38 @@
+import Synchronization
+import SystemCalls
+
+/// Files that are left alone, with the reasons.
+extension Inbox {
+    func ignore(_ path: String, _ reason: String) {
+        settling.drop(FileSystem.Key(path))
+        note(path, reason)
+    }
+
+    /// Notes why a file is not taken now.
+    func note(_ path: String, _ reason: String) {
+        let key = FileSystem.Key(path)
+        shared.withLock { report in
+            guard report.reasons.updateValue(reason, forKey: key) != reason else { return }
+            report.ignoredFiles = (report.ignoredFiles.filter { $0.path != path } + [(path, reason)]).suffix(5)
+        }
+    }
+
+    func forgetIgnored(_ path: String) {
+        shared.withLock { report in
+            guard report.reasons.removeValue(forKey: FileSystem.Key(path)) != nil else { return }
+            report.ignoredFiles.removeAll { $0.path == path }
+        }
+    }
+
+    func forgetIgnored(where which: (FileSystem.Key) -> Bool) {
+        shared.withLock { report in
+            guard report.reasons.contains(where: { which($0.key) }) else { return }
+            report.reasons = report.reasons.filter { !which($0.key) }
+            report.ignoredFiles.removeAll { report.reasons[FileSystem.Key($0.path)] == nil }
+        }
+    }
+
+    func ignoreMisnamed(in folder: String) {
+        ignore("\(folder)/?", "its name is not UTF-8; rename it")
+    }
+}

@@ -1,0 +1,79 @@
+import PipelineModel
+
+/// Batches are read here, by their numbers and by their names.
+extension Ledger {
+    /// The existing batches of these IDs.
+    package nonisolated func batches(_ ids: Set<Int>) throws -> [Int: BatchRecord] {
+        guard !ids.isEmpty else { return [:] }
+        let records = try batches("id IN (SELECT value FROM json_each(?))", [.list(ids)]).map { ($0.id, $0) }
+        return Dictionary(uniqueKeysWithValues: records)
+    }
+
+    /// The batches with jobs, or still to get some, oldest first, after `id`: of this name, and the `newest` of them
+    /// besides those that have not ended.
+    package nonisolated func batches(
+        named name: String?, newest: Int?, after id: Int, limit: Int
+    ) throws -> [BatchRecord] {
+        let isShown = """
+            (finished IS NULL OR EXISTS (SELECT 1 FROM tallies WHERE batch = batches.id AND jobs > 0))
+                AND (?1 IS NULL OR name = ?1)
+            """
+        return try batches(
+            """
+            id > ?2 AND \(isShown) AND (?3 IS NULL OR finished IS NULL OR id >= IFNULL(
+                (SELECT id FROM batches WHERE \(isShown) ORDER BY id DESC LIMIT 1 OFFSET ?3 - 1), 0))
+            ORDER BY id LIMIT ?4
+            """, [.optional(name), .integer(id), .optional(newest), .integer(limit)])
+    }
+
+    /// The batch of this number, or else the newest of this name, with the number of others that have the name.
+    package nonisolated func find(batch word: String) throws -> (batch: BatchRecord, others: Int)? {
+        let named = try rows("SELECT id FROM batches WHERE name = ? ORDER BY id", [.text(word)]) { $0.integer(0) }
+        if let number = Int(word), let batch = try batches([number])[number] {
+            return (batch, named.count { $0 != number })
+        }
+        return try named.last.flatMap { try batches([$0])[$0] }.map { ($0, named.count - 1) }
+    }
+
+    /// The jobs of a batch that are over, by ID, after `id`.
+    package nonisolated func over(inBatch batch: Int, after id: Int, limit: Int) throws -> [JobRecord] {
+        try jobs(
+            by: "jobs_by_batch",
+            """
+            WHERE j.batch = ? AND j.batch IS NOT NULL AND j.id > ? AND j.state IN \(Self.final) AND j.disposed = 1
+                AND j.returns IS NULL ORDER BY j.id LIMIT ?
+            """, [.integer(batch), .integer(id), .integer(limit)])
+    }
+
+    /// Names of batches, the latest first, each once.
+    package nonisolated func batchNames(limit: Int) throws -> [String] {
+        try rows(
+            "SELECT name FROM batches WHERE name IS NOT NULL GROUP BY name ORDER BY MAX(id) DESC LIMIT ?",
+            [.integer(limit)]
+        ) { $0.text(0) }
+    }
+
+    private nonisolated func batches(_ choice: String, _ values: [Database.Value]) throws -> [BatchRecord] {
+        try read { database in
+            var records = try database.rows(
+                "SELECT id, name, open, created, finished FROM batches WHERE \(choice)", values
+            ) { row in
+                var batch = BatchRecord(id: row.integer(0), name: row.optionalText(1), isOpen: row.integer(2) != 0)
+                (batch.created, batch.finished) = (row.real(3), row.optionalReal(4))
+                return batch
+            }
+            let places = Dictionary(uniqueKeysWithValues: records.indices.map { (records[$0].id, $0) })
+            _ = try database.rows(
+                "SELECT batch, state, segment, jobs FROM tallies WHERE batch IN (SELECT value FROM json_each(?)) AND jobs > 0",
+                [.list(records.map(\.id))]
+            ) { row in
+                guard let place = places[row.integer(0)], let state = JobState(rawValue: row.text(1)) else { return }
+                let (segment, count) = (row.integer(2), row.integer(3))
+                records[place].jobs[state, default: 0] += count
+                if segment == 0, state == .waiting { records[place].waiting += count }
+                if segment > 0, !state.isFinal { records[place].reached[segment, default: 0] += count }
+            }
+            return records
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// The order of paths as people count: `img2` comes before `img10`, and capitals stand beside small letters. A folder's
+/// own files come before those of its subfolders.
+public struct NaturalOrder: Comparable, Sendable {
+    private let bytes: [UInt8]
+
+    public init(_ path: String) { bytes = Array(path.utf8) }
+
+    public static func == (one: NaturalOrder, other: NaturalOrder) -> Bool { one.bytes == other.bytes }
+
+    public static func < (one: NaturalOrder, other: NaturalOrder) -> Bool {
+        var (mine, yours) = (one.bytes[...], other.bytes[...])
+        while true {
+            let (name, rest) = first(of: mine)
+            let (otherName, otherRest) = first(of: yours)
+            // A folder comes behind a file.
+            guard (rest == nil) == (otherRest == nil) else { return rest == nil }
+            let order = compare(name, otherName)
+            if order != 0 { return order < 0 }
+            guard let rest, let otherRest else { return false }
+            (mine, yours) = (rest, otherRest)
+        }
+    }
+
+    /// The first component, and what comes behind its slash.
+    private static func first(of path: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, rest: ArraySlice<UInt8>?) {
+        guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
+        return (path[..<slash], path[(slash + 1)...])
+    }
+
+    /// Below zero when `one` comes first. Zero for the same bytes only.
+    private static func compare(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Int {
+        var (i, j) = (one.startIndex, other.startIndex)
+        while i < one.endIndex, j < other.endIndex {
+            if isDigit(one[i]), isDigit(other[j]) {
+                let (number, otherNumber) = (number(in: one, from: &i), number(in: other, from: &j))
+                if number.count != otherNumber.count { return number.count - otherNumber.count }
+                if let difference = difference(number, otherNumber) { return difference }
+            } else {
+                let difference = Int(lowercased(one[i])) - Int(lowercased(other[j]))
+                if difference != 0 { return difference }
+                (i, j) = (i + 1, j + 1)
+            }
+        }
+        let rest = (one.endIndex - i) - (other.endIndex - j)
+        // `a` and `A`, or `1` and `01`.
+        return rest != 0 ? rest : difference(one, other) ?? one.count - other.count
+    }
+
+    /// The digits without leading zeros; `index` is behind them then.
+    private static func number(in name: ArraySlice<UInt8>, from index: inout Int) -> ArraySlice<UInt8> {
+        let digits = name[index...].prefix(while: isDigit)
+        index = digits.endIndex
+        return digits.drop { $0 == UInt8(ascii: "0") }
+    }
+
+    private static func difference(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Int? {
+        zip(one, other).first { $0 != $1 }.map { Int($0) - Int($1) }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte + 32 : byte }
+}

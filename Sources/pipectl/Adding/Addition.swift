@@ -1,0 +1,80 @@
+import Glibc
+import SystemCalls
+
+/// A word of `pipectl add`, or its URLs.
+enum Addition {
+    case picture(String)
+    case list(String)
+    case folder(String)
+    case urls([String])
+    case standardInput
+
+    /// All URLs of the command line are one list.
+    static func all(_ arguments: [String]) -> [Addition] {
+        let urls = arguments.filter(isURL)
+        let files = arguments.filter { !isURL($0) }.map { argument -> Addition in
+            if argument == "-" { return .standardInput }
+            if isList(argument) { return .list(argument) }
+            let isFolder = (try? Descriptor.open(argument, O_RDONLY | O_DIRECTORY)) != nil
+            return isFolder ? .folder(argument) : .picture(argument)
+        }
+        return (urls.isEmpty ? [] : [.urls(urls)]) + files
+    }
+
+    /// The file lists URLs.
+    static func isList(_ file: String) -> Bool {
+        let name = file.lowercased()
+        return name.hasSuffix(".urls") || name.hasSuffix(".url")
+    }
+
+    /// A URL of another scheme, or one without a scheme. Messages do not repeat it, because it may have a password.
+    private static func isForeign(_ argument: String) -> Bool {
+        argument.contains("://") || (argument.contains(":") && argument.contains("@"))
+    }
+
+    private static func isURL(_ argument: String) -> Bool {
+        ["http://", "https://"].contains { argument.lowercased().hasPrefix($0) }
+    }
+
+    var name: String {
+        switch self {
+        case .picture(let file), .list(let file), .folder(let file):
+            Self.isForeign(file) ? "what is no http or https URL" : file
+        case .urls(let urls): urls.count == 1 ? "the URL" : "the URLs"
+        case .standardInput: "standard input"
+        }
+    }
+
+    /// Opens the file for the daemon to read.
+    func opened() throws -> Descriptor {
+        do {
+            switch self {
+            case .picture(let file), .list(let file), .folder(let file): return try open(file)
+            case .urls(let urls): return try Descriptor.memory(Array(urls.joined(separator: "\n").utf8))
+            case .standardInput: return try Descriptor.memory(readAll())
+            }
+        } catch let error as SystemError {
+            throw cannot(error.reason)
+        }
+    }
+
+    private func cannot(_ why: String) -> Failure { Failure("CannotRead", "\(name): \(why)", .failed) }
+
+    private func open(_ file: String) throws -> Descriptor {
+        // Opening a named pipe would wait for its writer.
+        let descriptor = try Descriptor.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        guard try descriptor.status().st_mode & S_IFMT == S_IFREG else { throw cannot("is not a regular file") }
+        return descriptor
+    }
+
+    private func readAll() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var room = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let got = uninterrupted { read(STDIN_FILENO, &room, room.count) }
+            guard got >= 0 else { throw SystemError("read", "standard input") }
+            if got == 0 { return bytes }
+            bytes += room.prefix(got)
+        }
+    }
+}

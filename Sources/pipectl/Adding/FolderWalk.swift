@@ -1,0 +1,54 @@
+import Glibc
+import PipelineControl
+import SystemCalls
+
+/// The files below a folder, in the order of their names. It follows no link.
+struct FolderWalk {
+    /// Their paths below the folder.
+    private(set) var files: [String] = []
+    /// Paths that are no files to be looked at, and why.
+    private(set) var ignored: [Control.Ignored] = []
+    /// Folders that can't be read.
+    private(set) var unread: [(folder: String, error: SystemError)] = []
+    private let top: Descriptor
+
+    init(_ folder: String) throws(SystemError) {
+        top = try Descriptor.open(folder, O_RDONLY | O_DIRECTORY)
+        var folders = [""]
+        while let inside = folders.popLast() {
+            do {
+                folders += try look(into: inside)
+            } catch {
+                if inside.isEmpty { throw error }
+                unread.append((inside, error))
+            }
+        }
+        files = files.map { (path: $0, order: NaturalOrder($0)) }.sorted { $0.order < $1.order }.map(\.path)
+    }
+
+    func open(_ file: String) throws(SystemError) -> Descriptor {
+        try top.open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+
+    /// Returns the folders in a folder.
+    private mutating func look(into inside: String) throws(SystemError) -> [String] {
+        let folder = try top.openFolder(inside)
+        var folders: [String] = []
+        for name in try FileSystem.names(in: folder, called: inside) {
+            guard let name else {
+                ignored.append(.init(path: "\(inside)/?", reason: "its name is not UTF-8"))
+                continue
+            }
+            let path = inside.isEmpty ? name : "\(inside)/\(name)"
+            switch try FileSystem.status(name, in: folder)?.kind {
+            case .file: files.append(path)
+            case .folder where name.hasPrefix("."): ignored.append(.init(path: path, reason: "it is hidden"))
+            case .folder: folders.append(path)
+            case .link: ignored.append(.init(path: path, reason: "a symbolic link is not followed"))
+            case .other: ignored.append(.init(path: path, reason: "a special file is not followed"))
+            case nil: break
+            }
+        }
+        return folders
+    }
+}

@@ -1,0 +1,292 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Dropped folders")
+struct FolderBatchTests {
+    /// A folder is quiet soon, or not before a test says so.
+    private static let (soon, late) = ("[Inbox]\nSettle=20ms\n", "[Inbox]\nSettle=1h\n")
+    private static let barrier = "[Output]\nChain=resize scale=0.5 | barrier | noir\n"
+
+    private func withDaemon(
+        _ configuration: String = soon, chain: String? = nil, _ body: (DaemonFixture) async throws -> Void
+    ) async throws {
+        var files = ["etc/pipelined.conf": configuration]
+        files["etc/recipes.d/noir.recipe"] = chain
+        try await DaemonFixture.with(files, body)
+    }
+
+    /// Moves a folder with these files into the inbox.
+    private func drop(
+        _ files: [String], as name: String, into daemon: DaemonFixture, _ data: Data = Picture.small
+    ) throws {
+        let outside = "outside-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: daemon.path(outside), withIntermediateDirectories: true)
+        for file in files { try daemon.write(data, to: "\(outside)/\(file)") }
+        try FileManager.default.createDirectory(atPath: daemon.path("inbox"), withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: daemon.path(outside), toPath: daemon.path("inbox/\(name)"))
+    }
+
+    private func ended(_ daemon: DaemonFixture, _ count: Int = 1) async throws -> [Control.Batch] {
+        for id in 1...count { try await daemon.event { $0.batch?.id == id && $0.text == "ended" } }
+        return try daemon.call(Call.Batches()).batches
+    }
+
+    /// The paths of a batch's jobs, in the order of the queue.
+    private func paths(_ batch: Int, _ daemon: DaemonFixture) async throws -> [String] {
+        try await daemon.ledger("SELECT path FROM jobs WHERE batch = \(batch) ORDER BY position")
+    }
+
+    /// The folders of the inbox.
+    private func folders(_ daemon: DaemonFixture) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: daemon.path("inbox")).filter { $0 != ".pipelined" }.sorted()
+    }
+
+    @Test("a folder that is moved in is a batch with its name, its pictures in the order of their names, and goes away")
+    func moved() async throws {
+        try await withDaemon { daemon in
+            try drop(["img10.png", "img2.png", "deep/deeper/a.png", "deep/b.png"], as: "lucerne", into: daemon)
+            let batch = try #require(try await ended(daemon).first)
+            #expect(batch.name == "lucerne" && batch.done == 4 && !batch.open)
+            #expect(
+                try await paths(1, daemon) == [
+                    "lucerne/img2.png", "lucerne/img10.png", "lucerne/deep/b.png", "lucerne/deep/deeper/a.png",
+                ])
+            #expect(try folders(daemon) == [])
+            #expect(daemon.files(in: "outbox/noir").contains("lucerne/deep/deeper/a.jpg"))
+            #expect(daemon.files(in: "archive/noir").contains("lucerne/img2.png"))
+        }
+    }
+
+    @Test("a picture at the top of the inbox, and a folder without pictures, are no batch")
+    func none() async throws {
+        try await withDaemon { daemon in
+            try drop([], as: "empty", into: daemon)
+            try drop(["notes.txt"], as: "notes", into: daemon)
+            try daemon.drop(as: "single.png")
+            try await daemon.event { $0.kind == "picture" }
+            try drop(["a.png"], as: "album", into: daemon)
+            #expect(try await ended(daemon).map(\.name) == ["album"])
+            #expect(try daemon.list().map(\.batch) == [nil, 1])
+            #expect(try folders(daemon) == ["empty", "notes"])
+        }
+    }
+
+    @Test("two folders at once are two batches")
+    func two() async throws {
+        try await withDaemon { daemon in
+            for name in ["tokyo", "lucerne"] {
+                try drop((1...5).map { "\(name)\($0).png" }, as: name, into: daemon)
+            }
+            let batches = try await ended(daemon, 2)
+            #expect(batches.map(\.done) == [5, 5] && Set(batches.map(\.name)) == ["tokyo", "lucerne"])
+            for batch in batches {
+                let name = try #require(batch.name)
+                #expect(try await paths(batch.id, daemon) == (1...5).map { "\(name)/\(name)\($0).png" })
+            }
+        }
+    }
+
+    @Test("other files stay, with their folder and the reason; an empty folder beside them goes")
+    func strangers() async throws {
+        try await withDaemon { daemon in
+            let outside = daemon.path("album")
+            for name in ["album/a.png", "album/deep/b.png", "album/kept/c.png"] {
+                try daemon.write(Picture.small, to: name)
+            }
+            for name in ["album/notes.txt", "album/kept/.hidden"] { try daemon.write("text", to: name) }
+            #expect(symlink("a.png", "\(outside)/link.png") == 0)
+            #expect(rename(outside, daemon.path("inbox/album")) == 0)
+            #expect(try await ended(daemon).map(\.done) == [3])
+            #expect(daemon.files(in: "inbox/album") == ["kept/.hidden", "link.png", "notes.txt"])
+            #expect(!daemon.exists("inbox/album/deep"))
+            let ignored = try daemon.call(Call.ListIgnored()).ignored.map { FileSystem.name(of: $0.path) }
+            #expect(ignored == ["link.png", "notes.txt"])
+        }
+    }
+
+    @Test("a folder that stood there before stays; each burst of files into it is a batch of its own")
+    func customer() async throws {
+        try await withDaemon(started: false, Self.soon) { daemon in
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/customer"), withIntermediateDirectories: true)
+            try await daemon.start()
+            for (id, name) in ["a.png", "b.png"].enumerated() {
+                try daemon.drop(as: "customer/\(name)")
+                try await daemon.event { $0.batch?.id == id + 1 && $0.text == "ended" }
+            }
+            #expect(try daemon.call(Call.Batches(name: "customer")).batches.map(\.done) == [1, 1])
+            #expect(try folders(daemon) == ["customer"])
+        }
+    }
+
+    private func withDaemon(
+        started: Bool, _ configuration: String, _ body: (DaemonFixture) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": configuration], started: started, body)
+    }
+
+    @Test("with Original=keep the folder is a batch, too, and stays as it is")
+    func kept() async throws {
+        try await withDaemon(chain: "[Recipe]\nOriginal=keep\n[Output]\nChain=noir\n") { daemon in
+            try drop(["b.png", "a.png"], as: "album", into: daemon)
+            #expect(try await ended(daemon).map(\.name) == ["album"])
+            #expect(try await paths(1, daemon) == ["album/a.png", "album/b.png"])
+            #expect(daemon.files(in: "inbox/album") == ["a.png", "b.png"])
+        }
+    }
+
+    @Test("while a folder is copied its batch is open, and waits at its barrier for all that comes")
+    func copied() async throws {
+        try await withDaemon(chain: Self.barrier) { daemon in
+            // Somebody has it open, and writes to it now and then.
+            try daemon.write(Data(), to: "inbox/album/slow.png")
+            var slow: Descriptor? = try Descriptor.open(daemon.path("inbox/album/slow.png"), O_WRONLY)
+            let bytes = Array(Picture.small)
+            let number = try #require(slow?.number)
+            #expect(write(number, bytes, 10) == 10)
+            for name in ["a.png", "deep/b.png"] {
+                try daemon.drop(as: "album/\(name)")
+                try await daemon.event { $0.job?.input == "album/\(name)" && $0.job?.state == "waiting" }
+            }
+            let open = try daemon.call(Call.FindBatch(batch: "album")).batch
+            #expect(open.open && open.waiting == 2)
+            #expect(daemon.exists("inbox/album/deep"))
+            #expect(write(number, Array(bytes[10...]), bytes.count - 10) == bytes.count - 10)
+            slow = nil
+            let batch = try #require(try await ended(daemon).first)
+            #expect(batch.done == 3)
+            #expect(try daemon.call(Call.Batches()).batches.count == 1)
+            #expect(try folders(daemon) == [])
+        }
+    }
+
+    /// A daemon that watches the folder `album`, and takes nothing of it that was not moved in as a whole.
+    private func withAlbum(chain: String? = nil, _ body: (DaemonFixture) async throws -> Void) async throws {
+        var files = ["etc/pipelined.conf": Self.late]
+        files["etc/recipes.d/noir.recipe"] = chain
+        try await DaemonFixture.with(files, started: false) { daemon in
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/album"), withIntermediateDirectories: true)
+            try await daemon.start()
+            try await daemon.waitForAll()
+            try await body(daemon)
+        }
+    }
+
+    /// Returns when the new inboxes are watched.
+    private func reload(_ daemon: DaemonFixture) async throws {
+        #expect(try daemon.call(Call.Reload()).problems == [])
+        try await daemon.waitForAll()
+    }
+
+    @Test("a reload goes on with an open batch; one whose inbox is gone is closed")
+    func reload() async throws {
+        try await withAlbum { daemon in
+            for name in ["a.png", "b.png"] {
+                try daemon.drop(as: "album/\(name)")
+                try await daemon.job("album/\(name)", becomes: "done")
+                try await reload(daemon)
+            }
+            #expect(try daemon.call(Call.Batches()).batches.map(\.open) == [true])
+            // The successor is quiet sooner.
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            #expect(try await ended(daemon).map(\.done) == [2])
+            try daemon.write(Self.late, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            try daemon.drop(as: "album/c.png")
+            try await daemon.job("album/c.png", becomes: "done")
+            try daemon.write("[Recipe]\nInbox=elsewhere\n[Output]\nChain=noir\n", to: "etc/recipes.d/noir.recipe")
+            #expect(try daemon.call(Call.Reload()).problems == [])
+            #expect(try await ended(daemon, 2).map(\.done) == [2, 1])
+        }
+    }
+
+    @Test(
+        "a daemon that is killed, or stopped, within a folder closes its batch; the rest is another",
+        arguments: [9, 15])
+    func killed(signal: Int32) async throws {
+        try await withAlbum(chain: Self.barrier) { daemon in
+            for name in ["a.png", "b.png"] {
+                try daemon.drop(as: "album/\(name)")
+                try await daemon.event { $0.job?.input == "album/\(name)" && $0.job?.state == "waiting" }
+            }
+            await daemon.stop(signal)
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            for name in ["c.png", "deep/d.png"] { try daemon.drop(as: "album/\(name)") }
+            try await daemon.start()
+            let batches = try await ended(daemon, 2)
+            #expect(batches.map(\.name) == ["album", "album"] && batches.map(\.done) == [2, 2])
+            #expect(
+                daemon.files(in: "archive/noir") == ["album/a.png", "album/b.png", "album/c.png", "album/deep/d.png"])
+            #expect(try daemon.call(Call.FindBatch(batch: "album")).others == 1)
+        }
+    }
+
+    @Test("two thousand pictures are taken in the order of their names")
+    func many() async throws {
+        try await withDaemon { daemon in
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            try drop((1...2000).shuffled().map { "img\($0).png" }, as: "album", into: daemon, Data("x".utf8))
+            try await daemon.event { $0.job?.input == "album/img2000.png" }
+            #expect(try await paths(1, daemon) == (1...2000).map { "album/img\($0).png" })
+            let outcome = try await daemon.pipectl("cancel", "--batch", "album")
+            #expect(outcome.lines == ["cancelled 2000 jobs"])
+            #expect(try await ended(daemon).map(\.cancelled) == [2000])
+        }
+    }
+
+    @Test("retry and wait take a folder's name: what has failed comes back, and is waited for with the others")
+    func verbs() async throws {
+        try await withDaemon { daemon in
+            try drop(["a.png", "b.png"], as: "tokyo", into: daemon)
+            try await daemon.event { $0.batch?.name == "tokyo" && $0.text == "ended" }
+            for name in ["lucerne", "geneva"] {
+                try drop(["bad.png"], as: name, into: daemon, Data("no picture".utf8))
+                try await daemon.event { $0.batch?.name == name && $0.text == "ended" }
+            }
+            let none = try await daemon.pipectl("retry", "--batch", "tokyo")
+            #expect(none.status == 0 && none.lines == ["nothing to retry"])
+            let cursor = try daemon.status().cursor
+            #expect(try await daemon.pipectl("retry", "--failed", "--batch", "lucerne").lines == ["retrying 1 job: #3"])
+            try await daemon.event(since: cursor) { $0.batch?.name == "lucerne" && $0.text == "ended" }
+            #expect(try await daemon.pipectl("retry", "--batch", "geneva").lines == ["retrying 1 job: #4"])
+            let good = try await daemon.pipectl("wait", "--batch", "tokyo")
+            #expect(good.status == 0 && good.lines.count == 2)
+            let bad = try await daemon.pipectl("wait", "--batch", "geneva", "--json")
+            #expect(bad.status == 1)
+            #expect(try bad.objects().map { $0["id"] as? Int } == [4])
+            for words in [["wait", "1", "--batch", "tokyo"], ["retry", "1", "--batch", "tokyo"]] {
+                #expect(try await Programs.run("pipectl", ["--root", daemon.root.path] + words).status == 2)
+            }
+        }
+    }
+
+    @Test("wait --batch waits for an open batch, and tells of each of its jobs once")
+    func waiting() async throws {
+        try await withDaemon { daemon in
+            let client = try daemon.client()
+            let batch = try client.call(Call.NewBatch(name: "album")).batch
+            try daemon.write(Picture.small, to: "mine/a.png")
+            func add() throws -> Int {
+                let picture = try Descriptor.open(daemon.path("mine/a.png"), O_RDONLY)
+                return try client.call(Call.Add(name: "a.png", batch: batch), descriptors: [picture]).job.id
+            }
+            try await daemon.wait([try add()])
+            let words = ["--root", daemon.root.path, "wait", "--batch", "album", "--json"]
+            async let waited = Programs.run("pipectl", words)
+            try await daemon.wait([try add()])
+            _ = try daemon.call(Call.Concurrency(queue: "render", limit: "0"))
+            let last = try add()
+            _ = try client.call(Call.CloseBatch(batch: batch))
+            _ = try daemon.call(Call.Cancel(ids: [last]))
+            let outcome = try await waited
+            #expect(outcome.status == 1)
+            #expect(try outcome.objects().map { $0["id"] as? Int } == [1, 2, 3])
+        }
+    }
+}
