@@ -86,6 +86,7 @@ extension PictureHeader {
         packer.add(profile)
         packer.add(progressive)
         packer.add(decoderPaths) { $0.add($1) }
+        packer.add(taken) { $0.add($1) }
         packer.add(memory)
     }
 
@@ -100,6 +101,7 @@ extension PictureHeader {
         profile = try packed.optionalText()
         progressive = try packed.flag()
         decoderPaths = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
+        taken = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.integer() }
         memory = try packed.number()
     }
 }
@@ -107,7 +109,7 @@ extension PictureHeader {
 extension RenderedOutput {
     func pack(into packer: inout Packer) {
         packer.add(format)
-        for number in [width, height, bands] { packer.add(number) }
+        for number in [width, height, pages ?? 1, bands] { packer.add(number) }
         packer.add(bytes)
         packer.add(lost != nil)
         if let lost { packer.add(lost) { $0.add($1) } }
@@ -116,7 +118,7 @@ extension RenderedOutput {
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
         self.init(
             format: try packed.text(), width: try packed.integer(), height: try packed.integer(),
-            bands: try packed.integer(), bytes: try packed.number())
+            pages: try packed.integer(), bands: try packed.integer(), bytes: try packed.number())
         guard try packed.flag() else { return }
         lost = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
     }
