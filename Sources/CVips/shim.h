@@ -20,6 +20,11 @@ static inline int cvips_webpload(VipsSource *source, VipsImage **out, VipsFailOn
         source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
 }
 
+/* All frames, each below the one before. */
+static inline int cvips_webpload_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_webpload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
+}
+
 /* A page, or a subdirectory of it, if that is not -1. */
 static inline int cvips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page, int subdirectory) {
     return vips_tiffload_source(
@@ -28,6 +33,10 @@ static inline int cvips_tiffload(VipsSource *source, VipsImage **out, VipsFailOn
 
 static inline int cvips_gifload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
     return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+static inline int cvips_gifload_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+    return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
 }
 
 static inline int cvips_heifload(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
@@ -290,6 +299,73 @@ static inline int cvips_luma(VipsImage *in, VipsImage **out) {
         return -1;
     }
     *out = luma;
+    return 0;
+}
+
+/* Rows of `in` in memory, without its fields, and not linked to it: at the end of an evaluation libvips drops the rows
+ * that all pictures before it have read ahead, and decoders don't go back to them. */
+static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height) {
+    VipsRegion *region = vips_region_new(in);
+    VipsImage *image = vips_image_new_memory();
+    vips_image_init_fields(
+        image, in->Xsize, height, in->Bands, in->BandFmt, VIPS_CODING_NONE, in->Type, in->Xres, in->Yres);
+    int failed = !region || vips_image_write_prepare(image);
+    for (int y = 0; y < height && !failed; y += 16) {
+        VipsRect area = {0, top + y, in->Xsize, VIPS_MIN(16, height - y)};
+        failed = vips_region_prepare(region, &area);
+        for (int row = 0; row < area.height && !failed; row++)
+            memcpy(
+                VIPS_IMAGE_ADDR(image, 0, y + row), VIPS_REGION_ADDR(region, 0, area.top + row),
+                VIPS_IMAGE_SIZEOF_LINE(image));
+    }
+    if (region) g_object_unref(region);
+    if (failed) {
+        g_object_unref(image);
+        return -1;
+    }
+    *out = image;
+    return 0;
+}
+
+/* A picture of `count` frames, each below the one before, of the size and with the fields of `first`. `frame` returns the
+ * pixels of a frame, which stay valid until its next call, or NULL if it has failed. */
+typedef struct {
+    const void *(*frame)(int number, void *data);
+    void *data;
+} CVipsStrip;
+
+static inline int cvips_strip_rows(VipsRegion *out, void *sequence, void *first, void *closure, gboolean *stop) {
+    const VipsRect *area = &out->valid;
+    int height = ((VipsImage *)first)->Ysize;
+    size_t pixel = VIPS_IMAGE_SIZEOF_PEL(out->im), row = pixel * out->im->Xsize;
+    CVipsStrip *strip = (CVipsStrip *)closure;
+    (void)sequence; (void)stop;
+    for (int y = area->top; y < area->top + area->height; y++) {
+        const char *pixels = (const char *)strip->frame(y / height, strip->data);
+        if (!pixels) return -1;
+        memcpy(VIPS_REGION_ADDR(out, area->left, y), pixels + y % height * row + area->left * pixel, area->width * pixel);
+    }
+    return 0;
+}
+
+static inline int cvips_strip(
+    VipsImage *first, VipsImage **out, int count, const void *(*frame)(int number, void *data), void *data) {
+    VipsImage *image = vips_image_new();
+    CVipsStrip *strip = VIPS_NEW(image, CVipsStrip);
+    strip->frame = frame;
+    strip->data = data;
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, first, NULL)) {
+        g_object_unref(image);
+        return -1;
+    }
+    image->Ysize = first->Ysize * count;
+    g_object_ref(first);
+    vips_object_local(image, first);
+    if (vips_image_generate(image, NULL, cvips_strip_rows, NULL, first, strip)) {
+        g_object_unref(image);
+        return -1;
+    }
+    *out = image;
     return 0;
 }
 

@@ -18,6 +18,7 @@ extension JobStory.Picture: JSONWritten {
             line.member("bytes", bytes)
             line.member("format", format)
             line.member("height", height)
+            line.member("pages", pages)
             line.member("width", width)
         }
     }

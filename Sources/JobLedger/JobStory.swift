@@ -35,10 +35,13 @@ package struct JobStory: Codable, Sendable, Hashable {
         package var format: String
         package var width: Int
         package var height: Int
+        /// Frames, or pages. Nil in the ledger of a version that did not count them.
+        package var pages: Int?
         package var bytes: Int
 
-        package init(format: String, width: Int, height: Int, bytes: Int) {
+        package init(format: String, width: Int, height: Int, pages: Int? = nil, bytes: Int) {
             (self.format, self.width, self.height, self.bytes) = (format, width, height, bytes)
+            self.pages = pages
         }
     }
 

@@ -107,13 +107,15 @@ public enum Control {
             (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks)
         }
     }
+    /// `pages` counts the frames of an animation, or the pages of a document, if that is known.
     public struct Picture: Codable, Sendable, Hashable {
         public var format: String
         public var width: Int
         public var height: Int
         public var bytes: Int
-        public init(format: String, width: Int, height: Int, bytes: Int) {
-            (self.format, self.width, self.height, self.bytes) = (format, width, height, bytes)
+        @Omissible public var pages: Int?
+        public init(format: String, width: Int, height: Int, bytes: Int, pages: Int? = nil) {
+            (self.format, self.width, self.height, self.bytes, self.pages) = (format, width, height, bytes, pages)
         }
     }
     /// `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.

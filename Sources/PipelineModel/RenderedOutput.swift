@@ -3,6 +3,8 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     public var format: String
     public var width: Int
     public var height: Int
+    /// Frames of an animation; 1 for a still picture. A ledger of before they were counted has nil.
+    public var pages: Int?
     public var bands: Int
     public var bytes: Int64
     /// Metadata that was to be kept, and that the format can't hold: "IPTC", "XMP of 6291480 bytes". Nil for none.
@@ -20,10 +22,10 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     }
 
     public init(
-        format: String, width: Int, height: Int, bands: Int, bytes: Int64, lost: [String]? = nil,
+        format: String, width: Int, height: Int, pages: Int? = 1, bands: Int, bytes: Int64, lost: [String]? = nil,
         hash: String? = nil
     ) {
-        (self.format, self.width, self.height) = (format, width, height)
+        (self.format, self.width, self.height, self.pages) = (format, width, height, pages)
         (self.bands, self.bytes, self.lost, self.hash) = (bands, bytes, lost, hash)
     }
 }

@@ -46,11 +46,13 @@ final class Cancellation: Sendable {
         _ picture: Picture, encoding: Double? = nil, _ body: () throws -> Result
     ) throws -> Result {
         let image = UInt(bitPattern: picture.image)
-        try state.withLock { state in
+        // A frame is evaluated within the evaluation of its animation.
+        let outer = try state.withLock { state in
             if state.cancelled { throw Cancelled() }
-            state.evaluated = image
+            defer { state.evaluated = image }
+            return state.evaluated
         }
-        defer { state.withLock { $0.evaluated = 0 } }
+        defer { state.withLock { $0.evaluated = outer } }
         let result = Swift.Result {
             try encoding.map { try progress.following(picture, encoding: $0, body) } ?? body()
         }

@@ -16,6 +16,7 @@ final class RenderProgress: Sendable {
         var encoding = 0.0
         var toldAt = ContinuousClock.now
         var told: Int64 = 0
+        var isFollowing = false
     }
 
     private static let beat = Duration.milliseconds(200)
@@ -32,9 +33,15 @@ final class RenderProgress: Sendable {
         state.withLock { $0 = State(pixels: pixels, work: Double(max(1, evaluations)) + encoding) }
     }
 
-    /// Runs `body`, which evaluates `picture`. After the last pixel it takes `encoding` times as long again.
+    /// Runs `body`, which evaluates `picture`. After the last pixel it takes `encoding` times as long again. An
+    /// evaluation within another, as that of a frame, is part of that.
     func following<Result>(_ picture: Picture, encoding: Double, _ body: () throws -> Result) rethrows -> Result {
-        state.withLock { $0.encoding = encoding }
+        let isWithin = state.withLock { state in
+            defer { state.isFollowing = true }
+            if !state.isFollowing { state.encoding = encoding }
+            return state.isFollowing
+        }
+        if isWithin { return try body() }
         let this = Unmanaged.passUnretained(self).toOpaque()
         // libvips may end without `eval` for the last pixels.
         cvips_on_evaluation(
@@ -48,7 +55,10 @@ final class RenderProgress: Sendable {
             }, this)
         defer {
             cvips_off_evaluation(picture.image, this)
-            state.withLock { $0.over += 1 + encoding }
+            state.withLock {
+                $0.over += 1 + encoding
+                $0.isFollowing = false
+            }
         }
         return try body()
     }

@@ -88,6 +88,7 @@ extension PictureHeader {
         packer.add(profile)
         packer.add(progressive)
         packer.add(decoderPaths) { $0.add($1) }
+        packer.add(framesTaken) { $0.add($1) }
         packer.add(memory)
         packer.add(taken != nil)
         taken?.pack(into: &packer)
@@ -104,6 +105,7 @@ extension PictureHeader {
         profile = try packed.optionalText()
         progressive = try packed.flag()
         decoderPaths = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }
+        framesTaken = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.integer() }
         memory = try packed.number()
         if try packed.flag() { taken = try PictureDate(&packed) }
     }
@@ -131,7 +133,7 @@ extension PictureDate {
 extension RenderedOutput {
     func pack(into packer: inout Packer) {
         packer.add(format)
-        for number in [width, height, bands] { packer.add(number) }
+        for number in [width, height, pages ?? 1, bands] { packer.add(number) }
         packer.add(bytes)
         packer.add(hash)
         packer.add(lost != nil)
@@ -141,7 +143,7 @@ extension RenderedOutput {
     init(_ packed: inout Unpacker) throws(PackedMessageError) {
         self.init(
             format: try packed.text(), width: try packed.integer(), height: try packed.integer(),
-            bands: try packed.integer(), bytes: try packed.number())
+            pages: try packed.integer(), bands: try packed.integer(), bytes: try packed.number())
         hash = try packed.optionalText()
         guard try packed.flag() else { return }
         lost = try packed.list { (packed: inout Unpacker) throws(PackedMessageError) in try packed.text() }

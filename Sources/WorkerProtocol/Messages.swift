@@ -172,6 +172,8 @@ public struct PictureHeader: Codable, Sendable, Hashable {
     public var progressive: Bool
     /// How each output's pixels would be read, in words: "grey at 1/2", "shrunk 1/4", "whole".
     public var decoderPaths: [String]
+    /// The pages that each output takes: all frames of an animation, or one.
+    public var framesTaken: [Int]
     /// An estimate of the bytes needed to render.
     public var memory: Int64
     /// When it was taken, by EXIF, if that is asked for.
@@ -179,16 +181,20 @@ public struct PictureHeader: Codable, Sendable, Hashable {
 
     public init(
         format: String, width: Int, height: Int, bands: Int, bitsPerSample: Int, pages: Int, orientation: Int,
-        profile: String?, progressive: Bool, decoderPaths: [String], memory: Int64, taken: PictureDate? = nil
+        profile: String?, progressive: Bool, decoderPaths: [String], framesTaken: [Int], memory: Int64,
+        taken: PictureDate? = nil
     ) {
         (self.format, self.width, self.height, self.bands) = (format, width, height, bands)
         (self.bitsPerSample, self.pages, self.orientation) = (bitsPerSample, pages, orientation)
         (self.profile, self.progressive, self.decoderPaths) = (profile, progressive, decoderPaths)
-        (self.memory, self.taken) = (memory, taken)
+        (self.framesTaken, self.memory, self.taken) = (framesTaken, memory, taken)
     }
 }
 
 extension PictureHeader {
+    /// The pixels that all outputs read, each frame once for each output.
+    public var pixelsToRead: Int64 { Int64(width) * Int64(height) * Int64(framesTaken.reduce(0, +)) }
+
     /// The most that a worker may allocate for a picture that needs about so much. A decoder that takes far more than its header made us
     /// expect has gone wild.
     public static func memoryLimit(_ estimate: Int64) -> Int64 { ownMemory + 4 * estimate }

@@ -185,13 +185,26 @@ struct ControlTests {
     @Test("an animation is told to become its first frame: in its story, and when it is explained")
     func frames() async throws {
         let start = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
-        let frame: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
-        let animation = Data(start + frame + frame + frame + [0x3b])
+        func frame(_ pixel: UInt8) -> [UInt8] {
+            [0x21, 0xf9, 4, 0, 50, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, pixel, 1, 0]
+        }
+        let animation = Data(start + frame(0x4c) + frame(0x44) + frame(0x4c) + [0x3b])
         try await DaemonFixture.with { daemon in
             try daemon.drop(animation, as: "move.gif")
             let id = try await daemon.job("move.gif", becomes: "done")
-            let header = try #require(try daemon.call(Call.Show(id: id)).story.header)
+            let story = try daemon.call(Call.Show(id: id)).story
+            let header = try #require(story.header)
             #expect(header.hasSuffix(", the first of its 3 frames"), "\(header)")
+            #expect(story.job.before?.pages == 3 && story.job.after.map(\.pages) == [1])
+            #expect(try await daemon.pipectl("list").output.contains("move.jpg (1 of 3 frames)"))
+            #expect(try await daemon.pipectl("list", "--long").output.contains("2 × 2 × 3"))
+            try daemon.write(animation, to: "kept.gif")
+            let kept = try await daemon.pipectl(
+                "add", "--chain", "noir | save format=same pages=all", "--wait", daemon.path("kept.gif"))
+            #expect(kept.status == 0, "\(kept)")
+            let all = try await daemon.call(Call.Show(id: daemon.job("kept.gif", becomes: "done"))).story
+            #expect(all.header?.hasSuffix(", all its 3 frames") == true && all.job.after.map(\.pages) == [3])
+            #expect(try await !daemon.pipectl("list").output.contains("kept.gif (1 of"))
             try daemon.write(animation, to: "still.gif")
             let explained = try await daemon.pipectl("explain", daemon.path("still.gif"))
             #expect(explained.output.contains("picture: \(header)\n"), "\(explained)")

@@ -10,9 +10,9 @@ enum Sample {
             id: id, batch: nil, recipe: "noir", input: input, state: state, reason: reason,
             outputs: state == "done" ? ["/srv/outbox/noir/\(input)"] : [], error: error,
             created: "2026-03-01T09:30:00.250Z", finished: ended ? "2026-03-01T09:30:00.310Z" : nil,
-            before: Control.Picture(format: "jpeg", width: 4000, height: 3000, bytes: 4_100_000),
+            before: Control.Picture(format: "jpeg", width: 4000, height: 3000, bytes: 4_100_000, pages: 1),
             after: state == "done"
-                ? [Control.Picture(format: "jpeg", width: 2000, height: 1500, bytes: 1_025_000)] : [],
+                ? [Control.Picture(format: "jpeg", width: 2000, height: 1500, bytes: 1_025_000, pages: 1)] : [],
             milliseconds: ended ? 35.2 : nil, setbacks: 0)
     }
 

@@ -160,6 +160,14 @@ struct ChainTests {
                 "save format=gif profile=keep",
                 "'profile=keep' with format=gif, which has none at column 17; leave it out, or choose another format"
             ),
+            (
+                "save format=jpeg pages=all",
+                "'pages=all' with format=jpeg, which holds one picture at column 18; leave it out, or choose webp, gif or same"
+            ),
+            (
+                "save pages=all",
+                "'pages=all' with format=jpeg, which holds one picture at column 6; leave it out, or choose webp, gif or same"
+            ),
             ("save format=webp effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
             ("save format=webp lossless=yes quality=3", "'quality' beside 'lossless' at column 31; keep one of them"),
             (

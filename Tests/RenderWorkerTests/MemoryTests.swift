@@ -34,6 +34,15 @@ struct MemoryTests {
         Case(make: "webpsave", chain: "noir"),
         Case(make: "webpsave", options: ["--lossless", "--reduction-effort", "0"]),
         Case(make: "webpsave", options: ["--page-height", "1200"], chain: "noir"),
+        Case(make: "webpsave", options: ["--page-height", "600"], chain: "noir | save format=webp pages=all"),
+        Case(make: "webpsave", options: ["--page-height", "240"], chain: "save format=gif pages=all"),
+        Case(make: "webpsave", options: ["--page-height", "600"], chain: "save format=webp pages=all", isNoise: true),
+        Case(
+            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "600"],
+            chain: "resize scale=0.5 | save format=webp pages=all max-bytes=200K"),
+        Case(
+            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"],
+            chain: "blur | save format=gif pages=all"),
         Case(make: "heifsave", options: ["--compression", "hevc"], chain: "noir"),
         Case(make: "heifsave", options: ["--compression", "hevc", "--bitdepth", "10"], has16Bit: true),
         Case(make: "heifsave", options: ["--compression", "av1", "--effort", "0"]),

@@ -15,11 +15,12 @@ struct WorkerChannelTests {
     private static let headers = [nil, "sRGB ü"].map { profile in
         PictureHeader(
             format: "jpeg", width: 1 << 40, height: 2, bands: 3, bitsPerSample: 8, pages: 1, orientation: 6,
-            profile: profile, progressive: profile != nil, decoderPaths: ["grey at 1/2", ""], memory: -1,
+            profile: profile, progressive: profile != nil, decoderPaths: ["grey at 1/2", ""],
+            framesTaken: [1, 24], memory: -1,
             taken: profile.flatMap { _ in PictureDate(exif: "2026:11:24 09:30:05", source: .digitized) })
     }
     private static let outputs = [
-        RenderedOutput(format: "png", width: 1, height: 2, bands: 3, bytes: .max),
+        RenderedOutput(format: "png", width: 1, height: 2, pages: 24, bands: 3, bytes: .max),
         RenderedOutput(format: "", width: 0, height: 0, bands: 0, bytes: .min, lost: ["IPTC", ""], hash: "0f"),
     ]
 

@@ -203,5 +203,7 @@ extension Ledger.Waiting {
 }
 
 extension JobStory.Picture {
-    var shown: Control.Picture { Control.Picture(format: format, width: width, height: height, bytes: bytes) }
+    var shown: Control.Picture {
+        Control.Picture(format: format, width: width, height: height, bytes: bytes, pages: pages)
+    }
 }

@@ -122,7 +122,8 @@ final class Job {
         var story = story
         story.header = header.words
         story.before = JobStory.Picture(
-            format: header.format, width: header.width, height: header.height, bytes: record.file.size)
+            format: header.format, width: header.width, height: header.height, pages: header.pages,
+            bytes: record.file.size)
         record.story = story
     }
 }
@@ -141,6 +142,8 @@ extension PictureHeader {
     /// Says which of several pictures becomes the result.
     private var others: String? {
         guard pages > 1 else { return nil }
+        if !framesTaken.isEmpty, framesTaken.allSatisfy({ $0 == pages }) { return "all its \(pages) frames" }
+        if framesTaken.contains(pages) { return "all its \(pages) frames, or the first" }
         return switch format {
         case "gif", "webp": "the first of its \(pages) frames"
         case "heif", "avif": "the main one of its \(pages) pictures"

@@ -46,8 +46,9 @@ extension Manual {
                     ),
                     .paragraph(
                         "A result is one picture: an animation becomes its first frame, a file of several pages its "
-                            + "first page, and a HEIC or AVIF of several pictures its main one. `pipectl show` and "
-                            + "`pipectl explain` say how many there are."
+                            + "first page, and a HEIC or AVIF of several pictures its main one. With `save "
+                            + "format=webp pages=all`, or `gif`, an animation stays one. `pipectl show`, `list` and "
+                            + "`explain` say how many there are."
                     ),
                     .paragraph(
                         "`pipectl explain` shows the operations of a chain, `pipectl plugins` the stages of the "

@@ -195,7 +195,9 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         box.withLock { box in
             guard box.header == nil else { return }
             box.header = header
-            box.figures.begin(total: Int64(header.width) * Int64(header.height) * Int64(work.pictures.count))
+            // The parts that follow are taken to be like the first.
+            let outputs = max(1, header.framesTaken.count)
+            box.figures.begin(total: header.pixelsToRead / Int64(outputs) * Int64(work.pictures.count))
         }
     }
 

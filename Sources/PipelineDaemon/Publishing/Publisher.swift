@@ -175,6 +175,9 @@ final class Publisher: Sendable {
 
 extension ImageHandle.Staged {
     var inStory: JobStory.Picture? {
-        result.map { JobStory.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: Int($0.bytes)) }
+        result.map {
+            JobStory.Picture(
+                format: $0.format, width: $0.width, height: $0.height, pages: $0.pages, bytes: Int($0.bytes))
+        }
     }
 }

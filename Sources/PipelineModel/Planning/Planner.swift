@@ -25,7 +25,7 @@ public enum Planner {
                     stages.append(stage)
                 } else if inBatch {
                     if !stages.isEmpty {
-                        make(.handOver, isResult: false, name: output.name)
+                        make(.handOver(before: output.chain.stages.last), isResult: false, name: output.name)
                         (source, stages) = (count - 1, [])
                     }
                     segment += 1
@@ -40,8 +40,12 @@ public enum Planner {
 }
 
 extension Stage {
-    /// Writes the picture that goes over a barrier, every pixel as it is. Everything else is read from the original
-    /// again.
-    fileprivate static let handOver = Stage(
-        name: BuiltInStage.save.description.name, arguments: ["format": .text("png"), "compression": .number(0)])
+    /// Writes the picture that goes over a barrier to `save`, every pixel as it is, of an animation every frame if it
+    /// is kept. Everything else is read from the original again.
+    fileprivate static func handOver(before save: Stage?) -> Stage {
+        var stage = Stage(
+            name: BuiltInStage.save.description.name, arguments: ["format": .text("png"), "compression": .number(0)])
+        stage.arguments["pages"] = save?.arguments["pages"]
+        return stage
+    }
 }

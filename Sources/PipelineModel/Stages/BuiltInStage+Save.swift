@@ -8,6 +8,9 @@ extension BuiltInStage {
                     choices: ["jpeg", "png", "webp", "tiff", "avif", "gif", "same"],
                     help: "file format of the result; same: the original's, and of a HEIC a jpeg"),
                 ParameterDescription(
+                    name: "pages", type: .choice, choices: ["first", "all"],
+                    help: "all: an animation stays one, with the time of each frame; webp and gif; left out: first"),
+                ParameterDescription(
                     name: "quality", type: .integer, minimum: 1, maximum: 100,
                     help: "higher is better and larger; left out: jpeg 85, webp 80, avif 55; png and tiff lose nothing"),
                 ParameterDescription(
@@ -87,6 +90,11 @@ extension BuiltInStage {
                 parameter: "max-bytes", complaint: "max-bytes=\(text) is no size of a file",
                 advice: "write it like 300K or 2M, at least 1K")
         }
+        if stage.arguments["pages"]?.text == "all", !(Stage.ofFrames + ["same"]).contains(format) {
+            return Violation(
+                parameter: "pages", complaint: "'pages=all' with format=\(format), which holds one picture",
+                advice: "leave it out, or choose \((Stage.ofFrames + ["same"]).alternatives)")
+        }
         for name in ["artist", "copyright"] {
             guard let text = stage.arguments[name]?.text else { continue }
             do throws(Refusal) {
@@ -116,6 +124,16 @@ extension BuiltInStage {
 }
 
 extension Stage {
+    /// The formats that hold an animation.
+    fileprivate static let ofFrames = ["webp", "gif"]
+
+    /// Whether an animation stays one, also on its way over a barrier. `format=same` is settled before.
+    public var keepsFrames: Bool {
+        let isHandOver = arguments["compression"] != nil
+        return arguments["pages"]?.text == "all"
+            && (isHandOver || Self.ofFrames.contains(arguments["format"]?.text ?? "jpeg"))
+    }
+
     /// The largest size of a result's file in bytes, if there is one.
     public var maxBytes: Int? {
         arguments["max-bytes"]?.text.flatMap(Magnitude.bytes.number).flatMap { $0 >= 1024 ? Int(exactly: $0) : nil }

@@ -114,3 +114,26 @@ extension EXIF {
         return result
     }
 }
+
+extension EXIF {
+    /// EXIF repeats the picture's size.
+    static func setSize(in bytes: inout [UInt8], from start: Int, _ width: Int, _ height: Int) {
+        guard let directory = TIFFDirectory(in: bytes[start...]),
+            let photo = directory.numbers(photoTag).first.flatMap(directory.directory)
+        else { return }
+        for (tag, size) in [(0xa002, width), (0xa003, height)] {
+            guard let entry = photo.entries[tag], entry.isInline, entry.count == 1, [3, 4].contains(entry.type) else {
+                continue
+            }
+            let value = directory.form.bytes(size, TIFFForm.size(of: entry.type))
+            bytes.replaceSubrange(start + entry.offset..<start + entry.offset + value.count, with: value)
+        }
+    }
+
+    /// A block, with or without its prefix, with another size.
+    static func sized(_ block: [UInt8], _ width: Int, _ height: Int) -> [UInt8] {
+        var block = block
+        setSize(in: &block, from: block.starts(with: prefix) ? prefix.count : 0, width, height)
+        return block
+    }
+}

@@ -29,8 +29,8 @@ struct MemoryEstimate {
         let path = decoding.path
         let own = decoding.outputs.map { stages[$0] }.map { stages in
             let result = ResultSize(of: picture, stages)
-            return streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
-                + encoding(stages, result)
+            let made = streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
+            return made + (path.frames > 1 ? frames(path, stages, result) : encoding(stages, result))
         }
         return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
     }
@@ -177,6 +177,21 @@ struct MemoryEstimate {
         // With a largest size the pixels are held, too, and the file, while it grows.
         let held = save.maxBytes == nil ? 0 : result.pixels * (bytesPerPixel + 2)
         return held + save.tried(result) + encoder(save, result)
+    }
+
+    /// The first frame of the result, the one that is encoded, those that encoders hold to compare, and the file, which a
+    /// WebP is until its end. With a largest size all frames are held.
+    private func frames(_ path: DecoderPath, _ stages: [Stage], _ result: ResultSize) -> Int {
+        guard let save = stages.last.map(SaveStage.init) else { return 0 }
+        let (frame, all) = (result.pixels * 4, result.pixels * path.frames)
+        let held = save.maxBytes == nil ? 0 : all * 4
+        let length = Int(Double(source.size) * Double(result.pixels) / Double(pixels))
+        let file = save.format == "webp" ? min(all * 4, length * (save.isLossless ? 8 : 3)) : 0
+        // Frames of a WebP always have alpha.
+        let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
+        // A GIF's encoder compares with the frames and palettes before.
+        let compared = save.format == "gif" ? min(24 << 20, result.pixels * 40) + result.pixels * 22 : 0
+        return 5 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
     }
 
     private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {

@@ -16,22 +16,20 @@ struct OpenPicture {
     ) throws {
         let original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
         let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
-        let picture = try source.reading { try source.picture() }
+        let file = try source.reading { try source.picture() }
         let outputs = outputs.map { $0.saved(like: (original ?? source).format) }
-        // Only the first of several pages is decoded, so its height counts.
-        let pixels = Int64(picture.width) * Int64(picture.height)
-        guard pixels <= request.maxPixels else {
-            throw WorkerFailure(
-                stage: "open",
-                message:
-                    "\(picture.width) × \(picture.height) are \(pixels) pixels, more than MaxPixels=\(request.maxPixels)",
-                advice: "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
-        }
+        let keepsFrames = outputs.contains(where: \.keepsFrames)
+        let animation = try keepsFrames ? Animation(source, file, original: original) : nil
+        let frames = animation?.frames ?? 1
+        try Self.check(file.width, animation?.height ?? file.height, frames: frames, maxPixels: request.maxPixels)
+        // Behind a barrier the file has all frames in one picture.
+        let picture = try original == nil ? file : animation.map { try $0.header(of: file) } ?? file
         for stages in outputs.map(\.stages) {
             // Behind a filter that changes the size, sizes are known and checked only during the render.
             let known = stages.prefix { !filters.traits($0.name).contains(.changesSize) }
             for end in known.indices where known[end].name == ResizeStage.name {
-                try ResultSize(of: picture, Array(known[...end])).check(maxPixels: request.maxPixels)
+                try ResultSize(of: picture, Array(known[...end]))
+                    .check(maxPixels: request.maxPixels, frames: stages.keepFrames ? frames : 1)
             }
             guard known.count == stages.count else { continue }
             try ResultSize(of: picture, stages).check(stages.last.map { SaveStage($0).format } ?? "")
@@ -40,7 +38,7 @@ struct OpenPicture {
         let (luma, planes) = try source.planes(picture)
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
-            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: luma,
+            isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, frames: frames, luma: luma,
             planes: planes, shrinks: source.shrinks)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
@@ -51,34 +49,49 @@ struct OpenPicture {
             ordered.map(\.stages), of: facts, filters.traits, bytesPerPixel: estimate.bytesPerPixel(of:))
         header = PictureHeader(
             format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
-            bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: picture.integer("n-pages") ?? 1),
+            bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
-            decoderPaths: plan.words,
+            decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
             // The decodings come one after the other.
             memory: plan.decodings.map { estimate.bytes($0, ordered.map(\.stages)) }.max() ?? 0)
         if outputs.contains(where: \.wantsDate) {
             header.taken = try? (original.map { try $0.picture() } ?? picture).exif?.date
         }
         rendering = Rendering(
-            source: source, file: picture, original: original, outputs: ordered, filters: filters,
-            resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
+            source: source, file: picture, original: original, animation: animation, outputs: ordered,
+            filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
-    /// The picture's pixels, once for each output.
-    var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(rendering.outputs.count) }
+    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept.
+    private static func check(_ width: Int, _ height: Int, frames: Int, maxPixels: Int64) throws(WorkerFailure) {
+        let pixels = Int64(width) * Int64(height) * Int64(frames)
+        guard pixels > maxPixels else { return }
+        let words = (frames > 1 ? "\(frames) frames of " : "") + "\(width) × \(height)"
+        throw WorkerFailure(
+            stage: "open", message: "\(words) are \(pixels) pixels, more than MaxPixels=\(maxPixels)",
+            advice: (frames > 1 ? "save the first frame alone (pages=first), or " : "")
+                + "raise MaxPixels in [Daemon] if this picture is to be trusted, then pipectl retry")
+    }
+
+    var pixelsToRead: Int64 { header.pixelsToRead }
 
     /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
     /// filter needs all of it; and once for a decoding that several outputs share. Brief evaluations are not counted.
     var evaluations: Int {
-        let wholePictures = rendering.outputs.flatMap(\.stages).count {
-            rendering.filters.traits($0.name).contains(.wholePicture)
-        }
-        return rendering.outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
+        // The frames of an animation flow together.
+        let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
+        let wholePictures = stills.joined().count { rendering.filters.traits($0.name).contains(.wholePicture) }
+        return rendering.outputs.count - stills.count
+            + stills.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
             + wholePictures + plan.decodings.count(where: \.isShared)
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
-    var encoding: Double { rendering.outputs.compactMap { $0.stages.last.map(SaveStage.init)?.encoding }.reduce(0, +) }
+    var encoding: Double {
+        zip(rendering.outputs, header.framesTaken).map { output, frames in
+            output.stages.last.map(SaveStage.init)?.encoding(frames: frames) ?? 0
+        }.reduce(0, +)
+    }
 
     func render(into targets: [Descriptor]) throws -> [RenderedOutput] {
         var results: Rendering.Results = [:]
@@ -110,7 +123,13 @@ extension SourceFile {
     }
 }
 
+extension [Stage] {
+    fileprivate var keepFrames: Bool { last.map(SaveStage.init)?.keepsFrames ?? false }
+}
+
 extension RenderOutput {
+    fileprivate var keepsFrames: Bool { stages.keepFrames }
+
     /// The output, with the format of the original in place of `format=same`.
     fileprivate func saved(like original: SourceFormat) -> RenderOutput {
         guard let save = stages.last, save.arguments["format"]?.text == "same" else { return self }

@@ -10,6 +10,8 @@ struct Rendering {
     let file: Picture
     /// The original of a picture that came over a barrier: it has everything but the pixels.
     let original: SourceFile?
+    /// Nil for a still picture.
+    let animation: Animation?
     /// The outputs, with their stages in the order in which they run.
     let outputs: [RenderOutput]
     let filters: FilterLibrary
@@ -20,6 +22,9 @@ struct Rendering {
     typealias Results = [Int: RenderedOutput]
 
     func render(_ decoding: DecodePlan.Decoding, into targets: [Descriptor]) throws -> Results {
+        if decoding.path.frames > 1, let animation, let output = decoding.outputs.first {
+            return [output: try renderFrames(of: animation, output, into: targets[output])]
+        }
         guard decoding.path.isOfPlanes else { return try renderPicture(decoding, into: targets) }
         if let results = try renderPlanes(decoding, into: targets) { return results }
         // The file is odd. libvips decodes it anew for each output: as a whole it may not fit into memory.
@@ -50,17 +55,39 @@ struct Rendering {
                 stages = stages.dropFirst()
                 picture = try resized(resize, from: &decoded, before: left)
             }
-            picture = try source.reading {
-                let upright = try picture.upright(cancellation)
-                return try keepsProfile(outputs[output].stages) ? upright.inOwnColours() : upright.inStandardColours()
-            }
-            if let original {
-                picture = try original.reading { try Metadata.copy(from: original.picture(), to: picture) }
-                // The picture is upright already.
-                picture.removeField("orientation")
-            }
-            return try finish(picture, stages, into: targets[output])
+            let prepared = try prepared(picture, for: outputs[output].stages, like: described())
+            return try finish(prepared, stages, into: targets[output])
         }
+    }
+
+    /// The original behind a barrier, which has the metadata.
+    func described() throws -> Picture? {
+        try original.map { original in try original.reading { try original.picture() } }
+    }
+
+    /// The picture, resized if that comes first, as filters take it: upright, in the colours of the result, and with the
+    /// metadata of the original.
+    private func prepared(_ picture: Picture, for stages: [Stage], like original: Picture?) throws -> Picture {
+        let prepared = try source.reading {
+            let upright = try picture.upright(cancellation)
+            return try keepsProfile(stages) ? upright.inOwnColours() : upright.inStandardColours()
+        }
+        guard let original else { return prepared }
+        let described = try Metadata.copy(from: original, to: prepared)
+        // The picture is upright already.
+        described.removeField("orientation")
+        return described
+    }
+
+    /// A frame of the result that an output makes of a frame.
+    func made(of frame: Picture, for output: Int, frames: Int, like original: Picture?) throws -> Picture {
+        let all = outputs[output].stages
+        var (frame, stages) = (frame, all.dropLast())
+        if let resize = stages.first.flatMap(ResizeStage.init) {
+            stages = stages.dropFirst()
+            frame = try within(ResizeStage.name) { try resize.apply(target(resize), to: frame) }
+        }
+        return try made(of: prepared(frame, for: all, like: original), by: stages, frames: frames)
     }
 
     /// A result that is luma alone has no use for a profile of colours.
@@ -69,13 +96,28 @@ struct Rendering {
             && !stages.contains { filters.traits($0.name).contains(.lumaOnly) }
     }
 
-    /// Takes an upright picture in standard colours through the stages.
+    /// Takes an upright picture in standard colours through the stages, of which the last is save.
     func finish(_ picture: Picture, _ stages: ArraySlice<Stage>, into target: Descriptor) throws -> RenderedOutput {
+        guard let last = stages.last, last.name == SaveStage.name else { throw Self.unsaved }
+        let (picture, save) = (try made(of: picture, by: stages.dropLast()), SaveStage(last))
+        let encoded = try source.reading {
+            let encoded = try save.apply(to: picture, into: target, cancellation)
+            try refuseDamage()
+            return encoded
+        }
+        return try SavedFile.check(target, against: encoded, format: save.format)
+    }
+
+    static let unsaved = WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
+
+    /// The picture after the stages, of which none is save. `frames` of its kind count together.
+    private func made(of picture: Picture, by stages: ArraySlice<Stage>, frames: Int = 1) throws -> Picture {
         var (picture, stages) = (picture, stages)
         while let stage = stages.popFirst() {
             if let resize = ResizeStage(stage) {
                 let target = resize.target(picture.width, picture.height)
-                try ResultSize(width: target.cropWidth, height: target.cropHeight).check(maxPixels: maxPixels)
+                try ResultSize(width: target.cropWidth, height: target.cropHeight)
+                    .check(maxPixels: maxPixels, frames: frames)
                 picture = try within(stage.name) { try resize.apply(target, to: picture) }
             } else if let table = filters.table([stage] + stages, of: picture) {
                 stages = stages.dropFirst(table.stages.count - 1)
@@ -84,22 +126,16 @@ struct Rendering {
                 if filters.traits(stage.name).contains(.wholePicture) {
                     picture = try source.reading { try picture.inMemory(cancellation) }
                 }
-                picture = try applying([stage.name]) { try filter.apply(stage, to: picture, maxPixels: maxPixels) }
-            } else if stage.name == SaveStage.name {
-                let save = SaveStage(stage)
-                let encoded = try source.reading {
-                    let encoded = try save.apply(to: picture, into: target, cancellation)
-                    try refuseDamage()
-                    return encoded
+                picture = try applying([stage.name]) {
+                    try filter.apply(stage, to: picture, maxPixels: maxPixels / Int64(frames))
                 }
-                return try SavedFile.check(target, against: encoded, format: save.format)
             } else {
                 throw WorkerFailure(
                     stage: stage.name, message: "this filter is not loaded any more", advice: "put its plugin back",
                     class: .configuration)
             }
         }
-        throw WorkerFailure(stage: SaveStage.name, message: "the chain doesn't end in save")
+        return picture
     }
 
     /// The target in the stored orientation: turning the smaller picture is cheaper.

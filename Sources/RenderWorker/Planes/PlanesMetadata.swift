@@ -14,7 +14,9 @@ struct PlanesMetadata {
         var result: [UInt8] = [0xff, 0xd8]
         for var marker in Self.split(saved).markers {
             let start = 4 + EXIF.prefix.count
-            if marker.dropFirst(4).starts(with: EXIF.prefix) { setSize(in: &marker, from: start) }
+            if marker.dropFirst(4).starts(with: EXIF.prefix) {
+                EXIF.setSize(in: &marker, from: start, picture.width, picture.height)
+            }
             result += marker
         }
         return result + Self.split(jpeg).rest
@@ -25,9 +27,8 @@ struct PlanesMetadata {
         let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0, 0, 0) })
         let container = try WebPContainer(webp)
         for name in WebPContainer.metadata {
-            guard var chunk = saved[name] else { continue }
-            if name == "EXIF" { setSize(in: &chunk, from: chunk.starts(with: EXIF.prefix) ? EXIF.prefix.count : 0) }
-            container[name] = chunk
+            guard let chunk = saved[name] else { continue }
+            container[name] = name == "EXIF" ? EXIF.sized(chunk, picture.width, picture.height) : chunk
         }
         return try container.bytes()
     }
@@ -42,20 +43,6 @@ struct PlanesMetadata {
         guard save(pixel.image, &file, &length) == 0, let file else { throw VipsError.take() }
         defer { g_free(file) }
         return Array(UnsafeRawBufferPointer(start: file, count: length))
-    }
-
-    /// EXIF repeats the picture's size.
-    private func setSize(in bytes: inout [UInt8], from start: Int) {
-        guard let directory = TIFFDirectory(in: bytes[start...]),
-            let photo = directory.numbers(EXIF.photoTag).first.flatMap(directory.directory)
-        else { return }
-        for (tag, size) in [(0xa002, picture.width), (0xa003, picture.height)] {
-            guard let entry = photo.entries[tag], entry.isInline, entry.count == 1, [3, 4].contains(entry.type) else {
-                continue
-            }
-            let value = directory.form.bytes(size, TIFFForm.size(of: entry.type))
-            bytes.replaceSubrange(start + entry.offset..<start + entry.offset + value.count, with: value)
-        }
     }
 
     /// The markers for applications and comments at the beginning of a JPEG, and what follows them.

@@ -37,17 +37,21 @@ struct DecodePlan {
         func bytes(_ path: DecoderPath) -> Int {
             facts.width / path.shrink * (facts.height / path.shrink) * bytesPerPixel(path)
         }
-        let greys = paths.indices.filter { paths[$0].isGrey }, others = paths.indices.filter { !paths[$0].isGrey }
-        let (all, grey, other) = (decoding(Array(paths.indices)), decoding(greys), decoding(others))
+        // The frames of an animation come one after the other, for one output.
+        let stills = paths.indices.filter { paths[$0].frames == 1 }
+        let greys = stills.filter { paths[$0].isGrey }, others = stills.filter { !paths[$0].isGrey }
+        let (all, grey, other) = (decoding(stills), decoding(greys), decoding(others))
         var chosen = [all]
         if let grey, let other, grey.path.shrink < other.path.shrink, facts.luma == .stored {
             // Luma of a large picture and colours of a small one together cost less than the colours of the large one.
             chosen = [grey, other]
         }
-        decodings = chosen.compactMap(\.self).flatMap { decoding in
+        let ofStills = chosen.compactMap(\.self).flatMap { decoding in
             decoding.isShared && bytes(decoding.path) > Self.mostShared
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }
+        let animations = paths.indices.filter { paths[$0].frames > 1 }
+        decodings = ofStills + animations.map { Decoding(path: paths[$0], outputs: [$0]) }
         var words = Array(repeating: "", count: outputs.count)
         for decoding in decodings {
             let shared = decoding.isShared ? ", once for \(decoding.outputs.count) outputs" : ""

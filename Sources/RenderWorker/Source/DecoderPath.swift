@@ -15,6 +15,8 @@ struct DecoderPath: Equatable {
     var colours: Colours
     /// The picture is read at 1/n of its size, where the file or its decoder can do that.
     var shrink: Int
+    /// The frames that are read, more than one if an animation is kept.
+    var frames = 1
     /// The same for all colours, which libvips' loaders read.
     let plainShrink: Int
     var reason: String
@@ -29,7 +31,7 @@ struct DecoderPath: Equatable {
     }
 
     var words: String {
-        let size = shrink == 1 ? "whole" : "1/\(shrink)"
+        let size = frames > 1 ? "all \(frames) frames" : shrink == 1 ? "whole" : "1/\(shrink)"
         return switch colours {
         case .storedLuma: "greyscale, \(size)"
         case .luma: "\(size), then luma"
@@ -41,6 +43,9 @@ struct DecoderPath: Equatable {
     static func choose(_ facts: SourceFacts, _ stages: [Stage], _ traits: (String) -> Set<StageTrait>) -> DecoderPath {
         let resize = stages.first.flatMap(ResizeStage.init)
         let filter = stages.dropFirst(resize == nil ? 0 : 1).first
+        if facts.frames > 1, let save = stages.last.map(SaveStage.init), save.keepsFrames {
+            return DecoderPath(colours: .all, shrink: 1, frames: facts.frames, plainShrink: 1, reason: "pages=all")
+        }
         // A chain that names a kernel wants every pixel to pass through it.
         if let resize, !resize.mayShrinkWhileDecoding {
             return DecoderPath(
@@ -94,6 +99,8 @@ struct SourceFacts {
     var height: Int
     var isTurned: Bool
     var isGrey: Bool
+    /// More than one, if it is an animation.
+    var frames: Int
     var luma: Luma
     /// The way in which its planes of colours are shared, if it stores them in sRGB.
     var planes: Planes.Subsampling?

@@ -5,11 +5,16 @@ extension SourceFile {
         switch format {
         case .jpeg: exactly(size - 2, 2) == [0xff, 0xd9]
         case .png: exactly(size - 8, 4) == Array("IEND".utf8)
-        case .gif: exactly(size - 1, 1) == [0x3b]
+        case .gif: hasAllBlocks
         case .webp: exactly(4, 4).map { $0.reversed().reduce(0) { $0 << 8 | Int($1) } + 8 <= size } ?? false
         case .heif, .avif: boxesAreWhole
         case .tiff: true
         }
+    }
+
+    private var hasAllBlocks: Bool {
+        var blocks = GIFBlocks(size: size, exactly)
+        return blocks.areWhole()
     }
 
     private var boxesAreWhole: Bool {

@@ -53,14 +53,7 @@ struct SourceFile {
 
     /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows.
     func picture(shrink: Int = 1) throws -> Picture {
-        let end = acceptsDamage && format == .png ? PNGEnd(size: size, exactly) : nil
-        guard let source = SourceReader.source(descriptor, size: size, end: end, of: words) else {
-            throw VipsError.take()
-        }
-        defer { g_object_unref(source) }
-        // Warnings don't fail: many cameras write readable files that make a decoder warn.
-        let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
-        let picture = try Picture.made { out in
+        let picture = try loaded { source, out, failOn in
             switch format {
             case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
             case .png: cvips_pngload(source, out, failOn)
@@ -72,6 +65,31 @@ struct SourceFile {
             case .heif, .avif: cvips_heifload(source, out, failOn)
             }
         }
+        // A result that is some times as high would be saved as so many frames.
+        picture.removeField("page-height")
+        return picture
+    }
+
+    /// All frames, each below the one before; of formats without frames the picture.
+    func strip() throws -> Picture {
+        switch format {
+        case .gif: try loaded(cvips_gifload_frames)
+        case .webp: try loaded(cvips_webpload_frames)
+        default: try picture()
+        }
+    }
+
+    private func loaded(
+        _ load: (UnsafeMutablePointer<VipsSource>, Picture.Output, VipsFailOn) -> Int32
+    ) throws -> Picture {
+        let end = acceptsDamage && format == .png ? PNGEnd(size: size, exactly) : nil
+        guard let source = SourceReader.source(descriptor, size: size, end: end, of: words) else {
+            throw VipsError.take()
+        }
+        defer { g_object_unref(source) }
+        // Warnings don't fail: many cameras write readable files that make a decoder warn.
+        let failOn = acceptsDamage ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+        let picture = try Picture.made { load(source, $0, failOn) }
         // A picture in memory may outlive the loader's picture.
         cvips_own_blobs(picture.image)
         addMetadata(to: picture)

@@ -22,11 +22,13 @@ struct ResultSize {
     }
 
     /// MaxPixels= holds for the result of a resize as it does for a file.
-    func check(maxPixels: Int64) throws(WorkerFailure) {
+    func check(maxPixels: Int64, frames: Int = 1) throws(WorkerFailure) {
+        let pixels = Int64(pixels) * Int64(frames)
         guard pixels > maxPixels else { return }
+        let size = (frames > 1 ? "\(frames) frames of " : "") + "\(width) × \(height)"
         throw WorkerFailure(
             stage: ResizeStage.name,
-            message: "it would become \(width) × \(height): \(pixels) pixels, more than MaxPixels=\(maxPixels)",
+            message: "it would become \(size): \(pixels) pixels, more than MaxPixels=\(maxPixels)",
             advice: "ask for a smaller size, or raise MaxPixels in [Daemon]; then pipectl retry")
     }
 

@@ -17,6 +17,8 @@ struct SaveStage {
     private let chroma: VipsForeignSubsample
     let maxBytes: Int?
     let keepsProfile: Bool
+    /// An animation stays one.
+    let keepsFrames: Bool
     /// The file is read once more, and soon.
     private let isHandOver: Bool
     private let metadata: Metadata
@@ -40,6 +42,7 @@ struct SaveStage {
             default: maxBytes == nil ? VIPS_FOREIGN_SUBSAMPLE_AUTO : VIPS_FOREIGN_SUBSAMPLE_ON
             }
         keepsProfile = stage.arguments["profile"]?.text == "keep" && format != "gif"
+        keepsFrames = stage.keepsFrames
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         credit = Credit(stage)
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
@@ -50,8 +53,10 @@ struct SaveStage {
     /// 0.06, TIFF 0.10).
     private static let shares = ["webp": 0.85, "avif": 0.98]
 
-    /// The work after the last pixel. The pixels count as 1.
-    var encoding: Double {
+    /// The work after the last pixel. The pixels count as 1. Frames are encoded one after the other, while they come.
+    func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
+
+    private var encoding: Double {
         let share = Self.shares[format] ?? 0
         return share / (1 - share)
     }
@@ -151,14 +156,15 @@ struct SaveStage {
 
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
+        let encoding = encoding(frames: picture.frames)
         // A filter may have made a size that the stages did not predict.
-        try ResultSize(width: picture.width, height: picture.height).check(format)
+        try ResultSize(width: picture.width, height: picture.frameHeight).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
         guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
         let result = ResultTarget(target, of: final)
         try cancellation.guarding(final, encoding: encoding) {
-            let status = try result.withTarget { encode(final.image, $0, quality: quality) }
+            let status = try result.withTarget { encode(final, $0, quality: quality) }
             let error = status == 0 ? nil : VipsError.take()
             if let code = result.failure { throw WorkerFailure(writing: code) }
             // The pipeline is lazy: the picture is read only while it is written.
@@ -170,12 +176,12 @@ struct SaveStage {
 
     /// The pixels are held, and encoded several times.
     private func fit(_ picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
-        let pixels = try cancellation.guarding(picture, encoding: encoding, picture.inMemory)
+        let pixels = try cancellation.guarding(picture, encoding: encoding(frames: picture.frames), picture.inMemory)
         let encoded = try self.fitting { quality in
             try cancellation.guarding(pixels) {
                 guard let memory = vips_target_new_to_memory() else { throw VipsError.take() }
                 defer { g_object_unref(memory) }
-                guard encode(pixels.image, memory, quality: quality) == 0 else {
+                guard encode(pixels, memory, quality: quality) == 0 else {
                     throw WorkerFailure(encoding: VipsError.take())
                 }
                 var (blob, length) = (UnsafeMutablePointer<VipsBlob>?.none, 0)
@@ -191,8 +197,9 @@ struct SaveStage {
     }
 
     private func encode(
-        _ image: UnsafeMutablePointer<VipsImage>, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
+        _ picture: Picture, _ target: UnsafeMutablePointer<VipsTarget>, quality: Int32
     ) -> Int32 {
+        let image = picture.image
         let (lossless, interlaced): (gboolean, gboolean) = (isLossless ? 1 : 0, isProgressive ? 1 : 0)
         let strip: gboolean = metadata == .strip ? 1 : 0
         return switch format {
@@ -200,8 +207,9 @@ struct SaveStage {
             isHandOver
                 ? cvips_pngsave_plain(image, target) : cvips_pngsave(image, target, effort, interlaced, strip)
         case "webp":
-            metadata == .strip
-                ? BareWebP.save(image, target, quality: quality, effort: effort, lossless: lossless)
+            metadata == .strip || picture.frames > 1
+                ? WebPInMemory.save(
+                    picture, target, quality: quality, effort: effort, lossless: lossless, strip: metadata == .strip)
                 : cvips_webpsave(image, target, quality, effort, lossless, strip)
         case "tiff":
             cvips_tiffsave(

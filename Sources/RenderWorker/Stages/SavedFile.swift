@@ -13,21 +13,26 @@ enum SavedFile {
         let saved: Picture
         do {
             file = try SourceFile(target, name: "result", called: "the result")
-            saved = try file.picture()
+            saved = try picture.frames > 1 ? file.strip() : file.picture()
         } catch let error as WorkerFailure {
             throw failure(error.message)
         } catch let error as VipsError {
             throw failure(error.adding(to: "it can't be read again"))
         }
         guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
-        guard saved.width == picture.width, saved.height == picture.height else {
-            throw failure(
-                "it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(picture.height)")
+        // Over a barrier all frames go as one picture.
+        let height = format == "png" ? picture.height : picture.frameHeight
+        guard saved.width == picture.width, saved.frameHeight == height else {
+            throw failure("it has \(saved.width) × \(saved.frameHeight) pixels, not \(picture.width) × \(height)")
+        }
+        // Encoders make one frame of two that are alike.
+        guard saved.frames <= picture.frames else {
+            throw failure("it has \(saved.frames) frames, not \(picture.frames)")
         }
         guard file.isWhole else { throw failure("its end is missing") }
         return RenderedOutput(
-            format: format, width: saved.width, height: saved.height, bands: saved.bands, bytes: Int64(file.size),
-            lost: Metadata.lost(picture, in: saved))
+            format: format, width: saved.width, height: saved.frameHeight, pages: saved.frames, bands: saved.bands,
+            bytes: Int64(file.size), lost: Metadata.lost(picture, in: saved))
     }
 
     /// The SHA-256 of the file's bytes, in hexadecimal.

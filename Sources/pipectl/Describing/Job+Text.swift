@@ -7,10 +7,23 @@ extension Control.Job {
     var name: String { url.map(WebName.short) ?? input }
 
     /// The job's results, or the reason why there are none, or why it waits.
-    var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) }
+    var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) + left(by: after) }
 
     /// The job's outcome, with a line for each result.
-    var outcomes: [Text] { reasonText.map { [$0] } ?? outputs.map { .name($0) } }
+    var outcomes: [Text] {
+        if let reasonText { return [reasonText] }
+        let results = after.count == outputs.count ? after.map { [$0] } : outputs.map { _ in [] }
+        return zip(outputs, results).map { .name($0) + left(by: $1) }
+    }
+
+    /// Says of how many pictures the results have one.
+    private func left(by results: [Control.Picture]) -> Text {
+        guard let pages = before?.pages, pages > 1, !results.isEmpty, results.allSatisfy({ $0.pages == 1 }) else {
+            return Text()
+        }
+        let words = ["gif": "frames", "webp": "frames", "tiff": "pages"]
+        return Text(" (1 of \(pages) \(words[before?.format ?? ""] ?? "pictures"))", .faint)
+    }
 
     private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .halted) } }
 
@@ -25,5 +38,6 @@ extension Control.Job {
 }
 
 extension Control.Picture {
-    var dimensions: String { "\(width) × \(height)" }
+    /// Frames or pages come last: `480 × 270 × 24`.
+    var dimensions: String { "\(width) × \(height)" + (pages.map { $0 > 1 ? " × \($0)" : "" } ?? "") }
 }

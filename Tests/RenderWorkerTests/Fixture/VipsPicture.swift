@@ -48,6 +48,21 @@ final class VipsPicture {
         self.init(owning: loaded)
     }
 
+    /// All frames of a GIF or a WebP, each below the one before.
+    convenience init(framesOf file: TemporaryFile) throws {
+        let descriptor = try file.reopened()
+        guard let source = vips_source_new_from_descriptor(descriptor.number) else { throw Unexpected(Self.error) }
+        defer { g_object_unref(source) }
+        let isGIF = try file.bytes.first == UInt8(ascii: "G")
+        var loaded: UnsafeMutablePointer<VipsImage>?
+        let status =
+            isGIF
+            ? cvips_gifload_frames(source, &loaded, VIPS_FAIL_ON_ERROR)
+            : cvips_webpload_frames(source, &loaded, VIPS_FAIL_ON_ERROR)
+        guard status == 0, let loaded else { throw Unexpected(Self.error) }
+        self.init(owning: loaded)
+    }
+
     func then(
         _ operation: (UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
     )
@@ -124,6 +139,11 @@ final class VipsPicture {
         guard let text = text("exif-\(field)"), let end = text.firstRange(of: " (") else { return nil }
         let value = text[..<end.lowerBound]
         return String(value.hasSuffix(" ") ? value.dropLast() : value)
+    }
+
+    func integer(_ field: String) -> Int? {
+        var number: Int32 = 0
+        return has(field) && vips_image_get_int(image, field, &number) == 0 ? Int(number) : nil
     }
 
     func blob(_ field: String) -> [UInt8]? {

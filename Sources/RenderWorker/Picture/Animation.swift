@@ -1,0 +1,70 @@
+import CVips
+import WorkerProtocol
+
+/// An animation: frames of one size that follow each other, each for its time.
+struct Animation {
+    let frames: Int
+    /// A frame's height. Frames are read as one picture, each below the one before.
+    let height: Int
+
+    private let source: SourceFile
+    /// The picture of which the frames were made: it knows their times.
+    private let original: SourceFile
+
+    private static let times = ["delay", "loop"]
+
+    /// Nil for a still picture. `file` is the header of `source`, whose frames lie below each other behind a barrier.
+    init?(_ source: SourceFile, _ file: Picture, original: SourceFile?) throws {
+        self.source = source
+        self.original = original ?? source
+        guard self.original.isAnimation else { return nil }
+        let header = try original.map { original in try original.reading { try original.picture() } } ?? file
+        frames = header.integer("n-pages") ?? 1
+        height = original == nil ? file.height : file.height / max(1, frames)
+        // libvips takes a part of a GIF for all of it.
+        guard frames == 1 || self.original.acceptsDamage || self.original.format != .gif || self.original.isWhole else {
+            throw WorkerFailure(reading: VipsError(lines: []), of: .gif, isCut: true)
+        }
+        guard frames > 1, height > 0, original == nil || file.height == height * frames else { return nil }
+    }
+
+    /// All frames, which are read from top to bottom.
+    func strip() throws -> Picture { try source.strip() }
+
+    /// A frame in memory, as a picture like any other. Each comes behind the one before.
+    func frame(_ number: Int, of strip: Picture) throws -> Picture {
+        let pixels = try strip.then { cvips_rows($0, $1, Int32(number * height), Int32(height)) }
+        let frame = try Metadata.copy(from: strip, to: pixels)
+        frame.copyField(ICCProfile.field, from: strip)
+        return frame
+    }
+
+    /// The header of a frame, by that of the strip.
+    func header(of strip: Picture) throws -> Picture {
+        try strip.then { cvips_crop($0, $1, 0, 0, Int32(strip.width), Int32(height)) }
+    }
+
+    /// Gives the strip of a result the times of the frames, of which each is so high.
+    func complete(_ strip: Picture, frameHeight: Int) throws {
+        let header = try original.reading { try original.strip() }
+        for field in Self.times { strip.copyField(field, from: header) }
+        vips_image_set_int(strip.image, "page-height", Int32(frameHeight))
+    }
+}
+
+extension SourceFile {
+    /// Whether its pictures may be frames.
+    fileprivate var isAnimation: Bool { format == .gif || format == .webp }
+}
+
+extension Picture {
+    /// The height of each of its frames; its own, if it is a still picture.
+    var frameHeight: Int {
+        guard let height = integer("page-height"), height > 0, self.height.isMultiple(of: height) else {
+            return self.height
+        }
+        return height
+    }
+
+    var frames: Int { height / frameHeight }
+}

@@ -1,0 +1,62 @@
+import CVips
+import WorkerProtocol
+
+/// A result's frames as one picture, each below the one before. A frame is made when its rows are asked for, and is gone
+/// when the next one is made, so that few are in memory at a time. libvips' thread makes them, while the thread that
+/// renders waits for it.
+final class FrameStrip {
+    private let make: (_ number: Int) throws -> Picture
+    private let first: Picture
+    private var number = 0
+    private var frame: Picture?
+    /// Why a frame could not be made.
+    private(set) var failure: (any Error)?
+
+    /// `make` returns a frame in memory.
+    init(_ make: @escaping (_ number: Int) throws -> Picture) throws {
+        self.make = make
+        first = try make(0)
+        frame = first
+    }
+
+    var frameHeight: Int { first.height }
+
+    /// The strip, which lives no longer than this.
+    func picture(frames: Int) throws -> Picture {
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        return try first.then {
+            cvips_strip(
+                $0, $1, Int32(frames),
+                { number, this in
+                    this.flatMap { Unmanaged<FrameStrip>.fromOpaque($0).takeUnretainedValue().pixels(of: Int(number)) }
+                }, this)
+        }
+    }
+
+    /// A frame's pixels, until the next frame is asked for. Nil if there are none.
+    private func pixels(of number: Int) -> UnsafeRawPointer? {
+        if number != self.number || frame == nil {
+            frame = nil
+            do {
+                self.number = number
+                frame = try failure == nil ? checked(make(number)) : nil
+            } catch {
+                failure = error
+            }
+        }
+        return frame.map { UnsafeRawPointer($0.image.pointee.data) }
+    }
+
+    private func checked(_ frame: Picture) throws -> Picture {
+        guard frame.width == first.width, frame.height == first.height, frame.bands == first.bands,
+            frame.format == first.format
+        else {
+            throw WorkerFailure(
+                stage: SaveStage.name,
+                message: "frame \(number + 1) became \(frame.width) × \(frame.height) with \(frame.bands) bands, and "
+                    + "the first one \(first.width) × \(first.height) with \(first.bands)",
+                advice: "leave out the filter that makes other sizes of the same, or use pages=first")
+        }
+        return frame
+    }
+}
