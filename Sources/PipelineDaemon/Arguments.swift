@@ -24,8 +24,7 @@ struct Arguments {
         var help: String {
             switch self {
             case .root: "keep everything below DIR, inbox/, outbox/, etc/ and all; needs no root rights"
-            case .instance:
-                "one of several daemons of the system: /etc/pipelined@NAME, /var/lib/pipelined@NAME, /run/pipelined@NAME"
+            case .instance: "one of several daemons of the system; its folders have @NAME behind them"
             case .check: "read configuration and plugins, say all that is wrong with them, and exit"
             case .giveBack:
                 "bring what was claimed back to its inbox, before pipelined is removed"
