@@ -167,6 +167,14 @@ public enum FileSystem {
         if durably { try to.sync(called: name) }
     }
 
+    /// A copy gets the times and the mode of its source.
+    public static func copyTimes(of source: Descriptor, to copy: Descriptor) throws(SystemError) {
+        let status = try source.status()
+        let times = [status.st_atim, status.st_mtim]
+        guard futimens(copy.number, times) == 0 else { throw SystemError("futimens", "a copy") }
+        fchmod(copy.number, status.st_mode & 0o777)
+    }
+
     /// The bytes of a file from its start, or its first `most` bytes.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

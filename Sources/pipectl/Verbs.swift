@@ -1,8 +1,9 @@
 extension Verb {
     /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
     static let all: [Verb] = [
-        status, list, show, log, ignored, explain, `try`, add, wait, watch, cancel, cancelAll, retry, depend, priority,
-        pause,
+        status, list, show, log, ignored, explain, `try`, add, wait, watch, cancel, cancelAll, retry, redo, undo,
+        depend,
+        priority, pause,
         resume,
         concurrency, recipes,
         plugins, settings, reload, clean, forget, version, complete, help,

@@ -25,6 +25,7 @@ final class ControlService: Sendable {
         addNeedsCalls()
         addChoiceCalls()
         addKeepingCalls()
+        addDoneCalls()
         addWatchingCalls()
         addProgressCalls()
         addQueueCalls()

@@ -45,7 +45,7 @@ final class Revivals {
         let last = numbers.lastID
         retries.queueEarly(early) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
-                reviveAll(states, after: 0, upTo: last, outcome) { [self] outcome in
+                reviveAll(states, upTo: last, outcome) { [self] outcome in
                     // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
@@ -59,33 +59,19 @@ final class Revivals {
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
     }
 
-    /// All jobs of these states up to an ID, some at a time: others have their turn in between.
     private func reviveAll(
-        _ states: [JobState], after id: Int, upTo last: Int, _ outcome: Outcome,
+        _ states: [JobState], upTo last: Int, _ outcome: Outcome,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
-        guard !states.isEmpty, id < last else { return done(outcome) }
-        // A read of so many: others have their turn meanwhile.
-        FileQueue.async { [self, ledger] in
-            let read = Result { try ledger.list(JobFilter(states: states), after: id, limit: Self.portion) }
-            Coordination.async { [self] in
-                switch read {
-                case .failure(let error):
-                    var outcome = outcome
-                    outcome.unread = error
-                    done(outcome)
-                case .success(let rows):
-                    guard let next = rows.last?.id else { return done(outcome) }
-                    revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
-                        reviveAll(states, after: next, upTo: last, $0, done: done)
-                    }
-                }
-            }
+        guard !states.isEmpty else { return done(outcome) }
+        JobPortions(ledger: ledger, filter: JobFilter(states: states), last: last).each(outcome) { [self] in
+            revive($0, $1, isNamed: false, done: $2)
+        } done: { outcome, error in
+            var outcome = outcome
+            outcome.unread = error
+            done(outcome)
         }
     }
-
-    /// Jobs that are brought back together, and share the price of a few commits.
-    nonisolated private static let portion = 2000
 
     private func revive(
         _ records: [JobRecord], _ soFar: Outcome, isNamed: Bool = true,

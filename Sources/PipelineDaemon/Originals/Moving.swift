@@ -50,7 +50,7 @@ enum Moving {
         defer { try? FileSystem.remove(temporary) }
         let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
         try FileSystem.copy(source, to: copy, called: temporary)
-        try copyTimes(of: source, to: copy)
+        try FileSystem.copyTimes(of: source, to: copy)
         do {
             try FileSystem.renameWithoutReplacing(temporary, target)
         } catch {
@@ -60,12 +60,5 @@ enum Moving {
         try FileSystem.sync(folder)
         try from.remove()
         return true
-    }
-
-    private static func copyTimes(of source: Descriptor, to copy: Descriptor) throws {
-        let status = try source.status()
-        let times = [status.st_atim, status.st_mtim]
-        guard futimens(copy.number, times) == 0 else { throw SystemError("futimens", "a copy") }
-        fchmod(copy.number, status.st_mode & 0o777)
     }
 }
