@@ -98,6 +98,10 @@ int clinux_rename_noreplace(int folder, const char *from, int target, const char
     return renameat2(folder, from, target, to, RENAME_NOREPLACE);
 }
 
+int clinux_rename_exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 int clinux_open_beneath(int folder, const char *path, int flags) {
     struct open_how how = {
         .flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 package import SystemCalls
@@ -52,6 +53,31 @@ package struct ClaimFolder: Sendable {
     /// Moves a file, from wherever it lies, to one of those places; false when the place is taken.
     package func take(_ file: Spot, to place: String) throws -> Bool {
         try move(file, to: FileSystem.relative(place, to: path))
+    }
+
+    /// The same for a file of another file system, which is durable there before it goes. A copy that is not whole lies
+    /// beside the roots' folders, where nobody takes it for a claimed file.
+    package func takeCopy(_ file: Spot, to place: String) throws -> Bool {
+        guard try status(place) == nil else { return false }
+        let target = FileSystem.relative(place, to: path)
+        let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
+        let part = "\(root).part"
+        try FileSystem.remove(part, in: claims)
+        let copy = Descriptor(owning: clinux_create_at(claims.number, part, 0o600))
+        guard copy.number >= 0 else { throw SystemError("open", "\(path)/\(part)") }
+        do {
+            let source = try file.open(O_RDONLY)
+            try FileSystem.copy(source, to: copy, called: place)
+            try FileSystem.copyMarks(of: source, to: copy)
+            try FileSystem.renameWithoutReplacing(
+                part, in: claims, FileSystem.name(of: target), in: folder, inOwn: true)
+        } catch {
+            try? FileSystem.remove(part, in: claims)
+            throw error
+        }
+        try folder.sync(called: FileSystem.folder(of: place))
+        try file.remove()
+        return true
     }
 
     /// False when the name is taken.

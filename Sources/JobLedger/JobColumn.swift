@@ -5,12 +5,13 @@ import SystemCalls
 enum JobColumn: Int32, CaseIterable {
     case id, position, batch, order, path, origin, source, device, inode, size, modified, state, reason, error, advice
     case intent, outputs, story, tries, disposed, created, started, finished, url, host, partial, priority, hold, due
-    case setbacks, crashes, failure, segment, staged, anyway, returns, removed
+    case setbacks, crashes, failure, segment, staged, anyway, returns, removed, former, goal
 
     private var sql: String {
         switch self {
         case .order: "o.body"
         case .reason: "CASE j.hold WHEN 'after' THEN \(Ledger.needsText) ELSE j.reason END"
+        case .former: "(SELECT body FROM orders WHERE id = j.former)"
         default: "j.\(self)"
         }
     }
@@ -53,7 +54,8 @@ extension JobRecord {
             priority: row.integer(.priority), waitReason: row.word(.hold), due: row.optionalReal(.due),
             setbacks: row.integer(.setbacks), crashes: row.integer(.crashes), failure: row.word(.failure),
             segment: row.integer(.segment), staged: try row.json(.staged) ?? [], anyway: row.flag(.anyway),
-            returns: row.optionalText(.returns), removed: try row.json(.removed))
+            returns: row.optionalText(.returns), removed: try row.json(.removed),
+            former: try row.optionalText(.former).map { try orders.order($0) }, goal: row.optionalText(.goal))
     }
 }
 

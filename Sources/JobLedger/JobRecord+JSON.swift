@@ -52,7 +52,12 @@ extension JobStory.Account: JSONWritten {
 }
 
 extension PublishIntent: JSONWritten {
-    func write(to line: inout JSONLine) { line.object { $0.member("steps", steps) } }
+    func write(to line: inout JSONLine) {
+        line.object { line in
+            line.member("left", left)
+            line.member("steps", steps)
+        }
+    }
 }
 
 extension PublishIntent.Step: JSONWritten {
@@ -60,6 +65,7 @@ extension PublishIntent.Step: JSONWritten {
         line.object { line in
             line.member("conflict", conflict.rawValue)
             line.member("file", file)
+            line.member("replaces", replaces)
             line.member("staging", staging)
             line.member("target", target)
         }

@@ -98,6 +98,10 @@ package struct JobRecord: Sendable {
     package var returns: String?
     /// Its original was removed from where it lay, at somebody's wish.
     package var removed: Removal?
+    /// The order of its results in the outbox, while it is processed again.
+    package var former: WorkOrder?
+    /// The folder that its original goes to, if that is not `cancelled/`.
+    package var goal: String?
 }
 
 extension JobRecord {

@@ -43,7 +43,11 @@ extension Ledger {
     /// Forgets work orders without jobs.
     package nonisolated func forgetOrders() {
         write { ledger in
-            try ledger.writer.run("DELETE FROM orders WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE work = orders.id)")
+            try ledger.writer.run(
+                """
+                DELETE FROM orders WHERE NOT EXISTS (SELECT 1 FROM jobs WHERE work = orders.id)
+                    AND NOT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former = orders.id)
+                """)
             if ledger.writer.changes > 0 { ledger.orderRows = [:] }
         }
     }
@@ -130,11 +134,15 @@ package struct JobFilter: Sendable {
     /// The time when a job ended, or was taken if it has not.
     package var since: Double?
     package var until: Double?
+    /// Where the original lies: this file, or somewhere below this folder.
+    package var place: String?
 
     package init(
-        states: [JobState] = [], recipe: String? = nil, batch: Int? = nil, since: Double? = nil, until: Double? = nil
+        states: [JobState] = [], recipe: String? = nil, batch: Int? = nil, since: Double? = nil, until: Double? = nil,
+        place: String? = nil
     ) {
         (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
+        self.place = place
     }
 
     /// The conditions, with parameters from the third on.
@@ -144,6 +152,7 @@ package struct JobFilter: Sendable {
             batch.map { ("batch = ?", .integer($0)) },
             since.map { ("COALESCE(finished, created) >= ?", .real($0)) },
             until.map { ("COALESCE(finished, created) < ?", .real($0)) },
+            place.map { ("(source = ? OR substr(source, 1, length(?) + 1) = ? || '/')", .text($0)) },
         ].compactMap(\.self)
     }
 

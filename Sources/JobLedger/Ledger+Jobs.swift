@@ -59,7 +59,7 @@ extension Ledger {
                     """
                     UPDATE jobs SET state = ?, reason = ?, error = ?, advice = ?, intent = ?, outputs = ?, story = ?,
                         tries = ?, started = ?, finished = ?, hold = ?, due = ?, setbacks = ?, segment = ?, staged = ?,
-                        crashes = ?, failure = ?, partial = ?
+                        crashes = ?, failure = ?, partial = ?, former = ?
                     WHERE id = ?
                     """,
                     [
@@ -71,10 +71,13 @@ extension Ledger {
                         .optional(job.due), .integer(job.setbacks), .integer(job.segment),
                         .optional(job.staged.isEmpty ? nil : try JSONText.encode(job.staged)),
                         .integer(job.crashes), .optional(job.failure?.rawValue),
-                        .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
+                        .optional(try job.partial.map(JSONText.encode)),
+                        .optional(try job.former.map { try ledger.row(of: $0) }),
+                        .integer(job.id),
                     ])
-                try ledger.add(.job(job.id, job.state, job.reason))
-                if job.state == .done { try ledger.keepResults(of: job) }
+                if job.redoEnd != nil { try ledger.recordOrder(of: job) }
+                try ledger.add(.job(job.id, job.state, job.redoEnd == nil ? job.reason : job.error))
+                if job.state == .done, job.redoEnd == nil { try ledger.keepResults(of: job) }
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
     }
@@ -104,8 +107,8 @@ extension Ledger {
     }
 
     /// Records that the originals lie where they belong: these jobs are over. The same transaction appends the event
-    /// `picture` for each that is done, and `over` for each other that has an original. `kept` has the originals that
-    /// are files of the daemon's, by job.
+    /// `picture` for each that is done, and `over` for each other that has an original, or whose redo has brought nothing
+    /// new. `kept` has the originals that are files of the daemon's, by job.
     package nonisolated func recordDisposal(
         of jobs: [(id: Int, source: String)], keeping kept: [Int: KeptMarks] = [:],
         done: @escaping @Sendable () -> Void
@@ -117,15 +120,22 @@ extension Ledger {
                     let ended = try ledger.writer.first(
                         """
                         UPDATE jobs SET disposed = 1, source = ?, intent = NULL WHERE id = ? AND disposed = 0 AND returns IS NULL
-                            AND state IN \(Self.final) RETURNING state, inode
+                            AND state IN \(Self.final)
+                        RETURNING state, inode, CASE WHEN state <> 'done' OR error IS NULL THEN state
+                            WHEN failure IS NULL THEN 'cancelled' ELSE 'failed' END
                         """, [.text(source), .integer(id)]
-                    ) { (state: JobState(rawValue: $0.text(0)), hasOriginal: $0.integer(1) != 0) }
+                    ) { row in
+                        (
+                            state: JobState(rawValue: row.text(0)), hasOriginal: row.integer(1) != 0,
+                            end: JobState(rawValue: row.text(2))
+                        )
+                    }
                     if let state = ended?.state, let kept = kept[id] {
                         try ledger.keep(kept, of: id, in: KeptPlace(ofOriginals: state))
                     }
-                    if let state = ended?.state, state == .done || ended?.hasOriginal == true {
-                        let kind = state == .done ? "picture" : "over"
-                        try ledger.add(LoggedEvent(kind: kind, job: id, state: state))
+                    if let end = ended?.end, end == .done || ended?.hasOriginal == true {
+                        let kind = end == .done ? "picture" : "over"
+                        try ledger.add(LoggedEvent(kind: kind, job: id, state: end))
                     }
                 }
             }, done: done)
@@ -136,13 +146,27 @@ extension Ledger {
         write { try $0.writer.run("UPDATE jobs SET source = ? WHERE id = ?", [.text(source), .integer(job)]) }
     }
 
+    /// How many rows were cancelled.
+    package struct Cancelled: Sendable {
+        package var (queued, waiting) = (0, 0)
+        /// Their redo was cancelled, so they are done.
+        package var (queuedAgain, waitingAgain) = (0, 0)
+
+        package var all: Int { queued + waiting + queuedAgain + waitingAgain }
+    }
+
     /// Cancels every queued or waiting job up to `last` that matches `choice`, but for `except`; hands over their
     /// number. Other jobs that come after these fail.
     package nonisolated func cancelQueued(
         upTo last: Int, _ choice: JobChoice, except: [Int], at time: Double,
-        done: @escaping @Sendable (_ queued: Int, _ waiting: Int) -> Void
+        done: @escaping @Sendable (Cancelled) -> Void
     ) {
-        write(refused: (queued: 0, waiting: 0)) { ledger in
+        write(refused: Cancelled()) { ledger in
+            let again = try ledger.cancelRedos(
+                where: """
+                    state IN ('queued', 'waiting') AND id <= ?2 AND id NOT IN (SELECT value FROM json_each(?3))
+                        AND \(JobChoice.condition(from: 4))
+                    """, [.real(time), .integer(last), .list(except)] + choice.values)
             try ledger.end(
                 """
                 state IN ('queued', 'waiting') AND id <= ?1 AND id NOT IN (SELECT value FROM json_each(?2))
@@ -166,9 +190,10 @@ extension Ledger {
                 count += ledger.writer.changes
             }
             try ledger.followEnded()
-            return (count - waiting, waiting)
+            return Cancelled(
+                queued: count - waiting, waiting: waiting, queuedAgain: again.queued, waitingAgain: again.waiting)
         } done: {
-            done($0.queued, $0.waiting)
+            done($0)
         }
     }
 
@@ -208,22 +233,29 @@ extension Ledger {
     }
 
     private func requeue(_ job: JobRecord) throws {
+        // The results of a done job stay, and its story goes on.
+        let begun = job.former == nil ? "outputs = NULL, story = NULL, tries = 0," : ""
         try writer.run(
             """
             UPDATE jobs SET state = 'queued', position = ?, source = ?, device = ?, inode = ?, size = ?, modified = ?,
-                priority = ?, reason = NULL, error = NULL, advice = NULL, intent = NULL, outputs = NULL, story = NULL,
-                disposed = 0, started = NULL, finished = NULL, tries = 0, hold = NULL, due = NULL, setbacks = 0,
+                priority = ?, former = ?, \(begun) reason = NULL, error = NULL, advice = NULL, intent = NULL,
+                disposed = 0, started = NULL, finished = NULL, hold = NULL, due = NULL, setbacks = 0, goal = NULL,
                 segment = 0, staged = NULL, crashes = 0, failure = NULL, partial = NULL, returns = NULL
             WHERE id = ?
             """,
             [
                 .integer(job.position), .text(job.source), .integer(job.file.device), .integer(job.file.inode),
-                .integer(job.file.size), .integer(job.file.modified), .integer(job.priority), .integer(job.id),
+                .integer(job.file.size), .integer(job.file.modified), .integer(job.priority),
+                .optional(try job.former.map { try row(of: $0) }), .integer(job.id),
             ])
-        // Mostly it has the same order as before, whose index stays as it is.
+        try recordOrder(of: job)
+        try add(.job(job.id, .queued, nil))
+    }
+
+    /// Mostly it has the same order as before, whose index stays as it is.
+    private func recordOrder(of job: JobRecord) throws {
         try writer.run(
             "UPDATE jobs SET work = ?1 WHERE id = ?2 AND work <> ?1",
             [.integer(try row(of: job.order)), .integer(job.id)])
-        try add(.job(job.id, .queued, nil))
     }
 }

@@ -4,7 +4,7 @@ extension Ledger {
     /// refuses it.
     package nonisolated func move(from old: String, to new: String) -> Bool {
         wait(refused: false) { ledger in
-            for (table, column) in [("jobs", "source"), ("jobs", "returns"), ("kept", "path")] {
+            for (table, column) in [("jobs", "source"), ("jobs", "returns"), ("jobs", "goal"), ("kept", "path")] {
                 try ledger.writer.run(
                     """
                     UPDATE \(table) SET \(column) = ?2 || substr(\(column), length(?1) + 1)

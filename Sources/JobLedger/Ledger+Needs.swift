@@ -224,7 +224,11 @@ extension Ledger {
     }
 
     private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
-        let now = try writer.first("SELECT state, hold, anyway, segment FROM jobs WHERE id = ?", [.integer(job)]) {
+        let now = try writer.first(
+            // What is processed again has begun before.
+            "SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END, hold, anyway, segment FROM jobs WHERE id = ?",
+            [.integer(job)]
+        ) {
             (
                 state: JobState(rawValue: $0.text(0)) ?? .failed,
                 waitReason: $0.optionalText(1).flatMap(JobRecord.WaitReason.init), anyway: $0.integer(2) != 0,

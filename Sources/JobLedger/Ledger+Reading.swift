@@ -78,6 +78,10 @@ extension Ledger {
                 UNION ALL
                 SELECT json_extract(value, '$.staging') FROM jobs INDEXED BY jobs_intending, json_each(intent, '$.steps')
                 WHERE intent IS NOT NULL AND disposed = 0
+                UNION ALL
+                SELECT json_extract(value, '$.staging') || '\(PublishIntent.aside)'
+                FROM jobs INDEXED BY jobs_intending, json_each(intent, '$.steps')
+                WHERE intent IS NOT NULL AND disposed = 0 AND json_extract(value, '$.replaces') IS NOT NULL
                 """
             ) { $0.text(0) })
     }

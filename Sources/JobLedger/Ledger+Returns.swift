@@ -1,4 +1,5 @@
 import Dispatch
+package import PipelineModel
 import Synchronization
 package import SystemCalls
 
@@ -10,12 +11,16 @@ extension Ledger {
         var job: Int
         /// The place where its original will lie.
         var place: String
+        /// Somebody else brings back a job that is in none of these states any more.
+        var states: [JobState]
 
-        package init(job: Int, place: String) { (self.job, self.place) = (job, place) }
+        package init(job: Int, place: String, states: [JobState] = [.failed, .cancelled]) {
+            (self.job, self.place, self.states) = (job, place, states)
+        }
     }
 
-    /// Records where originals will be moved, before they are, and that nothing of the jobs is published. Returns the jobs
-    /// that failed or were cancelled and that nobody else brings back. Blocks until the record is durable.
+    /// Records where originals will be moved, before they are, and that nothing is being published of the jobs. Returns
+    /// the jobs that nobody else brings back. Blocks until the record is durable.
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(refused: []) { ledger in
             var begun: Set<Int> = []
@@ -23,8 +28,9 @@ extension Ledger {
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET returns = ?, intent = NULL
-                    WHERE id = ? AND returns IS NULL AND removed IS NULL AND state IN ('failed', 'cancelled')
-                    """, [.text(one.place), .integer(one.job)])
+                    WHERE id = ? AND returns IS NULL AND removed IS NULL
+                        AND state IN (SELECT value FROM json_each(?))
+                    """, [.text(one.place), .integer(one.job), .text(try JSONText.encode(one.states))])
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
             return begun

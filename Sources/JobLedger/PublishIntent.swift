@@ -1,7 +1,8 @@
 package import PipelineModel
 package import SystemCalls
 
-/// The renames that publish a job, recorded before the first of them.
+/// The renames that publish a job, recorded before the first of them. A job that was done before replaces its results of
+/// before, and withdraws the others.
 package struct PublishIntent: Codable, Sendable, Hashable {
     package struct Step: Codable, Sendable, Hashable {
         package var staging: String
@@ -10,6 +11,9 @@ package struct PublishIntent: Codable, Sendable, Hashable {
         package var conflict: ConflictPolicy
         /// The marks of the staging file. Nil in an intent of an older version.
         package var file: FileStatus.Identity?
+        /// The marks of the job's result of before at `target`, which changes places with the staging file. Without
+        /// `file` it is moved there.
+        package var replaces: FileStatus.Identity?
 
         package init(
             staging: String, target: String, conflict: ConflictPolicy, file: FileStatus.Identity? = nil
@@ -20,6 +24,14 @@ package struct PublishIntent: Codable, Sendable, Hashable {
     }
 
     package var steps: [Step]
+    /// The results of before that stay, because somebody has changed them.
+    package var left: [String]?
 
-    package init(steps: [Step]) { self.steps = steps }
+    /// Ends the name of a result of before on a file system that can't exchange two files.
+    package static let aside = ".before"
+
+    package init(steps: [Step], left: [String] = []) {
+        self.steps = steps
+        self.left = left.isEmpty ? nil : left
+    }
 }

@@ -300,6 +300,14 @@ enum Schema {
         // A file that comes to its place once more, from there, has one row.
         "CREATE INDEX kept_by_change ON kept(modified) WHERE modified <> 0",
 
+        // The order of the results that a job has in the outbox while it is processed again; and the folder for the
+        // original of a job that was undone.
+        """
+        ALTER TABLE jobs ADD COLUMN former INTEGER;
+        ALTER TABLE jobs ADD COLUMN goal TEXT;
+        CREATE INDEX jobs_redone ON jobs(former) WHERE former IS NOT NULL
+        """,
+
         // People name a batch.
         "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
     ]

@@ -121,7 +121,8 @@ public enum Control {
     /// `input` is a path in the inbox, or a name; a download has the name of its URL until it has come.
     /// `before` is the original, as far as its header has been read; `after` has a picture for each of `outputs`. `failure` is the
     /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
-    /// `due` is the time of the next try.
+    /// `due` is the time of the next try. `redo` is `underway` while a job that was done is processed again, and `outputs` are its
+    /// results of before; it is `failed` or `cancelled` when the latest redo has ended so, and these results have stayed.
     public struct Job: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var batch: Int?
@@ -140,8 +141,18 @@ public enum Control {
         @Omissible public var failure: String?
         public var setbacks: Int
         @Omissible public var due: String?
-        public init(id: Int, batch: Int? = nil, recipe: String, input: String, url: String? = nil, state: String, reason: String? = nil, outputs: [String] = [], error: String? = nil, created: String, finished: String? = nil, before: Control.Picture? = nil, after: [Control.Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int, due: String? = nil) {
-            (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due)
+        @Omissible public var redo: String?
+        public init(id: Int, batch: Int? = nil, recipe: String, input: String, url: String? = nil, state: String, reason: String? = nil, outputs: [String] = [], error: String? = nil, created: String, finished: String? = nil, before: Control.Picture? = nil, after: [Control.Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int, due: String? = nil, redo: String? = nil) {
+            (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due, self.redo) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due, redo)
+        }
+    }
+    /// Jobs with a common reason; `first` has a few of them.
+    public struct Tally: Codable, Sendable, Hashable {
+        public var reason: String
+        public var jobs: Int
+        @Omissible public var first: [Int]
+        public init(reason: String, jobs: Int, first: [Int] = []) {
+            (self.reason, self.jobs, self.first) = (reason, jobs, first)
         }
     }
     /// `attempt` counts the tries of the job; `worker` is a process; `read` and `written` are bytes. `progress` is there while it
@@ -248,7 +259,7 @@ public enum Control {
     }
     /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`
     /// (its original lies where it belongs, too, so nothing of the job is left to do), `over` (the same of a job that has failed or was
-    /// cancelled, if it has an original), `batch` (`text` is `arrived`
+    /// cancelled, if it has an original, and of a job whose redo has), `batch` (`text` is `arrived`
     /// when all of its jobs are at a barrier, `ended` when all are over), `queue`, `settings`, or `lost` (events
     /// before `cursor` are not in the log any more). `original` is the path of the job's original once it lies where it belongs, and
     /// `advice` says what to do about a failure.
@@ -854,6 +865,56 @@ public enum Call {
             public var left: Int
             public init(forgotten: Int, left: Int) {
                 (self.forgotten, self.left) = (forgotten, left)
+            }
+        }
+    }
+    /// Processes done jobs again, under their recipe as it is now: the named ones, those that match every given condition, or
+    /// `all`. `path` is an original in an archive, or a folder with originals; `since` is as in List. Until there are new results,
+    /// the old ones stay. A result that somebody has changed stays in any case, beside the new one. `refused` counts the jobs that
+    /// can't be processed again, with the reasons, and `unknown` the files at `path` that are no job's original. With `check`,
+    /// nothing changes, and `jobs` could be processed again, with `remarks` about some of them.
+    public struct Redo: ControlCall {
+        public static let method = "org.pipelined.Control.Redo"
+        public var ids: [Int]
+        @Omissible public var batch: Int?
+        @Omissible public var recipe: String?
+        @Omissible public var since: String?
+        @Omissible public var path: String?
+        @Omissible public var all: Bool?
+        @Omissible public var check: Bool?
+        public init(ids: [Int] = [], batch: Int? = nil, recipe: String? = nil, since: String? = nil, path: String? = nil, all: Bool? = nil, check: Bool? = nil) {
+            (self.ids, self.batch, self.recipe, self.since, self.path, self.all, self.check) = (ids, batch, recipe, since, path, all, check)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var jobs: [Int]
+            @Omissible public var refused: [Control.Tally]
+            @Omissible public var remarks: [Control.Tally]
+            public var unknown: Int
+            public init(jobs: [Int] = [], refused: [Control.Tally] = [], remarks: [Control.Tally] = [], unknown: Int) {
+                (self.jobs, self.refused, self.remarks, self.unknown) = (jobs, refused, remarks, unknown)
+            }
+        }
+    }
+    /// Withdraws the results of done jobs, which are cancelled then, and moves their originals to `cancelled/`, or to the folder
+    /// `to`. An original that was kept in its inbox stays there, and so does a result that somebody has changed. Answers when
+    /// that has happened. The conditions are those of Redo.
+    public struct Undo: ControlCall {
+        public static let method = "org.pipelined.Control.Undo"
+        public var ids: [Int]
+        @Omissible public var batch: Int?
+        @Omissible public var recipe: String?
+        @Omissible public var since: String?
+        @Omissible public var to: String?
+        @Omissible public var check: Bool?
+        public init(ids: [Int] = [], batch: Int? = nil, recipe: String? = nil, since: String? = nil, to: String? = nil, check: Bool? = nil) {
+            (self.ids, self.batch, self.recipe, self.since, self.to, self.check) = (ids, batch, recipe, since, to, check)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var jobs: [Int]
+            @Omissible public var refused: [Control.Tally]
+            @Omissible public var remarks: [Control.Tally]
+            public init(jobs: [Int] = [], refused: [Control.Tally] = [], remarks: [Control.Tally] = []) {
+                (self.jobs, self.refused, self.remarks) = (jobs, refused, remarks)
             }
         }
     }

@@ -68,11 +68,17 @@ struct GiveBack {
     /// Returns the original of an unfinished job to its inbox, and moves that of an ended job where the daemon would
     /// have.
     private mutating func giveBack(_ source: String, as path: String, from folder: ClaimFolder) throws {
-        let job = try ledger.job(claimedAt: source)
-        // A job that is not done has no published results.
+        var job = try ledger.job(claimedAt: source)
+        // A job that is not done has no published results, or those of before.
         if let intent = job?.intent {
             try Publisher().takeBack(intent)
             for step in intent.steps { try FileSystem.remove(step.staging) }
+            job?.intent = nil
+        }
+        if var again = job, again.former != nil {
+            again.end(.cancelled, at: Timestamp.now())
+            ledger.record(again)
+            job = again
         }
         do {
             if let job, job.state.isFinal {

@@ -35,6 +35,7 @@ final class Owners: ReadsDelegate {
     let changes: JobChanges
     let revivals: Revivals
     let proofs: Proofs
+    let doneJobs: DoneJobs
     let pauses: Pauses
     let shutdown: Shutdown
     let keeping: Keeping
@@ -72,7 +73,10 @@ final class Owners: ReadsDelegate {
         let stuck = StuckOriginals(ledger, waiters)
         let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
         let originals = OriginalPlaces(ledger: ledger, places: places, claims: claims)
-        disposals = Disposals(ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher))
+        let check = DoneCheck(originals: originals)
+        disposals = Disposals(
+            ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher),
+            Withdrawals(ledger: ledger, check: check, staging: staging))
         moves.came = { [weak keeping] in keeping?.came() }
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
@@ -90,6 +94,7 @@ final class Owners: ReadsDelegate {
             ledger, states, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         proofs = Proofs(pool, configuration)
+        doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
         pauses = Pauses(ledger, queues, states, window, progress)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Paths are bytes. Swift joins a combining mark with the slash before it, and takes two spellings of an accent for
 /// equal; the kernel does neither.
 extension FileSystem {
@@ -22,6 +24,25 @@ extension FileSystem {
         if rest.isEmpty { return folder }
         if rest.utf8.first == slash { return rest }
         return folder.utf8.last == slash ? folder + rest : "\(folder)/\(rest)"
+    }
+
+    /// The path from the root, with the steps `.` and `..` taken. Links stay as they are.
+    public static func absolute(_ path: String) -> String {
+        var parts: [String] = []
+        for part in join(workingFolder, path).utf8.split(separator: slash) {
+            switch String(decoding: part, as: UTF8.self) {
+            case ".": continue
+            case "..": _ = parts.popLast()
+            case let name: parts.append(name)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    public static var workingFolder: String {
+        guard let folder = getcwd(nil, 0) else { return "/" }
+        defer { free(folder) }
+        return String(cString: folder)
     }
 
     public static func lies(_ path: String, within folder: String) -> Bool {

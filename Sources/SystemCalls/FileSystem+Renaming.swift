@@ -31,6 +31,14 @@ extension FileSystem {
         try remove(from, in: folder)
     }
 
+    /// Lets two files change places in one moment. False where the file system can't.
+    public static func exchange(_ one: String, _ other: String) throws(SystemError) -> Bool {
+        if uninterrupted({ clinux_rename_exchange(one, other) }) == 0 { return true }
+        let error = SystemError("rename", other)
+        guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.code) else { throw error }
+        return false
+    }
+
     /// An empty file holds the name, so that the rename replaces no other's file.
     private static func renameOverPlaceholder(
         _ from: String, in folder: Descriptor?, _ to: String, in target: Descriptor?

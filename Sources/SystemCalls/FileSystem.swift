@@ -175,6 +175,12 @@ public enum FileSystem {
         }
     }
 
+    /// Gives a copy the times and the mode of its source.
+    public static func copyMarks(of source: Descriptor, to copy: Descriptor) throws(SystemError) {
+        try copyTimes(of: source, to: copy)
+        fchmod(copy.number, try source.status().st_mode & 0o777)
+    }
+
     /// The bytes of a file from its start, or its first `most` bytes.
     public static func read(_ file: Descriptor, most: Int, called name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

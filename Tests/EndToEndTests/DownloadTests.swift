@@ -152,8 +152,8 @@ struct DownloadTests {
             let story = try daemon.call(Call.Show(id: 1)).story
             #expect(
                 story.operations.map { "\($0.kind) \($0.queue) \($0.state)" } == [
-                    "DownloadOperation download finished", "RenderOperation render finished",
-                    "PublishOperation publish finished", "AnnounceOperation announce finished",
+                    "download download finished", "render render finished",
+                    "publish publish finished", "announce announce finished",
                 ])
             #expect(story.operations[0].detail == "\(Picture.small.count) bytes")
             let asked = server.seen.connections
@@ -308,8 +308,8 @@ struct DownloadTests {
             let story = try daemon.call(Call.Show(id: 1)).story
             #expect(
                 story.operations.map { "\($0.kind) \($0.state) \($0.attempt)" } == [
-                    "DownloadOperation failed 1", "DownloadOperation finished 2", "RenderOperation finished 2",
-                    "PublishOperation finished 2", "AnnounceOperation finished 2",
+                    "download failed 1", "download finished 2", "render finished 2",
+                    "publish finished 2", "announce finished 2",
                 ])
             _ = try daemon.call(Call.CancelAll())
             await daemon.stop()

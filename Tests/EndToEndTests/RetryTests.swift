@@ -42,8 +42,8 @@ struct RetryTests {
             #expect(story.job.due != nil && story.job.error == nil)
             #expect(
                 story.operations.map { "\($0.attempt) \($0.kind) \($0.state)" } == [
-                    "1 RenderOperation failed", "2 RenderOperation pending", "2 PublishOperation pending",
-                    "2 AnnounceOperation pending",
+                    "1 render failed", "2 render pending", "2 publish pending",
+                    "2 announce pending",
                 ])
             #expect(story.operations.first?.failure == "transient")
             let waiting = try #require(try daemon.status().waiting.first)

@@ -146,7 +146,7 @@ struct LedgerTests {
             ledger.record(second)
             #expect(try counted().jobs == [.queued: 3, .done: 1, .waiting: 1])
             #expect(try counted().reached == [1: 1] && counted().waiting == 0)
-            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { _, _ in }
+            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { _ in }
             let record = try counted()
             #expect(record.jobs[.cancelled] == 2 && record.jobs[.queued] == 2 && record.ended == 3)
             #expect(record.unended == 2 && !record.hasEnded)
@@ -163,7 +163,9 @@ struct LedgerTests {
             var running = job(2)
             running.state = .running
             ledger.record(running)
-            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) { #expect($0 == 2 && $1 == 0) }
+            ledger.cancelQueued(upTo: 4, JobChoice(), except: [3], at: 2000) {
+                #expect($0.queued == 2 && $0.waiting == 0)
+            }
             #expect(ledger.flush(seconds: 30))
             let events = try ledger.events(after: 5, limit: 10).map(\.event)
             #expect(events.map(\.job) == [2, 1, 4])
@@ -438,9 +440,9 @@ struct LedgerTests {
             let last = 20_050
             ledger.insert((1...last).map { job($0, $0 == 7 ? .waiting : .queued) })
             #expect(try ledger.queuedDownloads(among: 0) == 0)
-            ledger.cancelQueued(upTo: last, JobChoice(), except: [20_049], at: 5000) { queued, waiting in
-                #expect(queued == last - 2)
-                #expect(waiting == 1)
+            ledger.cancelQueued(upTo: last, JobChoice(), except: [20_049], at: 5000) {
+                #expect($0.queued == last - 2)
+                #expect($0.waiting == 1)
             }
             #expect(ledger.flush(seconds: 30))
             #expect(try ledger.counts() == [.queued: 1, .cancelled: last - 1])

@@ -123,7 +123,7 @@ struct NeedsTests {
             #expect(depend(ledger, 3, after: [2]) == .done)
             #expect(depend(ledger, 5, after: [4]) == .done)
             ledger.cancelQueued(upTo: 5, JobChoice(ids: [1, 2, 3]), except: [], at: 2000) {
-                #expect($0 == 2 && $1 == 1)
+                #expect($0.queued == 2 && $0.waiting == 1)
             }
             #expect(ledger.flush(seconds: 30))
             #expect(try states(ledger) == ["cancelled", "cancelled", "cancelled", "failed", "failed"])
@@ -244,7 +244,9 @@ struct NeedsTests {
             }
             #expect(ledger.flush(seconds: 120))
             #expect(depend(ledger, 1, after: [100_000]) == .circle([1] + (1...count).reversed()))
-            ledger.cancelQueued(upTo: 1, JobChoice(), except: [], at: 2000) { #expect($0 == 1 && $1 == 0) }
+            ledger.cancelQueued(upTo: 1, JobChoice(), except: [], at: 2000) {
+                #expect($0.queued == 1 && $0.waiting == 0)
+            }
             #expect(ledger.flush(seconds: 120))
             #expect(try ledger.counts() == [.cancelled: 1, .failed: count - 1, .queued: 2])
             // All of them behind one, which is done.

@@ -123,12 +123,12 @@ struct PublishingTests {
             let publication = try publisher.choose(
                 [staged("\(folder)/1")], order: order("\(folder)/out"), path: "same.png")
             let published = try publisher.publish(publication) { $1(true) }
-            #expect(try published.map { try $0.file.standing() } == [.same])
-            #expect(try publisher.recover(publication.intent) == published)
+            #expect(try published.published.map { try $0.file.standing() } == [.same])
+            #expect(try publisher.recover(publication.intent)?.published == published.published)
             // The intent of an older version says nothing of the file.
             var older = publication.intent
             older.steps[0].file = nil
-            #expect(try publisher.recover(older)?.map(\.file) == published.map(\.file))
+            #expect(try publisher.recover(older)?.published.map(\.file) == published.published.map(\.file))
         }
     }
 
@@ -145,7 +145,7 @@ struct PublishingTests {
                 done(true)
             }
             #expect(recorded == ["\(folder)/out/same-1.jpg"])
-            #expect(published.map(\.path) == recorded)
+            #expect(published.published.map(\.path) == recorded)
             #expect(try String(contentsOfFile: "\(folder)/out/same.jpg", encoding: .utf8) == "a stranger's")
         }
     }
@@ -181,7 +181,7 @@ struct PublishingTests {
                 .init(staging: "\(folder)/2", target: "\(folder)/out/second.jpg", conflict: .number),
             ])
             let published = try #require(try Publisher().recover(intent))
-            #expect(published.map(\.path) == ["\(folder)/out/first.jpg", "\(folder)/out/second.jpg"])
+            #expect(published.published.map(\.path) == ["\(folder)/out/first.jpg", "\(folder)/out/second.jpg"])
             #expect(try FileSystem.exists("\(folder)/out/second.jpg"))
             #expect(try !FileSystem.exists("\(folder)/2"))
         }
@@ -219,7 +219,7 @@ struct PublishingTests {
                 [staged("\(folder)/1")], order: order("\(folder)/out", .skip), path: "same.png")
             try FileSystem.write(Array("a stranger's".utf8), to: "\(folder)/out/same.jpg")
             let published = try publisher.publish(publication) { $1(true) }
-            #expect(published.isEmpty)
+            #expect(published.published.isEmpty)
             #expect(try FileSystem.names(in: "\(folder)/out") == ["same.jpg"])
             // The staging file stays until the job's end is recorded, and shows that this result was not published. So
             // taking back leaves the stranger's file alone.

@@ -76,8 +76,8 @@ struct SupervisorTests {
                 Coordination.async {
                     fixture.owners.window[1]?.record.error = "a disk was away"
                     fixture.owners.window[1]?.record.failure = .transient
-                    let published = intent.steps.map { Publisher.Published(step: $0) }
-                    supervisor.conclude(1, published) { continuation.resume() }
+                    let outcome = Publisher.Outcome(published: intent.steps.map { Publisher.Published(step: $0) })
+                    supervisor.conclude(1, outcome) { continuation.resume() }
                 }
             }
             let row = try #require(try fixture.ledger.job(1))
@@ -88,7 +88,7 @@ struct SupervisorTests {
             }
             // Nobody waits for a job that is not there.
             await withCheckedContinuation { continuation in
-                Coordination.async { supervisor.conclude(9, []) { continuation.resume() } }
+                Coordination.async { supervisor.conclude(9, Publisher.Outcome()) { continuation.resume() } }
             }
         }
     }

@@ -23,6 +23,7 @@ ssize_t clinux_receive(int socket, void *buffer, size_t length, int *descriptors
 
 /* renameat2(2) with RENAME_NOREPLACE; `from` relative to `folder`, `to` to `target`. */
 int clinux_rename_noreplace(int folder, const char *from, int target, const char *to);
+int clinux_rename_exchange(const char *one, const char *other);
 
 /* openat2(2) beneath `folder`, over no symbolic link. O_CLOEXEC is always added. */
 int clinux_open_beneath(int folder, const char *path, int flags);

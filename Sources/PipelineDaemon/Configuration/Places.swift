@@ -31,7 +31,7 @@ struct Places: Sendable, Hashable {
 
     /// Everything below `folder`; filters also from where the program's own are.
     static func below(_ folder: String) -> Places {
-        laidOut(below: FileSystem.resolved(FileSystem.join(workingFolder, folder)))
+        laidOut(below: FileSystem.resolved(FileSystem.join(FileSystem.workingFolder, folder)))
     }
 
     /// The same, with paths that begin as `root` does.
@@ -76,12 +76,6 @@ struct Places: Sendable, Hashable {
         }
         for file in [ledger, "\(ledger)-wal", "\(ledger)-shm"] { try FileSystem.keepPrivate(file, mode: 0o600) }
         if root != nil { try FileSystem.makeFolders(recipes) }
-    }
-
-    static var workingFolder: String {
-        guard let folder = getcwd(nil, 0) else { return "/" }
-        defer { free(folder) }
-        return String(cString: folder)
     }
 
     /// The filters that come with the program; a build puts them beside it.

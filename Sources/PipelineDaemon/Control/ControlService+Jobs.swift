@@ -240,9 +240,16 @@ extension ControlService {
     nonisolated private func operations(of record: JobRecord) -> [Control.Operation] {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
-        let isBetween = [.waiting, .queued].contains(record.state) && chapters.last?.state == "failed"
+        // The try before a redo ended with the publication, or was cancelled.
+        let isOver = chapters.last.map {
+            $0.state == "cancelled" || ($0.queue == "publish" && $0.state == "finished")
+        }
+        let isBegunAnew = record.former != nil && isOver ?? true
+        let isBetween =
+            [.waiting, .queued].contains(record.state) && (chapters.last?.state == "failed" || isBegunAnew)
         let attempt = isBetween ? last + 1 : last
-        let unrecorded = record.state == .done ? "finished" : record.state.isFinal ? "cancelled" : "pending"
+        let isWhole = record.state == .done && record.redoEnd == nil
+        let unrecorded = isWhole ? "finished" : record.state.isFinal ? "cancelled" : "pending"
         func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
             Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)
         }

@@ -169,10 +169,12 @@ extension JobRecord {
         return Control.Job(
             id: id, batch: batch, recipe: order.recipe, input: path, url: url.map(WebAddress.shown),
             state: state.rawValue, reason: reason,
-            outputs: isOver ? outputs.map(\.path) : [], error: isOver ? error : nil, created: Timestamp.text(created),
+            outputs: isOver || former != nil ? outputs.map(\.path) : [], error: isOver ? error : nil,
+            created: Timestamp.text(created),
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
-            after: isOver ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
-            failure: failure?.rawValue, setbacks: setbacks, due: isOver ? nil : due.map(Timestamp.text))
+            after: isOver || former != nil ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
+            failure: failure?.rawValue, setbacks: setbacks, due: isOver ? nil : due.map(Timestamp.text),
+            redo: former != nil ? "underway" : redoEnd?.rawValue)
     }
 }
 

@@ -26,6 +26,7 @@ final class ControlService: Sendable {
         addNeedsCalls()
         addChoiceCalls()
         addKeepingCalls()
+        addDoneCalls()
         addWatchingCalls()
         addProgressCalls()
         addQueueCalls()

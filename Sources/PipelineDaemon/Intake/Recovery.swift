@@ -18,12 +18,15 @@ struct Recovery: Sendable {
 
     func recover() throws {
         var announcing: [Int] = []
+        var finished: [PublishIntent] = []
         for var job in try ledger.interrupted() {
             if let intent = job.intent {
-                if recover(&job, intent) { announcing.append(job.id) }
+                if recover(&job, intent) {
+                    announcing.append(job.id)
+                    finished.append(intent)
+                }
             } else if job.state == .cancelling {
-                job.state = .cancelled
-                job.finished = Timestamp.now()
+                job.end(.cancelled, at: Timestamp.now())
             } else {
                 again(&job)
             }
@@ -34,6 +37,8 @@ struct Recovery: Sendable {
         try sweepStaging()
         try sweepSpool()
         guard ledger.flush(seconds: 30) else { throw JobFailure("the ledger can't be written; see above") }
+        // The results of before may lie in an outbox that no recipe names any more.
+        for intent in finished where intent.leavesFiles { publisher.discard(intent) }
     }
 
     /// A job that was in work at a crash is tried again with nothing else beside it, and not for ever: if it could take
@@ -58,22 +63,22 @@ struct Recovery: Sendable {
     private func queueAgain(_ job: inout JobRecord) { (job.state, job.started) = (.queued, nil) }
 
     private func fail(_ job: inout JobRecord, _ failure: JobFailure) {
-        (job.state, job.finished) = (.failed, Timestamp.now())
         (job.error, job.advice, job.failure) = (failure.message, failure.advice, failure.class)
+        job.end(.failed, at: Timestamp.now())
         Log.failure("\(job.order.recipe): \(job.path) failed: \(failure.message) (job \(job.id))", of: LogSubject(job))
     }
 
     /// The intent was recorded: its job ends done, if what it speaks of is there.
     private func recover(_ job: inout JobRecord, _ intent: PublishIntent) -> Bool {
         do {
-            guard let published = try publisher.recover(intent) else {
+            guard let outcome = try publisher.recover(intent) else {
                 // Neither made nor published is left of it: once more from the original.
                 job.intent = nil
                 queueAgain(&job)
                 return false
             }
-            (job.state, job.finished, job.intent) = (.done, Timestamp.now(), nil)
-            job.outputs = published.map(\.file)
+            (job.state, job.finished) = (.done, Timestamp.now())
+            job.conclude(outcome)
             return true
         } catch {
             let failure = JobFailure(error, inOutboxDuring: "publishing after a crash")

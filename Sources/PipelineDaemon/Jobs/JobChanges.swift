@@ -57,7 +57,9 @@ final class JobChanges {
         Coordination.notify(group) { [self] in
             // Behind this everything that has ended is recorded, too.
             announcements.whenAnnounced {
-                done(rows.withLock { $0 } + jobs.count { $0.record.state == .cancelled })
+                done(
+                    rows.withLock { $0 }
+                        + jobs.count { $0.record.state == .cancelled || $0.record.redoEnd == .cancelled })
             }
         }
     }
@@ -67,14 +69,16 @@ final class JobChanges {
         // Rows that are about to be cancelled must not follow the jobs that leave the window.
         window.hold()
         ledger.cancelQueued(upTo: numbers.lastID, choice, except: window.ids, at: Timestamp.now()) {
-            [self] queued, waiting in
+            [self] cancelled in
             Coordination.async { [self] in
-                counts.move(queued, from: .queued, to: .cancelled)
-                counts.move(waiting, from: .waiting, to: .cancelled)
-                if queued + waiting > 0 { disposals.disposeBacklog() }
+                counts.move(cancelled.queued, from: .queued, to: .cancelled)
+                counts.move(cancelled.waiting, from: .waiting, to: .cancelled)
+                counts.move(cancelled.queuedAgain, from: .queued, to: .done)
+                counts.move(cancelled.waitingAgain, from: .waiting, to: .done)
+                if cancelled.all > 0 { disposals.disposeBacklog() }
                 waiters.lookUp()
                 window.goOn(arrived: nil)
-                done(queued + waiting)
+                done(cancelled.all)
             }
         }
     }

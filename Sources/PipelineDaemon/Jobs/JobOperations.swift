@@ -20,7 +20,7 @@ protocol JobOperationsDelegate: AnyObject {
     /// Records the publish intent; false when the job has been cancelled before, or the ledger refuses it.
     func intend(_ id: Int, _ intent: PublishIntent, _ done: @escaping @Sendable (Bool) -> Void)
     /// Records the job's end.
-    func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void)
+    func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void)
 }
 
 /// Makes the operations of a job, starts them, and cares for the files that they have made.
@@ -120,15 +120,17 @@ final class JobOperations {
     private func publish(_ record: JobRecord, _ names: JobNames) -> PublishOperation {
         let id = record.id
         return PublishOperation(
-            order: record.order, path: record.path, resuming: record.intent, publisher: publisher,
-            files: FileQueue.make(),
+            order: record.order, path: record.path, resuming: record.intent,
+            replacing: record.former.map {
+                Publisher.Before(results: record.outputs, staging: staging.folder(in: $0.outbox))
+            }, publisher: publisher, files: FileQueue.make(),
             steps: PublishOperation.Steps(
                 facts: { try names.facts($0) },
                 intend: { [self] intent, done in
                     Coordination.async { self.delegate?.intend(id, intent, done) ?? done(false) }
                 },
-                conclude: { [self] published, done in
-                    Coordination.async { self.delegate?.conclude(id, published, done) ?? done() }
+                conclude: { [self] outcome, done in
+                    Coordination.async { self.delegate?.conclude(id, outcome, done) ?? done() }
                 }))
     }
 

@@ -45,7 +45,7 @@ final class Revivals {
         let last = numbers.lastID
         retries.queueEarly(early, of: batch) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
-                reviveAll(JobFilter(states: states, batch: batch), after: 0, upTo: last, outcome) { [self] outcome in
+                reviveAll(JobFilter(states: states, batch: batch), upTo: last, outcome) { [self] outcome in
                     // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
@@ -59,33 +59,20 @@ final class Revivals {
         return configuration.now.recipe(record.order.recipe).map(configuration.order)
     }
 
-    /// All jobs of the filter up to an ID, some at a time: others have their turn in between.
+    /// All jobs of the filter up to an ID.
     private func reviveAll(
-        _ filter: JobFilter, after id: Int, upTo last: Int, _ outcome: Outcome,
+        _ filter: JobFilter, upTo last: Int, _ outcome: Outcome,
         done: @escaping @Coordination @Sendable (Outcome) -> Void
     ) {
-        guard !filter.states.isEmpty, id < last else { return done(outcome) }
-        // A read of so many: others have their turn meanwhile.
-        FileQueue.async { [self, ledger] in
-            let read = Result { try ledger.list(filter, after: id, limit: Self.portion) }
-            Coordination.async { [self] in
-                switch read {
-                case .failure(let error):
-                    var outcome = outcome
-                    outcome.unread = error
-                    done(outcome)
-                case .success(let rows):
-                    guard let next = rows.last?.id else { return done(outcome) }
-                    revive(rows.filter { $0.id <= last && !$0.isList }, outcome, isNamed: false) { [self] in
-                        reviveAll(filter, after: next, upTo: last, $0, done: done)
-                    }
-                }
-            }
+        guard !filter.states.isEmpty else { return done(outcome) }
+        JobPortions(ledger: ledger, filter: filter, last: last).each(outcome) { [self] in
+            revive($0, $1, isNamed: false, done: $2)
+        } done: { outcome, error in
+            var outcome = outcome
+            outcome.unread = error
+            done(outcome)
         }
     }
-
-    /// Jobs that are brought back together, and share the price of a few commits.
-    nonisolated private static let portion = 2000
 
     private func revive(
         _ records: [JobRecord], _ soFar: Outcome, isNamed: Bool = true,

@@ -16,11 +16,11 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
         /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
         /// Makes the job's end durable.
-        var conclude: @Sendable ([Publisher.Published], @escaping @Sendable () -> Void) -> Void
+        var conclude: @Sendable (Publisher.Outcome, @escaping @Sendable () -> Void) -> Void
     }
 
     private struct Box {
-        var published: [Publisher.Published] = []
+        var outcome = Publisher.Outcome()
         var image: ImageHandle?
         var failure: JobFailure?
         /// Neither staging files nor results were left of the intent.
@@ -33,17 +33,19 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     private let path: String
     /// The unfinished intent of an earlier try, which this one finishes.
     private let resuming: PublishIntent?
+    /// The results of a job that was done before.
+    private let before: Publisher.Before?
     private let publisher: Publisher
     private let files: DispatchQueue
     private let steps: Steps
     private let box = Mutex(Box())
 
     init(
-        order: WorkOrder, path: String, resuming: PublishIntent? = nil, publisher: Publisher, files: DispatchQueue,
-        steps: Steps
+        order: WorkOrder, path: String, resuming: PublishIntent? = nil, replacing before: Publisher.Before? = nil,
+        publisher: Publisher, files: DispatchQueue, steps: Steps
     ) {
         (self.resuming, self.order, self.path, self.publisher, self.files) = (resuming, order, path, publisher, files)
-        self.steps = steps
+        (self.before, self.steps) = (before, steps)
     }
 
     var image: ImageHandle? { box.withLock { $0.image } }
@@ -81,7 +83,8 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
             let publication = try fileWork.during(order.outbox) {
                 let facts = try steps.facts(image)
                 box.withLock { $0.date = facts.date }
-                return try publisher.choose(image.results, order: order, path: image.name ?? path, facts: facts)
+                return try publisher.choose(
+                    image.results, order: order, path: image.name ?? path, facts: facts, replacing: before)
             }
             steps.intend(publication.intent) { [self] recorded in
                 if recorded { return publish(publication, image) }
@@ -94,9 +97,9 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func publish(_ publication: Publisher.Publication, _ image: ImageHandle) {
         takeTurn { [self] in
-            let published = try publisher.publish(publication, rerecord: steps.intend)
-            box.withLock { $0.published = published }
-            return Set(published.map { FileSystem.folder(of: $0.path) })
+            let outcome = try publisher.publish(publication, rerecord: steps.intend)
+            box.withLock { $0.outcome = outcome }
+            return outcome.folders
         } done: { [self] error in
             // The intent is recorded: the next try finishes it, or the disposal of a failed job takes it back.
             if let error { return end(error) }
@@ -106,12 +109,11 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     private func resume(_ intent: PublishIntent, _ image: ImageHandle) {
         takeTurn { [self] in
-            let published = try publisher.recover(intent, rerecord: steps.intend)
-            guard let published else {
+            guard let outcome = try publisher.recover(intent, rerecord: steps.intend) else {
                 box.withLock { $0.isLost = true }
                 throw JobFailure("what was made is not in the outbox any more; it is made again", class: .transient)
             }
-            box.withLock { $0.published = published }
+            box.withLock { $0.outcome = outcome }
             return []
         } done: { [self] error in
             if let error { return end(error) }
@@ -120,16 +122,13 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
     }
 
     private func conclude(_ image: ImageHandle, _ intent: PublishIntent) {
-        let published = box.withLock { box in
+        let outcome = box.withLock { box in
             box.image = image
-            return box.published
+            return box.outcome
         }
-        steps.conclude(published) { [self] in
-            let leftOut = published.count < intent.steps.count ? intent.steps.map(\.staging) : []
-            if !leftOut.isEmpty {
-                files.async {
-                    for path in leftOut { Litter.remove(path) }
-                }
+        steps.conclude(outcome) { [self] in
+            if intent.leavesFiles || outcome.published.count < intent.steps.count {
+                files.async { self.publisher.discard(intent) }
             }
             finish(.finished)
         }

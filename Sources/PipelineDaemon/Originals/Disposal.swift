@@ -92,6 +92,8 @@ struct Disposal: Sendable {
     static func goal(of job: JobRecord, _ places: Places) -> String {
         switch job.state {
         case .done: folder(job, places.archive)
+        case .cancelled where job.goal != nil:
+            FileSystem.join(job.goal ?? places.cancelled, FileSystem.subfolder(of: job.path))
         case .cancelled: folder(job, places.cancelled)
         default: folder(job, places.failed)
         }

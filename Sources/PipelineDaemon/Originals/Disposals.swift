@@ -26,16 +26,17 @@ final class Disposals {
     private let moves: OriginalMoves
     private let stuck: StuckOriginals
     private let returns: Returns
+    private let withdrawals: Withdrawals
     private let state = Mutex(State())
     /// Called when originals are about to be moved.
     var begins: @Coordination () -> Void = {}
 
     init(
         _ ledger: Ledger, _ inboxes: Inboxes, _ waiters: Waiters, _ reads: RepeatedReads, _ moves: OriginalMoves,
-        _ stuck: StuckOriginals, _ returns: Returns
+        _ stuck: StuckOriginals, _ returns: Returns, _ withdrawals: Withdrawals
     ) {
         (self.ledger, self.inboxes, self.waiters, self.reads) = (ledger, inboxes, waiters, reads)
-        (self.moves, self.stuck, self.returns) = (moves, stuck, returns)
+        (self.moves, self.stuck, self.returns, self.withdrawals) = (moves, stuck, returns, withdrawals)
         stuck.tryAgain = { [weak self] in self?.disposeBacklog() }
     }
 
@@ -119,6 +120,29 @@ final class Disposals {
             stuck.forget(outcome.brought.map(\.id))
             done(outcome)
         }
+    }
+
+    /// Withdraws the results of done jobs, and moves their originals; `done` when that has happened, but for originals
+    /// that can't be moved.
+    func undo(
+        _ jobs: [JobRecord], to goal: String?,
+        done: @escaping @Coordination @Sendable (Withdrawals.Outcome) -> Void
+    ) {
+        begins()
+        let result = Mutex(Withdrawals.Outcome())
+        let group = DispatchGroup()
+        for (inbox, some) in Dictionary(grouping: jobs, by: \.order.inbox) {
+            group.enter()
+            inboxes.whenOpened([inbox], on: line(of: inbox)) { [self] in
+                let ids = some.map(\.id)
+                if moves.areUnrecorded(of: ids) { _ = ledger.flush(seconds: 10) }
+                let outcome = withdrawals.undo(ids, to: goal)
+                disposeBacklog(of: inbox)
+                result.withLock { $0.add(outcome) }
+                group.leave()
+            }
+        }
+        Coordination.notify(group) { done(result.withLock { $0 }) }
     }
 
     // MARK: - On the line of an inbox

@@ -50,8 +50,7 @@ enum Moving {
         defer { try? FileSystem.remove(temporary) }
         let copy = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
         try FileSystem.copy(source, to: copy, called: temporary)
-        try FileSystem.copyTimes(of: source, to: copy)
-        fchmod(copy.number, try source.status().st_mode & 0o777)
+        try FileSystem.copyMarks(of: source, to: copy)
         do {
             try FileSystem.renameWithoutReplacing(temporary, target)
         } catch {

@@ -15,6 +15,8 @@ final class Returns: Sendable {
     struct Wanted: Sendable {
         var job: JobRecord
         var order: WorkOrder
+        /// The states that it is brought back from.
+        var states: [JobState] = [.failed, .cancelled]
     }
 
     /// The outcome for the jobs that were wanted back.
@@ -64,7 +66,7 @@ final class Returns: Sendable {
                 guard let record = try records.get()[one.job.id] else {
                     throw JobFailure("there is no such job any more")
                 }
-                guard record.state == .failed || record.state == .cancelled, record.returns == nil else {
+                guard one.states.contains(record.state), record.returns == nil else {
                     outcome.others.append(record.id)
                     continue
                 }
@@ -82,7 +84,9 @@ final class Returns: Sendable {
                 outcome.lost.append((one.job.id, error))
             }
         }
-        let begun = ledger.begin(starts.map { Ledger.Return(job: $0.key, place: $0.value) })
+        let states = Dictionary(wanted.map { ($0.job.id, $0.states) }, uniquingKeysWith: { first, _ in first })
+        let begun = ledger.begin(
+            starts.map { Ledger.Return(job: $0.key, place: $0.value, states: states[$0.key] ?? []) })
         for (record, order) in jobs {
             guard begun.contains(record.id), let place = starts[record.id] else {
                 outcome.others.append(record.id)
@@ -151,6 +155,7 @@ final class Returns: Sendable {
             record.source = place
             // Another priority than the recipe's was somebody's wish.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
+            if record.state == .done { record.former = record.order }
             record.order = order
             if !record.needsDownload, let there = try originals.status(place, of: record) {
                 record.file = there.identity
@@ -165,7 +170,12 @@ final class Returns: Sendable {
         _ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String, _ originals: OriginalPlaces
     ) throws -> Bool {
         guard record.origin == .claimed else { return try Moving.move(original, to: place) }
-        return try originals.claims(order.inbox).take(original, to: place)
+        let claims = try originals.claims(order.inbox)
+        do {
+            return try claims.take(original, to: place)
+        } catch let error as SystemError where error.code == EXDEV {
+            return try claims.takeCopy(original, to: place)
+        }
     }
 
     /// Makes the moves durable before they are recorded.

@@ -5,22 +5,32 @@ import SystemCalls
 
 /// The choice of final names.
 extension Publisher {
-    /// Chooses the final names, and makes their folders.
+    /// Chooses the final names, and makes their folders. `before` are the results that the job has published already.
     func choose(
-        _ staged: [ImageHandle.Staged], order: WorkOrder, path: String, facts: NameFacts = NameFacts()
+        _ staged: [ImageHandle.Staged], order: WorkOrder, path: String, facts: NameFacts = NameFacts(),
+        replacing before: Before? = nil
     ) throws -> Publication {
         let name = ResultName(order: order, path: path, facts: facts)
         try name.check(staged)
-        let steps = try reserved.withLock { reserved in
-            let steps = try self.steps(staged, name, order.conflict) { target in
-                try !reserved.contains(target) && !FileSystem.exists(target)
+        let former = try before.map(Former.init)
+        let intent = try reserved.withLock { reserved in
+            let isFree = { target in
+                try former?.owns(target) == true || (!reserved.contains(target) && !FileSystem.exists(target))
             }
-            reserved.formUnion(steps.filter { $0.conflict == .number }.map(\.target))
-            return steps
+            let targets = try self.targets(staged, name, order.conflict, former, isFree)
+            guard let former else {
+                // A name that is taken under `skip` is met at the rename, and left out there.
+                let steps = try zip(staged, targets).map { try Self.step($0, to: $1, $0.conflict(order.conflict)) }
+                reserved.formUnion(steps.filter { $0.conflict == .number }.map(\.target))
+                return PublishIntent(steps: steps)
+            }
+            let intent = try self.steps(staged, to: targets, former, order.conflict, isFree)
+            reserved.formUnion(intent.steps.map(\.target))
+            return intent
         }
-        let publication = Publication(intent: PublishIntent(steps: steps), results: staged)
+        let publication = Publication(intent: intent, results: staged)
         do {
-            for folder in Set(steps.map { FileSystem.folder(of: $0.target) }) {
+            for folder in Set(intent.steps.map { FileSystem.folder(of: $0.target) }) {
                 try FileSystem.makeFolders(folder, durable: true)
             }
         } catch {
@@ -30,30 +40,39 @@ extension Publisher {
         return publication
     }
 
-    /// The renames to free names. A name that is taken under `skip` is met at the rename, and left out there.
-    private func steps(
-        _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy,
+    static func step(
+        _ staged: ImageHandle.Staged, to target: String, _ conflict: ConflictPolicy
+    ) throws -> PublishIntent.Step {
+        let file = try FileSystem.status(staged.path)?.identity
+        return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
+    }
+
+    /// Numbers, and counters, in which the names of results of before are looked for.
+    private static let (numbersLookedAt, countersLookedAt) = (1000, 10_000)
+
+    /// The names of all results: those of before, if the job has published some, or else free ones.
+    private func targets(
+        _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
         _ isFree: (String) throws -> Bool
-    ) throws -> [PublishIntent.Step] {
+    ) throws -> [String] {
         let counted = staged.filter(\.isCounted)
-        let counter =
+        let numbered = conflict == .number ? staged.filter { !$0.isCounted } : []
+        func path(_ file: ImageHandle.Staged, _ counter: Int) -> String {
+            name.path(file, of: staged, number: 0, counter: counter)
+        }
+        let counter: Int? =
             try counted.isEmpty
             ? nil
-            : Self.firstNumber { counter in
-                try counted.allSatisfy { try isFree(name.path($0, of: staged, number: 0, counter: counter)) }
-            }
-        let numbered = conflict == .number ? staged.filter { !$0.isCounted } : []
-        var number = 0
-        while try !numbered.allSatisfy({ try isFree(name.path($0, of: staged, number: number, counter: counter)) }) {
-            number += 1
+            : former?.number(among: 1...Self.countersLookedAt) { counter in counted.map { path($0, counter) } }
+                ?? Self.firstNumber { counter in try counted.allSatisfy { try isFree(path($0, counter)) } }
+        func paths(_ number: Int) -> [String] {
+            numbered.map { name.path($0, of: staged, number: number, counter: counter) }
         }
-        return try staged.map { file in
-            // A counter finds a free name, whatever `Conflict=` says of a taken one.
-            PublishIntent.Step(
-                staging: file.path,
-                target: name.path(file, of: staged, number: file.isCounted ? 0 : number, counter: counter),
-                conflict: file.isCounted ? .number : conflict, file: try FileSystem.status(file.path)?.identity)
+        var number = former?.number(among: 0...Self.numbersLookedAt, paths) ?? 0
+        if former?.knowsAny(of: paths(number)) != true {
+            while try !paths(number).allSatisfy(isFree) { number += 1 }
         }
+        return staged.map { name.path($0, of: staged, number: $0.isCounted ? 0 : number, counter: counter) }
     }
 
     /// A free number behind a taken one, or 1: the end of a long row is found in a few steps.
@@ -70,4 +89,7 @@ extension Publisher {
 
 extension ImageHandle.Staged {
     fileprivate var isCounted: Bool { picture.naming?.asks(for: .counter) ?? false }
+
+    /// A counter finds a free name, whatever `Conflict=` says of a taken one.
+    func conflict(_ policy: ConflictPolicy) -> ConflictPolicy { isCounted ? .number : policy }
 }

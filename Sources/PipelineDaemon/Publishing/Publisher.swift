@@ -22,6 +22,20 @@ final class Publisher: Sendable {
         var file: PublishedFile { PublishedFile(path: step.target, file: step.file) }
     }
 
+    struct Outcome: Sendable, Equatable {
+        var published: [Published] = []
+        /// The results of before that stay, because somebody has changed them.
+        var left: [String] = []
+        /// The folders that were changed.
+        fileprivate(set) var folders: Set<String> = []
+
+        fileprivate mutating func add(_ step: PublishIntent.Step, _ picture: JobStory.Picture?) {
+            folders.insert(FileSystem.folder(of: step.target))
+            if step.isWithdrawal { return }
+            published.append(Published(step: step, picture: picture))
+        }
+    }
+
     /// Records an intent, and answers whether it is durable.
     typealias Record = (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void
 
@@ -44,62 +58,80 @@ final class Publisher: Sendable {
 
     /// Step 3: the renames. When somebody else has taken a name in the meantime, another is chosen, and recorded by
     /// `rerecord` before it is used. A rename that fails takes back those before it.
-    func publish(_ publication: Publication, rerecord: Record) throws -> [Published] {
+    func publish(_ publication: Publication, rerecord: Record) throws -> Outcome {
         defer { release(publication) }
         var intent = publication.intent
-        var published: [Published] = []
+        var outcome = Outcome()
         do {
-            for (index, result) in publication.results.enumerated() {
+            // Behind the results come those of before that have no successor.
+            for index in intent.steps.indices {
                 let isPublished = try Self.rename(index, of: &intent, rerecord)
                 // A result left out by `skip` stays in staging until the job's end is recorded: that tells it from a
                 // published one.
-                if isPublished { published.append(Published(step: intent.steps[index], picture: result.inStory)) }
+                if !isPublished { continue }
+                let isResult = publication.results.indices.contains(index)
+                outcome.add(intent.steps[index], isResult ? publication.results[index].inStory : nil)
             }
         } catch {
             try? takeBack(intent)
             throw error
         }
-        return published
+        outcome.left = intent.left ?? []
+        return outcome
     }
 
     /// Finishes an interrupted publication: a missing staging file was published, one that is there is renamed now. Nil
     /// when neither staging files nor results are left.
-    func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> [Published]? {
-        let isLost = try intent.steps.allSatisfy {
-            try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target)
-        }
-        if isLost { return nil }
+    func recover(_ intent: PublishIntent, rerecord: Record = { $1(true) }) throws -> Outcome? {
+        if try isLost(intent) { return nil }
         var intent = intent
-        var done: [Published] = []
+        var outcome = Outcome()
         do {
             for index in intent.steps.indices {
-                if try FileSystem.exists(intent.steps[index].staging), try !Self.finish(intent.steps[index]),
+                let step = intent.steps[index]
+                if step.replaces != nil {
+                    guard try Self.rename(index, of: &intent, rerecord) else { continue }
+                } else if try FileSystem.exists(step.staging), try !Self.finish(step),
                     try !Self.rename(index, of: &intent, rerecord)
                 {
                     continue
                 }
-                if intent.steps[index].file == nil {
+                if intent.steps[index].file == nil, intent.steps[index].replaces == nil {
                     intent.steps[index].file = try FileSystem.status(intent.steps[index].target)?.identity.onAnyDevice
                 }
-                done.append(Published(step: intent.steps[index]))
+                outcome.add(intent.steps[index], nil)
             }
-            for folder in Set(done.map { FileSystem.folder(of: $0.path) }) where try FileSystem.exists(folder) {
-                try FileSystem.sync(folder)
-            }
-            return done
+            for folder in outcome.folders where try FileSystem.exists(folder) { try FileSystem.sync(folder) }
+            outcome.left = intent.left ?? []
+            return outcome
         } catch {
             try? takeBack(intent)
             throw error
         }
     }
 
-    /// All outputs of a job are published, or none: moves published results back to staging. A replaced file is gone,
-    /// so its successor stays. May be repeated until the intent is forgotten.
+    /// Neither staging files nor results are left of it; or a result of before is still there, and its successor is not.
+    private func isLost(_ intent: PublishIntent) throws -> Bool {
+        if try intent.steps.contains(where: { try Replacement($0)?.isLost ?? false }) {
+            try takeBack(intent)
+            return true
+        }
+        return try intent.steps.allSatisfy { try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
+    }
+
+    /// All outputs of a job are published, or none: moves published results back to staging, and the job's own results of
+    /// before to their places. Another's file that was replaced is gone, so its successor stays. So does a result that
+    /// somebody has changed. May be repeated until the intent is forgotten.
     func takeBack(_ intent: PublishIntent) throws {
-        for step in intent.steps where step.conflict != .replace {
-            if try FileSystem.exists(step.staging) {
+        for step in intent.steps {
+            if let replacement = Replacement(step) {
+                try replacement.takeBack()
+            } else if step.conflict == .replace {
+                continue
+            } else if try FileSystem.exists(step.staging) {
                 if try FileSystem.isPlaceholder(step.target) { try FileSystem.remove(step.target) }
-            } else if try FileSystem.exists(step.target) {
+            } else if try [.same, .unknown].contains(PublishedFile(path: step.target, file: step.file).standing()) {
+                try FileSystem.makeFolders(FileSystem.folder(of: step.staging))
                 try FileSystem.renameWithoutReplacing(step.target, step.staging, inOwn: true)
             }
         }
@@ -121,6 +153,13 @@ final class Publisher: Sendable {
 
     /// False when the name is taken, and no other is to be chosen.
     private static func rename(_ index: Int, of intent: inout PublishIntent, _ rerecord: Record) throws -> Bool {
+        if let replacement = Replacement(intent.steps[index]) {
+            if try replacement.perform() { return true }
+            try intent.leave(index)
+            if intent.steps[index].isWithdrawal { return false }
+            intent.steps[index].replaces = nil
+            if intent.steps[index].conflict == .replace { intent.steps[index].conflict = .number }
+        }
         while try !rename(intent.steps[index]) {
             guard intent.steps[index].conflict == .number else { return false }
             try chooseAnother(index, of: &intent, rerecord)
@@ -141,6 +180,14 @@ final class Publisher: Sendable {
         answered.wait()
         guard isRecorded.withLock({ $0 }) else { throw JobFailure.unrecordedIntent }
         intent = other
+    }
+
+    /// Removes what was replaced, withdrawn or left out by a publication that is recorded.
+    func discard(_ intent: PublishIntent) {
+        for step in intent.steps {
+            Litter.remove(step.staging)
+            if step.replaces != nil { Litter.remove(step.aside) }
+        }
     }
 
     /// The names may be chosen again.
@@ -171,6 +218,16 @@ final class Publisher: Sendable {
         while try FileSystem.exists(ResultName.numbered(target, number)) { number += 1 }
         return ResultName.numbered(target, number)
     }
+}
+
+extension PublishIntent {
+    /// Somebody has changed the result of before at this step's target since its name was chosen. It stays.
+    fileprivate mutating func leave(_ index: Int) throws {
+        if try FileSystem.exists(steps[index].target) { left = (left ?? []) + [steps[index].target] }
+    }
+
+    /// Something is left in staging when all its renames are done.
+    var leavesFiles: Bool { steps.contains { $0.replaces != nil } }
 }
 
 extension ImageHandle.Staged {

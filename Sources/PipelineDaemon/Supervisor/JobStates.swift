@@ -132,9 +132,9 @@ final class JobStates {
         // Beyond a barrier it is still the same try.
         let goesOn = state == .waiting && job.record.waitReason == .barrier
         job.record.tries += goesOn ? max(0, job.tries - 1) : job.tries
-        counts.move(from: job.record.state, to: state)
-        job.record.state = state
-        job.record.finished = state.isFinal ? Timestamp.now() : nil
+        let former = job.record.state
+        job.record.end(state, at: state.isFinal ? Timestamp.now() : nil)
+        counts.move(from: former, to: job.record.state)
         let record = job.record
         window.beginEnding(record.id)
         ledger.record(record) { [self] in

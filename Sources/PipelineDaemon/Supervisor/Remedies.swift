@@ -50,6 +50,7 @@ final class Remedies: ShortagesDelegate {
         if let culprit = failure.culprit { strike(culprit, by: job) }
         Log.failure(
             "\(job.record.order.recipe): \(job.record.path) failed: \(failure.message)\(words)"
+                + (job.record.redoEnd == nil ? "" : "; its results of before stay")
                 + (failure.advice.map { "; \($0)" } ?? "") + " (job \(job.record.id))",
             of: LogSubject(job.record, failure))
     }

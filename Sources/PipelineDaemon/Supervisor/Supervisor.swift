@@ -184,17 +184,15 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         }
     }
 
-    func conclude(_ id: Int, _ published: [Publisher.Published], _ done: @escaping @Sendable () -> Void) {
+    func conclude(_ id: Int, _ outcome: Publisher.Outcome, _ done: @escaping @Sendable () -> Void) {
         guard let job = window[id] else { return done() }
-        job.record.outputs = published.map(\.file)
-        job.record.intent = nil
-        let pictures = published.compactMap(\.picture)
-        if !pictures.isEmpty { job.record.story?.after = pictures }
+        let published = outcome.published
+        job.record.conclude(outcome)
         job.end("publish", .finished, job.publish?.detail)
         if published.count < job.record.plan.results.count {
-            job.record.reason = "not everything was published: a name is taken, and Conflict=skip"
+            let skipped = "not everything was published: a name is taken, and Conflict=skip"
+            job.record.reason = [skipped, outcome.left.saidToStay].compactMap(\.self).joined(separator: "; ")
         }
-        (job.record.error, job.record.advice, job.record.failure) = (nil, nil, nil)
         strikes.acquit(job.record.order)
         states.finish(job, .done, done: done)
         Log.notice(job.record.line(configuration.places), of: LogSubject(job.record))

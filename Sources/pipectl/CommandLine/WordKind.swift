@@ -17,6 +17,7 @@ extension WordKind {
     static let anyJob = WordKind.job(in: [])
     static let unfinishedJob = WordKind.job(in: ["waiting", "queued", "running", "cancelling"])
     static let jobToBegin = WordKind.job(in: ["waiting", "queued"])
+    static let doneJob = WordKind.job(in: ["done"])
     static let jobToRetry = WordKind.job(in: ["failed", "cancelled"])
     static let overJob = WordKind.job(in: ["done", "failed", "cancelled"])
 }

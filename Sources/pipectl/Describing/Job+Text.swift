@@ -25,7 +25,10 @@ extension Control.Job {
         return Text(" (1 of \(pages) \(words[before?.format ?? ""] ?? "pictures"))", .faint)
     }
 
-    private var reasonText: Text? { error.map { Text($0, .bad) } ?? reason.map { Text($0, .halted) } }
+    private var reasonText: Text? {
+        if let error { return Text(redo == "failed" ? "redo failed: \(error)" : error, .bad) }
+        return reason.map { Text($0, .halted) }
+    }
 
     /// The whole job on a line.
     var line: Text {
@@ -34,7 +37,8 @@ extension Control.Job {
         return outcome.isEmpty ? head : head + arrow + outcome
     }
 
-    var succeeded: Bool { state == "done" }
+    /// A redo that has brought nothing new has not, though the job is done as before.
+    var succeeded: Bool { state == "done" && redo == nil }
 }
 
 extension Control.Picture {

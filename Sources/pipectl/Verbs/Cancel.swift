@@ -48,7 +48,7 @@ extension Verb {
             try context.inTurn(context.invocation.ids()) { ids in
                 for job in try context.call(Call.Cancel(ids: ids)).jobs {
                     try context.print(job)
-                    if job.state != "cancelled" { over.append(job) }
+                    if job.state != "cancelled", job.redo != "cancelled" { over.append(job) }
                 }
             }
             guard let first = over.first else { return .done }

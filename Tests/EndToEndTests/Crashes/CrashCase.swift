@@ -3,7 +3,7 @@ import Testing
 
 /// A picture's way, which is interrupted at each of its calls.
 struct CrashCase: CustomTestStringConvertible, Sendable {
-    let testDescription: String
+    var testDescription: String
     var files: [String: String] = [:]
     var inbox = "inbox"
     var path = "album/a.png"
@@ -16,6 +16,10 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
     var archiveIsElsewhere = false
     /// The calls on the ledger are interrupted as well.
     var sweepsLedger = false
+    /// Words for pipectl: the picture is done before, and this is interrupted.
+    var command: [String] = []
+    /// Files that are written when the picture is done.
+    var then: [String: String] = [:]
 
     static let all = [
         CrashCase(
@@ -42,12 +46,48 @@ struct CrashCase: CustomTestStringConvertible, Sendable {
             injecting: ["renameat2:error=EINVAL"]),
     ]
 
+    private static let two =
+        "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.5 | save\n[Output small]\nChain=save format=png\n"
+
+    /// A result is replaced, one goes, and one is new.
+    static let redone = CrashCase(
+        testDescription: "a redo under another recipe", files: ["etc/recipes.d/two.recipe": two], inbox: "inbox/two",
+        command: ["redo", "1"],
+        then: [
+            "etc/recipes.d/two.recipe":
+                "[Recipe]\nInbox=two\n[Output]\nChain=resize scale=0.25 | save\n[Output large]\nChain=save format=png\n"
+        ])
+
+    static let again = [
+        redone,
+        {
+            var crash = redone
+            crash.testDescription = "a redo on a file system that can't exchange two files"
+            crash.injecting = ["renameat2:error=EINVAL"]
+            return crash
+        }(),
+        CrashCase(
+            testDescription: "an undo", files: ["etc/recipes.d/two.recipe": two], inbox: "inbox/two",
+            command: ["undo", "1"]),
+    ]
+
     static let archiveElsewhere = CrashCase(
         testDescription: "the archive on another file system", archiveIsElsewhere: true)
 
-    /// Makes a root with a ledger, and puts the picture into the inbox.
-    func prepare(_ daemon: DaemonFixture) throws {
+    /// Puts the picture into the inbox of a daemon that has been stopped.
+    func prepare(_ daemon: DaemonFixture) async throws {
         for (path, text) in before { try daemon.write(text, to: path) }
         try daemon.drop(picture, as: path, inbox: inbox)
+        guard !command.isEmpty else { return }
+        try await daemon.start()
+        try await daemon.waitForAll()
+        await daemon.stop()
+        for (path, text) in then { try daemon.write(text, to: path) }
+    }
+
+    /// Gives the command, and waits until nothing is left to do.
+    func run(_ daemon: DaemonFixture) async throws {
+        if !command.isEmpty { _ = try await Programs.run("pipectl", ["--root", daemon.root.path] + command) }
+        try await daemon.waitForAll()
     }
 }

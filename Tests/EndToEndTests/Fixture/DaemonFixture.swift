@@ -58,10 +58,10 @@ final class DaemonFixture {
     }
 
     /// Starts it under a command that is to kill it; false when it has done all its work, and was stopped.
-    func isKilled(under wrapper: [String]) async throws -> Bool {
+    func isKilled(under wrapper: [String], by work: (() async throws -> Void)? = nil) async throws -> Bool {
         do {
             try await start(under: wrapper)
-            try await waitForAll()
+            if let work { try await work() } else { try await waitForAll() }
             return await stop() == -SIGKILL
         } catch {
             // Its clients have lost it; signal 0 only waits for its end.

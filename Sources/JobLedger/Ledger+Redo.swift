@@ -1,0 +1,97 @@
+import DaemonRuntime
+package import PipelineModel
+
+/// Done jobs that are processed again, or undone. While a job is processed again, `former` is the row of the order that
+/// its results in the outbox were made for. When the redo fails or is cancelled, the job is done as before.
+extension Ledger {
+    /// A done job whose results are withdrawn.
+    package struct Undone: Sendable {
+        package var job: Int
+        /// The results, as an intent that is taken back.
+        var intent: PublishIntent
+        var reason: String
+        /// Where the original goes, if not to `cancelled/`.
+        var goal: String?
+
+        package init(job: Int, intent: PublishIntent, reason: String, goal: String?) {
+            (self.job, self.intent, self.reason, self.goal) = (job, intent, reason, goal)
+        }
+    }
+
+    /// Records that these jobs are cancelled and that their results and originals go; returns those that were done until
+    /// then. Their disposal does the rest. Blocks until the record is durable.
+    package nonisolated func undo(_ jobs: [Undone]) -> Set<Int> {
+        wait(refused: []) { ledger in
+            var undone: Set<Int> = []
+            for one in jobs {
+                try ledger.writer.run(
+                    """
+                    UPDATE jobs SET state = 'cancelled', reason = ?, intent = ?, goal = ?, finished = ?, disposed = 0,
+                        outputs = NULL, error = NULL, advice = NULL, failure = NULL,
+                        story = json_set(story, '$.after', json('[]'))
+                    WHERE id = ? AND state = 'done' AND disposed = 1 AND returns IS NULL AND removed IS NULL
+                    """,
+                    [
+                        .text(one.reason), .text(try JSONText.encode(one.intent)), .optional(one.goal),
+                        .real(Timestamp.now()), .integer(one.job),
+                    ])
+                guard ledger.writer.changes > 0 else { continue }
+                undone.insert(one.job)
+                try ledger.writer.run(
+                    "DELETE FROM kept WHERE job = ? AND place = 'results'", [.integer(one.job)])
+                try ledger.add(.job(one.job, .cancelled, one.reason))
+            }
+            return undone
+        }
+    }
+
+    /// Ends the redo of all rows that match `condition`, and of no other rows; returns how many of them were queued, and
+    /// how many waited. The first of the values is the time.
+    func cancelRedos(where condition: String, _ values: [Database.Value]) throws -> (queued: Int, waiting: Int) {
+        guard try writer.isAny("SELECT 1 FROM jobs INDEXED BY jobs_redone WHERE former IS NOT NULL LIMIT 1") else {
+            return (0, 0)
+        }
+        let which = "former IS NOT NULL AND \(condition)"
+        let states = try writer.rows("SELECT state FROM jobs WHERE \(which)", values) { $0.text(0) }
+        guard !states.isEmpty else { return (0, 0) }
+        try add(.done, text: "'\(JobRecord.redoCancelled)'", where: which, values)
+        try writer.run(
+            """
+            UPDATE jobs SET state = 'done', work = former, former = NULL, hold = NULL, due = NULL, failure = NULL,
+                advice = NULL, error = '\(JobRecord.redoCancelled)', reason = '\(JobRecord.asBefore)', finished = ?1
+            WHERE \(which)
+            """, values)
+        let waiting = states.count { $0 == JobState.waiting.rawValue }
+        return (states.count - waiting, waiting)
+    }
+
+    /// Calls `each` with the path below a folder of each original that lies there, as the jobs say that have ended.
+    package nonisolated func forEachOriginal(in folder: String, _ each: (String) -> Void) throws {
+        // The character behind a slash is a zero.
+        let bounds = ["/", "0"].map { Database.Value.text(folder + $0) }
+        try read { database in
+            try database.forEach(
+                "SELECT substr(source, length(?1) + 1) FROM jobs WHERE source > ?1 AND source < ?2", bounds
+            ) { each($0.text(0)) }
+        }
+    }
+}
+
+extension JobRecord {
+    static let redoCancelled = "its redo was cancelled"
+    static let asBefore = "the results of before are as they were"
+
+    /// The end of the latest redo, if that has brought no new results.
+    package var redoEnd: JobState? {
+        guard state == .done, error != nil else { return nil }
+        return failure == nil ? .cancelled : .failed
+    }
+
+    /// The job fails, or is cancelled, at `time`. A job that was done before is done again, with its results of before.
+    package mutating func end(_ state: JobState, at time: Double?) {
+        (self.state, finished) = (state, time)
+        guard let former, state == .failed || state == .cancelled else { return }
+        (order, self.former, self.state, reason) = (former, nil, .done, Self.asBefore)
+        if state == .cancelled { (error, advice, failure) = (Self.redoCancelled, nil, nil) }
+    }
+}

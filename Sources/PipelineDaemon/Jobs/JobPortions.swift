@@ -1,0 +1,39 @@
+import DaemonRuntime
+import JobLedger
+
+/// The jobs of a filter, up to an ID, some at a time: others have their turn in between.
+@Coordination
+struct JobPortions {
+    /// Jobs that are changed together, and share the price of a few commits.
+    nonisolated static let size = 2000
+
+    let ledger: Ledger
+    let filter: JobFilter
+    let last: Int
+
+    /// Calls `each` for each portion, which calls `goOn` when it is through; `done` after the last, with the error that
+    /// has broken off the reading.
+    func each<Outcome: Sendable>(
+        _ outcome: Outcome, after id: Int = 0,
+        _ each:
+            @escaping @Coordination @Sendable (
+                [JobRecord], Outcome, _ goOn: @escaping @Coordination @Sendable (Outcome) -> Void
+            ) -> Void,
+        done: @escaping @Coordination @Sendable (Outcome, (any Error)?) -> Void
+    ) {
+        guard id < last else { return done(outcome, nil) }
+        FileQueue.async {
+            let read = Result { try ledger.list(filter, after: id, limit: Self.size) }
+            Coordination.async {
+                switch read {
+                case .failure(let error): done(outcome, error)
+                case .success(let rows):
+                    guard let next = rows.last?.id else { return done(outcome, nil) }
+                    each(rows.filter { $0.id <= last && !$0.isList }, outcome) {
+                        self.each($0, after: next, each, done: done)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import PipelineControl
+import SystemCalls
+
+extension Option {
+    fileprivate static let all = Option("--all", short: "-a", "every job that is done")
+    fileprivate static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
+    static let doneDryRun = Option(
+        "--dry-run", "change nothing: count the jobs, and those that can't be chosen, with the reasons")
+    static let doneSince = Option("--since", value: "TIME", "the jobs that ended since then")
+    static let doneBatch = Option("--batch", value: "N", kinds: [.batch], "the jobs of this batch")
+    static let doneRecipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
+}
+
+extension Verb {
+    static let redo = Verb(
+        name: "redo",
+        summary: "process done jobs again",
+        usage: "ID…|PATH|[--batch N] [--recipe RECIPE] [--since TIME]|--all [--dry-run] [--wait [--timeout TIME]]",
+        discussion: [
+            "Their originals come back from the archive, and go through the recipe as it is now. The results of before",
+            "stay until the new ones are safe; then they are replaced, a picture's all at one moment. A result that",
+            "somebody has changed stays, and the new one gets another name. When a redo fails or is cancelled, the job is",
+            "done as before.",
+            "PATH is an original in the archive, or a folder there. A picture that was deleted (Original=delete), or that",
+            "`pipectl add` has copied, can't be processed again: it is counted, and the exit code is 1.",
+            "With several of --batch, --recipe and --since, a job has to match them all. A TIME is as in `pipectl list`.",
+        ],
+        arguments: [
+            Argument(
+                "ID|PATH", count: 0...Int.max, kinds: [.doneJob, .file], "a job's number, or where its original lies")
+        ],
+        options: [.doneBatch, .doneRecipe, .doneSince, .all, .doneDryRun, .wait, .timeout],
+        examples: [
+            Example("pipectl redo 12", "one job"),
+            Example("pipectl redo --recipe web --since 7d --dry-run", "how many would it be?"),
+            Example("pipectl redo /var/lib/pipelined/archive/web/lucerne --wait", "a folder of originals"),
+        ],
+        run: { context in
+            let invocation = context.invocation
+            if invocation.has(.timeout), !invocation.has(.wait) { throw Failure.usage("--timeout wants --wait") }
+            if invocation.has(.doneDryRun), invocation.has(.wait) {
+                throw Failure.usage("--dry-run and --wait exclude each other: nothing is begun")
+            }
+            let calls = try context.redoCalls()
+            var reply = Call.Redo.Reply(jobs: [], refused: [], remarks: [], unknown: 0)
+            for call in calls {
+                let next = try context.call(call)
+                reply.jobs += next.jobs
+                reply.refused.add(next.refused)
+                reply.remarks.add(next.remarks)
+                reply.unknown += next.unknown
+            }
+            try context.print(reply)
+            let code = reply.refused.isEmpty ? ExitCode.done : .failed
+            guard invocation.has(.wait), !reply.jobs.isEmpty else { return code }
+            try context.output.flush()
+            return try context.waitFor(reply.jobs) == .done ? code : .failed
+        })
+}
+
+extension Context {
+    /// A call for each thousand IDs and for each path, or one.
+    fileprivate func redoCalls() throws -> [Call.Redo] {
+        let check = invocation.has(.doneDryRun) ? true : nil
+        let (recipe, since) = (invocation.value(.doneRecipe), invocation.value(.doneSince))
+        let batch = try invocation.number(.doneBatch)
+        let isFiltering = batch != nil || recipe != nil || since != nil
+        let words = invocation.arguments
+        guard [!words.isEmpty, isFiltering, invocation.has(.all)].count(where: { $0 }) == 1 else {
+            throw Failure.usage(
+                "redo wants IDs or a path, or --batch, --recipe or --since, or --all\n`pipectl help redo` says more")
+        }
+        guard !words.isEmpty else {
+            return [
+                Call.Redo(
+                    ids: [], batch: batch, recipe: recipe, since: since, all: invocation.has(.all) ? true : nil,
+                    check: check)
+            ]
+        }
+        let paths = words.filter {
+            Invocation.id($0) == nil && ($0.utf8.contains(UInt8(ascii: "/")) || FileSystem.mayExist($0))
+        }
+        var calls = paths.map { path in
+            Call.Redo(ids: [], path: FileSystem.absolute(path), check: check)
+        }
+        guard paths.count < words.count else { return calls }
+        try inTurn(Invocation.ids(words.filter { !paths.contains($0) })) {
+            calls.append(Call.Redo(ids: $0, check: check))
+        }
+        return calls
+    }
+
+    fileprivate func print(_ reply: Call.Redo.Reply) throws {
+        if json { return try output.document(reply) }
+        let isAsking = invocation.has(.doneDryRun)
+        let count = Amount.counted(reply.jobs.count, "job")
+        try output.line(
+            isAsking
+                ? "\(count) would be processed again"
+                : reply.jobs.isEmpty ? "nothing to process again" : "processing \(count) again\(reply.jobs.few)")
+        try print(reply.refused, reply.remarks, verb: isAsking ? "could not be" : "can't be")
+        guard reply.unknown > 0 else { return }
+        let files = Amount.counted(reply.unknown, "file")
+        let words =
+            reply.unknown == 1
+            ? "is no job's original any more; `pipectl add` takes it"
+            : "are no job's original any more; `pipectl add` takes them"
+        try output.line("\(files) there \(words)")
+    }
+
+    /// The jobs that a wish passes over, and what else is to be said.
+    func print(_ refused: [Control.Tally], _ remarks: [Control.Tally], verb: String) throws {
+        for tally in refused {
+            try output.line("\(tally.jobs) \(verb): \(tally.reason)\(tally.first.few(of: tally.jobs))")
+        }
+        for tally in remarks { try output.line("\(tally.jobs): \(tally.reason)\(tally.first.few(of: tally.jobs))") }
+    }
+}
+
+extension [Int] {
+    /// `: #1 #2`, unless they are many.
+    var few: String { isEmpty || count > 10 ? "" : ": " + map { "#\($0)" }.joined(separator: " ") }
+
+    /// ` (#1 #2 …)`: the first of so many.
+    fileprivate func few(of all: Int) -> String {
+        " (" + map { "#\($0)" }.joined(separator: " ") + (all > count ? " …)" : ")")
+    }
+}
+
+extension [Control.Tally] {
+    /// Counts of several calls are one, the highest first.
+    mutating func add(_ others: [Control.Tally]) {
+        for other in others {
+            if let index = firstIndex(where: { $0.reason == other.reason }) {
+                self[index].jobs += other.jobs
+                self[index].first = [Int]((self[index].first + other.first).prefix(5))
+            } else {
+                append(other)
+            }
+        }
+        sort { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
+    }
+}

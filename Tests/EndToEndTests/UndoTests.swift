@@ -1,0 +1,154 @@
+import Foundation
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Done jobs are undone")
+struct UndoTests {
+    private static func recipe(_ more: String = "") -> [String: String] {
+        [
+            "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n",
+            "etc/recipes.d/web.recipe":
+                "[Recipe]\nInbox=web\n\(more)\n[Output]\nChain=save\n[Output small]\nChain=resize scale=0.5 | save\n",
+        ]
+    }
+
+    /// Runs `body` with a job that is done.
+    private static func with(_ more: String = "", _ body: (DaemonFixture) async throws -> Void) async throws {
+        try await DaemonFixture.with(recipe(more)) { daemon in
+            try daemon.drop(as: "album/a.png", inbox: "inbox/web")
+            try await daemon.waitForAll()
+            try await body(daemon)
+        }
+    }
+
+    /// What is taken back is removed from staging in the background.
+    private static func results(_ daemon: DaemonFixture) -> [String] {
+        daemon.files(in: "outbox/web").filter { !$0.hasPrefix(".staging/") }
+    }
+
+    private static func job(_ daemon: DaemonFixture) throws -> Control.Job {
+        try daemon.call(Call.Show(id: 1)).story.job
+    }
+
+    @Test("results go, the original lies in cancelled/, and `retry` makes it anew")
+    func archived() async throws {
+        try await Self.with { daemon in
+            let asked = try await daemon.pipectl("undo", "1", "--dry-run")
+            #expect(asked.status == 0 && asked.output == "1 job would be undone\n", "\(asked)")
+            #expect(try Self.job(daemon).state == "done")
+            let undo = try await daemon.pipectl("undo", "1")
+            #expect(undo.status == 0 && undo.output == "undone 1 job: #1\n", "\(undo)")
+            #expect(Self.results(daemon) == [] && daemon.files(in: "archive") == [])
+            #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
+            let job = try Self.job(daemon)
+            #expect(job.state == "cancelled" && job.reason == "undone" && job.outputs == [] && job.after == [])
+            #expect(try daemon.status().jobs.cancelled == 1 && daemon.status().jobs.done == 0)
+            let again = try await daemon.pipectl("undo", "1")
+            #expect(again.status == 1 && again.output.contains("not done, but cancelled"), "\(again)")
+            #expect(try await daemon.pipectl("retry", "1").status == 0)
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.small.jpg"])
+            #expect(daemon.files(in: "archive/web") == ["album/a.png"] && daemon.files(in: "cancelled") == [])
+        }
+    }
+
+    @Test("a result that somebody has changed stays, which is said")
+    func changed() async throws {
+        try await Self.with { daemon in
+            try daemon.write("mine", to: "outbox/web/album/a.jpg")
+            let undo = try await daemon.pipectl("undo", "1")
+            #expect(undo.status == 0 && undo.output.contains("1: somebody has changed a result"), "\(undo)")
+            #expect(daemon.files(in: "outbox/web/album") == ["a.jpg"])
+            #expect(try daemon.text("outbox/web/album/a.jpg") == "mine")
+            #expect(
+                try Self.job(daemon).reason?.hasPrefix("undone; left, because somebody may have changed it: ") == true)
+        }
+    }
+
+    @Test("an original that was deleted, is gone, or was exchanged for another: nothing is taken back")
+    func refused() async throws {
+        try await Self.with("Original=delete") { daemon in
+            let undo = try await daemon.pipectl("undo", "1")
+            #expect(undo.status == 1 && undo.output.contains("Original=delete"), "\(undo)")
+            #expect(daemon.files(in: "outbox/web/album").count == 2)
+        }
+        try await Self.with { daemon in
+            try daemon.write("another", to: "archive/web/album/b.png")
+            try FileManager.default.removeItem(atPath: daemon.path("archive/web/album/a.png"))
+            let gone = try await daemon.pipectl("undo", "1")
+            #expect(gone.status == 1 && gone.output.contains("not at its place any more"), "\(gone)")
+            try FileManager.default.moveItem(
+                atPath: daemon.path("archive/web/album/b.png"), toPath: daemon.path("archive/web/album/a.png"))
+            let other = try await daemon.pipectl("undo", "1")
+            #expect(other.status == 1 && other.output.contains("another file lies where"), "\(other)")
+            #expect(daemon.files(in: "outbox/web/album").count == 2)
+        }
+    }
+
+    @Test("an original that was kept stays in its inbox, and is not taken again")
+    func kept() async throws {
+        try await Self.with("Original=keep") { daemon in
+            #expect(try await daemon.pipectl("undo", "--recipe", "web").status == 0)
+            #expect(Self.results(daemon) == [] && daemon.exists("inbox/web/album/a.png"))
+            await daemon.stop()
+            try await daemon.start()
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["cancelled"])
+        }
+    }
+
+    @Test("--to names a folder for the originals: none that the daemon watches, keeps, can't see or can't write")
+    func elsewhere() async throws {
+        try await Self.with { daemon in
+            for folder in ["archive", "archive/web", "inbox/web", "outbox", "state", "nowhere"] {
+                let undo = try await daemon.pipectl("undo", "1", "--to", daemon.path(folder))
+                #expect(undo.status == 2 && undo.errors.contains(daemon.path(folder)), "\(undo)")
+            }
+            #expect(try Self.job(daemon).state == "done")
+            try FileManager.default.createDirectory(atPath: daemon.path("again"), withIntermediateDirectories: true)
+            let undo = try await daemon.pipectl("undo", "1", "--to", daemon.path("again"))
+            #expect(undo.status == 0, "\(undo)")
+            #expect(daemon.files(in: "again") == ["album/a.png"] && daemon.files(in: "cancelled") == [])
+            #expect(try await daemon.pipectl("retry", "1").status == 0)
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "again") == [] && daemon.files(in: "archive/web") == ["album/a.png"])
+            // The wish of once is over.
+            #expect(try await daemon.pipectl("undo", "1").status == 0)
+            #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
+        }
+    }
+
+    @Test(
+        "--to leads to another file system", .enabled(if: Mount.isPermitted, "only root may mount a file system"))
+    func across() async throws {
+        try await Self.with { daemon in
+            try await Mount.with(daemon.path("disk"), size: "1m") { _ in
+                #expect(try await daemon.pipectl("undo", "1", "--to", daemon.path("disk")).status == 0)
+                #expect(try daemon.data("disk/album/a.png") == Picture.small)
+                #expect(daemon.files(in: "archive") == [] && Self.results(daemon) == [])
+                #expect(try await daemon.pipectl("retry", "1").status == 0)
+                try await daemon.waitForAll()
+                #expect(daemon.files(in: "disk") == [] && daemon.files(in: "outbox/web/album").count == 2)
+            }
+        }
+    }
+
+    @Test("an older version's results have no marks: they are neither taken back nor replaced")
+    func older() async throws {
+        try await Self.with { daemon in
+            await daemon.stop()
+            try await daemon.ledger("UPDATE jobs SET outputs = json_array(json_extract(outputs, '$[0].path'))")
+            try await daemon.start()
+            let undo = try await daemon.pipectl("undo", "1")
+            #expect(undo.status == 1 && undo.output.contains("an older version has published"), "\(undo)")
+            let old = try daemon.data("outbox/web/album/a.jpg")
+            #expect(try await daemon.pipectl("redo", "1", "--wait").status == 0)
+            #expect(
+                daemon.files(in: "outbox/web/album").sorted() == ["a-1.jpg", "a-1.small.jpg", "a.jpg", "a.small.jpg"]
+                    || daemon.files(in: "outbox/web/album").contains("a-1.jpg"))
+            #expect(try daemon.data("outbox/web/album/a.jpg") == old)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import JobLedger
+import PipelineModel
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import PipelineDaemon
+
+@Suite("Results that take the places of earlier ones")
+struct ReplacementTests {
+    /// An outbox with the results of before, and new ones in staging.
+    private struct Outbox {
+        let folder: String
+        let publisher = Publisher()
+
+        func write(_ text: String, to name: String) throws {
+            let path = "\(folder)/\(name)"
+            try FileSystem.makeFolders(FileSystem.folder(of: path))
+            try FileSystem.write(Array(text.utf8), to: path)
+        }
+
+        func text(_ name: String) throws -> String { try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8) }
+
+        var names: [String] { get throws { try FileSystem.names(in: "\(folder)/out").compactMap(\.self).sorted() } }
+
+        func former(_ names: String...) throws -> [PublishedFile] {
+            try names.map { name in
+                try write("old \(name)", to: "out/\(name)")
+                let path = "\(folder)/out/\(name)"
+                return PublishedFile(path: path, file: try FileSystem.status(path)?.identity)
+            }
+        }
+
+        func staged(_ format: String, _ name: String? = nil) throws -> ImageHandle.Staged {
+            let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
+            let plan = Planner.plan(outputs: [RecipeOutput(name: name, chain: chain)], inBatch: false)
+            let file = "staging/\(name ?? "1").\(format)"
+            try write("new \(format)", to: file)
+            return ImageHandle.Staged(picture: try #require(plan.results.first), path: "\(folder)/\(file)", result: nil)
+        }
+
+        func choose(
+            _ staged: [ImageHandle.Staged], _ former: [PublishedFile], _ conflict: ConflictPolicy = .number
+        ) throws -> Publisher.Publication {
+            let order = WorkOrder(
+                recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: conflict,
+                outbox: "\(folder)/out", inbox: "/inbox")
+            return try publisher.choose(
+                staged, order: order, path: "a.png",
+                replacing: Publisher.Before(results: former, staging: "\(folder)/staging"))
+        }
+    }
+
+    private func with(_ body: (Outbox) throws -> Void) throws {
+        try withTemporaryFolder { try body(Outbox(folder: $0)) }
+    }
+
+    @Test("a result keeps its name, also a numbered one; another format has a name of its own, and the old file goes")
+    func names() throws {
+        try with { outbox in
+            let former = try outbox.former("a-1.jpg", "a-1.small.png")
+            let publication = try outbox.choose([outbox.staged("jpeg"), outbox.staged("webp", "small")], former)
+            let published = try outbox.publisher.publish(publication) { $1(true) }
+            #expect(try outbox.names == ["a-1.jpg", "a-1.small.webp"])
+            #expect(published.published.map { FileSystem.name(of: $0.path) } == ["a-1.jpg", "a-1.small.webp"])
+            #expect(try outbox.text("out/a-1.jpg") == "new jpeg" && published.left == [])
+            #expect(try published.published.map { try $0.file.standing() } == [.same, .same])
+            outbox.publisher.discard(publication.intent)
+            #expect(try FileSystem.names(in: "\(outbox.folder)/staging") == [])
+        }
+    }
+
+    @Test("a name that another job has reserved, or somebody's file has, is not taken")
+    func others() throws {
+        try with { outbox in
+            let former = try outbox.former("a.png")
+            try outbox.write("mine", to: "out/a.jpg")
+            let publication = try outbox.choose([outbox.staged("jpeg")], former)
+            #expect(publication.intent.steps.map { FileSystem.name(of: $0.target) } == ["a-1.jpg", "a.png"])
+            _ = try outbox.publisher.publish(publication) { $1(true) }
+            #expect(try outbox.names == ["a-1.jpg", "a.jpg"] && outbox.text("out/a.jpg") == "mine")
+        }
+    }
+
+    @Test("what somebody changes between choice and rename stays, and another name is recorded before it is used")
+    func changedInBetween() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            let publication = try outbox.choose([outbox.staged("jpeg")], former)
+            try outbox.write("mine", to: "out/a.jpg")
+            try outbox.write("mine, too", to: "out/a.small.png")
+            var recorded: [[String]] = []
+            let published = try outbox.publisher.publish(publication) { intent, done in
+                recorded.append(intent.steps.map { FileSystem.name(of: $0.target) })
+                done(true)
+            }
+            #expect(recorded == [["a-1.jpg", "a.small.png"]])
+            #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a-1.jpg") == "new jpeg")
+            #expect(published.left.map { FileSystem.name(of: $0) } == ["a.jpg", "a.small.png"])
+        }
+    }
+
+    @Test("what has been replaced and withdrawn is brought back; a new result that somebody has changed stays")
+    func takenBack() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            let publication = try outbox.choose([outbox.staged("jpeg"), outbox.staged("webp", "big")], former)
+            _ = try outbox.publisher.publish(publication) { $1(true) }
+            for _ in 1...2 {
+                try outbox.publisher.takeBack(publication.intent)
+                #expect(try outbox.names == ["a.jpg", "a.small.png"])
+                #expect(try former.map { try $0.standing() } == [.same, .same])
+            }
+            // A later try publishes it all the same.
+            let recovered = try #require(try outbox.publisher.recover(publication.intent))
+            #expect(recovered.published.count == 2)
+            #expect(try outbox.names == ["a.big.webp", "a.jpg"])
+            try outbox.write("mine", to: "out/a.jpg")
+            try outbox.publisher.takeBack(publication.intent)
+            #expect(try outbox.names == ["a.jpg", "a.small.png"] && outbox.text("out/a.jpg") == "mine")
+        }
+    }
+
+    @Test("half of the way through several renames, both ways lead on", arguments: [false, true])
+    func halfWay(isMoved: Bool) throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg")
+            func begin() throws -> PublishIntent {
+                let intent = try outbox.choose([outbox.staged("jpeg")], former).intent
+                let step = intent.steps[0]
+                try FileSystem.rename(step.target, step.aside)
+                if isMoved { try FileSystem.rename(step.staging, step.target) }
+                return intent
+            }
+            try outbox.publisher.takeBack(begin())
+            #expect(try former.map { try $0.standing() } == [.same])
+            #expect(try outbox.publisher.recover(begin())?.published.count == 1)
+            #expect(try outbox.names == ["a.jpg"] && outbox.text("out/a.jpg") == "new jpeg")
+        }
+    }
+
+    @Test("a new result that is gone from staging: the old one stays, and it is made again")
+    func lost() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg", "a.small.png")
+            let both = try [outbox.staged("png", "small"), outbox.staged("jpeg")]
+            let intent = try outbox.choose(both, former).intent
+            #expect(try outbox.publisher.recover(PublishIntent(steps: [intent.steps[0]])) != nil)
+            try FileSystem.remove(intent.steps[1].staging)
+            #expect(try outbox.publisher.recover(intent) == nil)
+            #expect(try former.map { try $0.standing() } == [.same, .same])
+        }
+    }
+}
