@@ -52,7 +52,7 @@ extension ControlService {
                 priority: recipe.priority.rawValue, chains: order.chains, problem: report?.whyNothing,
                 hook: recipe.hook,
                 hookOn: HookOccasion.allCases.filter(recipe.hookOn.contains).map(\.rawValue),
-                hookFailures: owners.hooks.report(of: recipe.name).failures)
+                hookFailures: owners.hooks.report(of: recipe.name).failures, raw: recipe.raw.rawValue)
         }
     }
 

@@ -14,12 +14,16 @@ struct OpenPicture {
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
         filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
     ) throws {
-        let original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
-        let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
-        let picture = try source.reading { try source.picture() }
-        let outputs = outputs.map { $0.saved(like: (original ?? source).format) }
+        let original = try original.map { try SourceFile($0, name: request.name, accepting: true, raw: request.raw) }
+        var source = try SourceFile(
+            descriptor, name: request.name, accepting: request.onTruncated == .accept, raw: request.raw)
+        let outputs = outputs.map { [source] in $0.saved(like: (original ?? source).format) }
+        let changesSize = { (stage: Stage) in filters.traits(stage.name).contains(.changesSize) }
+        try source.camera?.check(outputs.map(\.stages), changesSize: changesSize)
+        source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.holds16Bits ?? false }
+        let picture = try source.reading { [source] in try source.picture() }
         // Only the first of several pages is decoded, so its height counts.
-        let pixels = Int64(picture.width) * Int64(picture.height)
+        let pixels = max(Int64(picture.width) * Int64(picture.height), source.camera?.pixels ?? 0)
         guard pixels <= request.maxPixels else {
             throw WorkerFailure(
                 stage: "open",
@@ -29,7 +33,7 @@ struct OpenPicture {
         }
         for stages in outputs.map(\.stages) {
             // Behind a filter that changes the size, sizes are known and checked only during the render.
-            let known = stages.prefix { !filters.traits($0.name).contains(.changesSize) }
+            let known = stages.prefix { !changesSize($0) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end])).check(maxPixels: request.maxPixels)
             }
@@ -41,7 +45,7 @@ struct OpenPicture {
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, luma: luma,
-            planes: planes, shrinks: source.shrinks)
+            planes: planes, shrinks: source.shrinks, camera: source.camera?.words)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
             picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
@@ -50,7 +54,8 @@ struct OpenPicture {
         plan = DecodePlan(
             ordered.map(\.stages), of: facts, filters.traits, bytesPerPixel: estimate.bytesPerPixel(of:))
         header = PictureHeader(
-            format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
+            format: source.camera?.kind ?? source.format.rawValue, width: picture.width, height: picture.height,
+            bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: picture.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words,
@@ -65,13 +70,15 @@ struct OpenPicture {
     var pixelsToRead: Int64 { Int64(header.width) * Int64(header.height) * Int64(rendering.outputs.count) }
 
     /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
-    /// filter needs all of it; and once for a decoding that several outputs share. Brief evaluations are not counted.
+    /// filter needs all of it; and once for a decoding that several outputs share or that
+    /// develops samples. Brief evaluations are not counted.
     var evaluations: Int {
         let wholePictures = rendering.outputs.flatMap(\.stages).count {
             rendering.filters.traits($0.name).contains(.wholePicture)
         }
         return rendering.outputs.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
             + wholePictures + plan.decodings.count(where: \.isShared)
+            + (rendering.source.format == .raw ? plan.decodings.count : 0)
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.
