@@ -77,6 +77,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
+        // LibRaw is C++.
+        .target(name: "CRaw", linkerSettings: [.linkedLibrary("raw_r")]),
         .target(name: "PluginKit", dependencies: ["CVips", "CPipelinePlugin"], swiftSettings: strict),
 
         room("SystemCalls", ["CLinux"]),
@@ -105,7 +107,8 @@ let package = Package(
         program(
             "RenderWorker",
             [
-                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CZimg", "CPipelinePlugin", "SystemCalls", "PipelineModel",
+                "CLinux", "CVips", "CTurboJPEG", "CWebP", "CZimg", "CRaw", "CPipelinePlugin", "SystemCalls",
+                "PipelineModel",
                 "WorkerProtocol", "WorkerConfinement",
             ], fast),
         program(
@@ -115,7 +118,7 @@ let package = Package(
 
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
-            swiftSettings: strict),
+            swiftSettings: fast),
         tests("OperationGraphTests", ["OperationGraph"]),
         tests("PipelineModelTests", ["PipelineModel"]),
         tests("PipelineControlTests", ["TestTools", "PipelineControl", "SystemCalls", "VarlinkSwift", "pipectl"]),

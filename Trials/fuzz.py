@@ -21,6 +21,8 @@ import time
 import zlib
 from collections import Counter
 
+import camera_seeds
+
 MOST_AT_ONCE = 48
 # Of the supervisor, which holds no pixels; and of a worker, at 20 million pixels a picture.
 MOST_MEMORY, MOST_WORKER_MEMORY = 256 << 20, 2 << 30
@@ -66,6 +68,14 @@ Inbox=half
 [Output]
 Chain=resize scale=0.5 | save format=jpeg
 """, 1),
+    "develop": ("""[Recipe]
+Inbox=develop
+Raw=develop
+[Output]
+Chain=resize scale=0.5 | save format=jpeg
+[Output whole]
+Chain=save format=png
+""", 2),
     "plain": ("""[Recipe]
 Inbox=plain
 Original=delete
@@ -104,6 +114,15 @@ def make_seeds(programs, folder):
             if done.returncode == 0:
                 with open(made, "rb") as file:
                     seeds.append((suffix, file.read()))
+        with open(f"{folder}/{sample}.0.jpg", "rb") as file:
+            preview = file.read()
+        plain = f"{folder}/{sample}.v"
+        subprocess.run(["vips", "jpegload", f"{folder}/{sample}.0.jpg", plain], check=True)
+        subprocess.run(["vips", "rawsave", plain, f"{folder}/pixels"], check=True)
+        with open(f"{folder}/pixels", "rb") as file:
+            pixels = file.read()
+        seeds += [("dng", camera_seeds.dng(160, 120, pixels, preview))] * 4
+        seeds += [("bmp", bitmap) for bitmap in camera_seeds.bitmaps(160, 120, pixels)]
     return seeds
 
 

@@ -369,6 +369,29 @@ static inline int cvips_strip(
     return 0;
 }
 
+/* A picture of 8 bit whose rows are made by `fill` when they are wanted. It gets `data`, which `release` gets at the end. */
+static inline VipsImage *cvips_made_rows(
+    int width, int height, int bands,
+    int (*fill)(VipsRegion *out, void *sequence, void *data, void *unused, gboolean *stop), void *data,
+    void (*release)(void *data)) {
+    VipsImage *image = vips_image_new();
+    vips_image_init_fields(
+        image, width, height, bands, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE,
+        bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB, 1, 1);
+    g_object_set_data_full(G_OBJECT(image), "pipelined-rows", data, release);
+    if (vips_image_pipelinev(image, VIPS_DEMAND_STYLE_THINSTRIP, NULL) ||
+        vips_image_generate(image, NULL, fill, NULL, data, NULL)) {
+        g_object_unref(image);
+        return NULL;
+    }
+    return image;
+}
+
+/* The first wanted pixel of a row. */
+static inline VipsPel *cvips_row(VipsRegion *region, int y) {
+    return VIPS_REGION_ADDR(region, region->valid.left, y);
+}
+
 static inline int cvips_replicate(VipsImage *in, VipsImage **out, int across, int down) {
     return vips_replicate(in, out, across, down, NULL);
 }

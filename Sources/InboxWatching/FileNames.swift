@@ -25,9 +25,6 @@ package enum FileNames {
     package static func reasonForIgnoring(_ name: String, recipe: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return "recipe '\(recipe)' takes no files without a suffix" }
         let suffix = name[name.index(after: dot)...].lowercased()
-        if raws.contains(suffix) {
-            return "a camera's RAW file (.\(suffix)) is not read; export it as JPEG or TIFF"
-        }
         if let kind = unread[suffix] { return "\(kind) (.\(suffix)) is not read; save it as JPEG, PNG or TIFF" }
         return "recipe '\(recipe)' takes no *.\(suffix); its Match= says which it does"
     }
@@ -36,11 +33,6 @@ package enum FileNames {
     private static let unread = [
         "jp2": "a JPEG 2000 picture", "j2k": "a JPEG 2000 picture", "jpf": "a JPEG 2000 picture",
         "jpx": "a JPEG 2000 picture", "jxl": "a JPEG XL picture", "psd": "a Photoshop document",
-        "bmp": "a BMP picture", "svg": "an SVG drawing", "pdf": "a PDF document",
-    ]
-
-    private static let raws: Set<String> = [
-        "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",
-        "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw", "x3f",
+        "svg": "an SVG drawing", "pdf": "a PDF document",
     ]
 }

@@ -9,6 +9,7 @@ package struct WorkOrder: Codable, Sendable, Hashable {
     package var original: OriginalPolicy
     package var conflict: ConflictPolicy
     package var onTruncated: TruncatedPolicy
+    package var raw: RawPolicy
     package var priority: Priority
     /// Where results go.
     package var outbox: String
@@ -17,10 +18,11 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 
     package init(
         recipe: String, adHoc: Bool, outputs: [RecipeOutput], original: OriginalPolicy, conflict: ConflictPolicy,
-        onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, outbox: String, inbox: String
+        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal, outbox: String,
+        inbox: String
     ) {
         (self.recipe, self.adHoc, self.outputs, self.original) = (recipe, adHoc, outputs, original)
-        (self.conflict, self.onTruncated, self.priority) = (conflict, onTruncated, priority)
+        (self.conflict, self.onTruncated, self.raw, self.priority) = (conflict, onTruncated, raw, priority)
         (self.outbox, self.inbox) = (outbox, inbox)
     }
 }
@@ -42,6 +44,7 @@ extension WorkOrder {
             original: try values.decode(OriginalPolicy.self, forKey: .original),
             conflict: try values.decode(ConflictPolicy.self, forKey: .conflict),
             onTruncated: try values.decodeIfPresent(TruncatedPolicy.self, forKey: .onTruncated) ?? .fail,
+            raw: try values.decodeIfPresent(RawPolicy.self, forKey: .raw) ?? .preview,
             priority: try values.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal,
             outbox: try values.decode(String.self, forKey: .outbox),
             inbox: try values.decode(String.self, forKey: .inbox))

@@ -22,6 +22,9 @@ enum Vips {
         vips_concurrency_set(1)
         vips_cache_set_max(0)
         vips_block_untrusted_set(1)
+        // LibRaw asks for the time zone, whose file can't be opened later. Without a name glibc would look at it again.
+        setenv("TZ", ":/etc/localtime", 0)
+        tzset()
         // GLib seeds its random numbers, which libvips' noise asks for, by a call that a confined process may not make.
         _ = g_random_int()
         return true

@@ -35,14 +35,16 @@ package final class RenderTask {
         /// Bytes.
         var maxResult: Int64
         var onTruncated: TruncatedPolicy
+        var raw: RawPolicy
         var filterLines: Int
         var timeout: Duration
         var cancelGrace: Duration
 
-        package init(_ settings: Settings, onTruncated: TruncatedPolicy) {
+        package init(_ settings: Settings, onTruncated: TruncatedPolicy, raw: RawPolicy) {
             maxPixels = settings.maxPixels
             maxResult = settings.maxResult
             self.onTruncated = onTruncated
+            self.raw = raw
             filterLines = settings.plugins.lines
             timeout = settings.jobTimeout
             cancelGrace = settings.cancelGrace

@@ -208,7 +208,8 @@ package final class WorkerPool {
                 OpenRequest(
                     name: task.name, outputs: worker.outputs == task.outputs ? nil : task.outputs,
                     maxPixels: task.limits.maxPixels,
-                    onTruncated: task.limits.onTruncated, filterLines: task.limits.filterLines, grant: grant)),
+                    onTruncated: task.limits.onTruncated, raw: task.limits.raw, filterLines: task.limits.filterLines,
+                    grant: grant)),
             descriptors: task.sources + (grant == nil ? [] : task.targets))
         worker.outputs = task.outputs
         task.sources = []

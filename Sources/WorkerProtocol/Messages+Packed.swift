@@ -10,6 +10,7 @@ extension SupervisorMessage: PackedMessage {
             packer.add(request.name)
             packer.add(request.maxPixels)
             packer.add(request.onTruncated.rawValue)
+            packer.add(request.raw.rawValue)
             packer.add(request.filterLines)
             packer.add(request.grant != nil)
             packer.add(request.grant ?? 0)
@@ -25,12 +26,15 @@ extension SupervisorMessage: PackedMessage {
         switch packed.kind {
         case 1:
             let (name, maxPixels) = (try packed.text(), try packed.number())
-            guard let onTruncated = TruncatedPolicy(rawValue: try packed.text()) else { throw PackedMessageError() }
+            guard let onTruncated = TruncatedPolicy(rawValue: try packed.text()),
+                let raw = RawPolicy(rawValue: try packed.text())
+            else { throw PackedMessageError() }
             let lines = try packed.integer()
             let (isGranted, grant) = (try packed.flag(), try packed.number())
             self = .open(
                 OpenRequest(
-                    name: name, outputs: nil, maxPixels: maxPixels, onTruncated: onTruncated, filterLines: lines,
+                    name: name, outputs: nil, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw,
+                    filterLines: lines,
                     grant: isGranted ? grant : nil))
         case 2: self = .render
         case 3: self = .cancel

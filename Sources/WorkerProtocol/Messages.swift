@@ -23,6 +23,7 @@ public struct OpenRequest: Codable, Sendable {
     /// Pictures with more pixels than this are refused by their header.
     public var maxPixels: Int64
     public var onTruncated: TruncatedPolicy
+    public var raw: RawPolicy
     /// The lines of its filters' log that are sent; further lines are counted.
     public var filterLines: Int
     /// A picture that needs no more memory than this by its header is rendered at once. Nil grants nothing.
@@ -30,10 +31,10 @@ public struct OpenRequest: Codable, Sendable {
 
     public init(
         name: String, outputs: [RenderOutput]?, maxPixels: Int64, onTruncated: TruncatedPolicy = .fail,
-        filterLines: Int = 10, grant: Int64? = nil
+        raw: RawPolicy = .preview, filterLines: Int = 10, grant: Int64? = nil
     ) {
         (self.grant, self.name, self.outputs, self.maxPixels) = (grant, name, outputs, maxPixels)
-        (self.onTruncated, self.filterLines) = (onTruncated, filterLines)
+        (self.onTruncated, self.raw, self.filterLines) = (onTruncated, raw, filterLines)
     }
 }
 

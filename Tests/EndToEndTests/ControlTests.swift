@@ -135,12 +135,12 @@ struct ControlTests {
             #expect(held.recipe == "noir")
             #expect(held.job?.reason == "paused: lunch")
             #expect(held.operations.map(\.kind) == ["render", "publish", "announce"])
-            try daemon.drop(as: "DSC.NEF")
-            #expect(symlink(daemon.path("inbox/DSC.NEF"), daemon.path("inbox/link.png")) == 0)
+            try daemon.drop(as: "DSC.PSD")
+            #expect(symlink(daemon.path("inbox/DSC.PSD"), daemon.path("inbox/link.png")) == 0)
             try FileManager.default.createDirectory(
                 atPath: daemon.path("inbox/album"), withIntermediateDirectories: true)
             for (name, why) in [
-                ("DSC.NEF", "RAW"), ("link.png", "a symbolic link is not followed"), ("album", "it is a folder"),
+                ("DSC.PSD", "Photoshop"), ("link.png", "a symbolic link is not followed"), ("album", "it is a folder"),
             ] {
                 let left = try daemon.call(Call.Explain(file: daemon.path("inbox/\(name)"))).explanation
                 #expect(left.why.contains(why) && left.recipe == nil, "\(left)")

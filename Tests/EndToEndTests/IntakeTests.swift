@@ -148,7 +148,7 @@ struct IntakeTests {
     func ignored() async throws {
         try await DaemonFixture.with { daemon in
             try daemon.drop(Data("a note".utf8), as: "notes.txt")
-            try daemon.drop(Data("a raw".utf8), as: "DSC_0001.NEF")
+            try daemon.drop(Data("a raw".utf8), as: "DSC_0001.X3F")
             try FileManager.default.createSymbolicLink(
                 atPath: daemon.path("inbox/link.png"), withDestinationPath: "/etc/hostname")
             try daemon.drop(as: "picture.png")
@@ -158,7 +158,7 @@ struct IntakeTests {
             #expect(status.jobs.done == 1)
             let reasons = Dictionary(uniqueKeysWithValues: status.ignored.map { ($0.path, $0.reason) })
             #expect(reasons[daemon.path("inbox/notes.txt")]?.contains("takes no *.txt") == true)
-            #expect(reasons[daemon.path("inbox/DSC_0001.NEF")]?.contains("RAW file") == true)
+            #expect(reasons[daemon.path("inbox/DSC_0001.X3F")]?.contains("takes no *.x3f") == true)
             #expect(reasons[daemon.path("inbox/link.png")]?.contains("symbolic link") == true)
             try FileManager.default.removeItem(atPath: daemon.path("inbox/notes.txt"))
             try daemon.drop(as: "another.png")

@@ -51,6 +51,29 @@ struct RecipeTests {
     }
 
     @Test(
+        "Raw= says whether a camera's file is its preview or its samples; one without a preview fails with what to do"
+    )
+    func cameraFiles() async throws {
+        func recipe(_ raw: String) -> String {
+            "[Recipe]\nInbox=\(raw)\nRaw=\(raw)\n[Output]\nChain=resize scale=0.5 | save\n"
+        }
+        let recipes = [
+            "etc/recipes.d/preview.recipe": recipe("preview"), "etc/recipes.d/develop.recipe": recipe("develop"),
+        ]
+        try await DaemonFixture.with(recipes) { daemon in
+            let colours = (0..<64 * 48 * 3).map { UInt16($0 * 7 % 256) }
+            let file = Data(DNG(64, 48, colours: colours).bytes)
+            for inbox in ["preview", "develop"] { try daemon.drop(file, as: "a.DNG", inbox: "inbox/\(inbox)") }
+            try await daemon.waitForAll()
+            #expect(daemon.files(in: "outbox") == ["develop/a.jpg"])
+            #expect(daemon.files(in: "archive") == ["develop/a.DNG"])
+            let note = try String(contentsOfFile: daemon.path("failed/preview/a.DNG.error.txt"), encoding: .utf8)
+            #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
+            #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
+        }
+    }
+
+    @Test(
         "with format=same a result has its original's format, whatever the original is called, and the suffix of that")
     func sameFormat() async throws {
         let recipe = "[Recipe]\nInbox=web\n[Output]\nChain=save format=same\n[Output gif]\nChain=save format=gif\n"

@@ -83,7 +83,8 @@ enum Sample {
     static let recipe = Control.Recipe(
         name: "noir", description: "Half size, black and white", file: nil, inbox: "/srv/inbox", outbox: "/srv/outbox",
         match: ["*.jpg", "*.png"], original: "archive", conflict: "number", onTruncated: "fail",
-        priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil, hookFailures: 0)
+        priority: "normal", chains: ["": "resize scale=0.5 | noir"], problem: nil, hookFailures: 0,
+        raw: "preview")
 
     static let proof = Control.Proof(
         recipe: "web", output: "small", chain: "noir", suffix: "jpg",

@@ -27,7 +27,8 @@ struct RecipeTests {
         #expect(noir.outputs.map(\.chain.text) == ["resize scale=0.5 | noir | save format=jpeg quality=85"])
         #expect(noir.matches("IMG_1.JPG"))
         #expect(noir.matches("a.heic"))
-        #expect(!noir.matches("a.cr2"))
+        #expect(noir.matches("a.CR2") && noir.matches("a.bmp"))
+        #expect(!noir.matches("a.psd"))
     }
 
     @Test("When the noir plugin is missing, the built-in recipe says so and stays, without its output")
@@ -55,6 +56,7 @@ struct RecipeTests {
                 Original=keep
                 Conflict=replace
                 OnTruncated=accept
+                Raw=develop
                 Priority=low
 
                 [Inbox]
@@ -78,7 +80,7 @@ struct RecipeTests {
         #expect(web.match == ["*.jpg", "my *.png", "*.tif"])
         #expect(web.original == .keep)
         #expect(web.conflict == .replace)
-        #expect(web.onTruncated == .accept)
+        #expect(web.onTruncated == .accept && web.raw == .develop)
         #expect(web.priority == .low)
         #expect(web.intake.watch == .poll)
         #expect(web.intake.settle == .seconds(2))
@@ -90,7 +92,7 @@ struct RecipeTests {
     func reference() {
         let values = [
             "Description": "x", "Inbox": "x", "Outbox": "x", "Match": "*.x", "Original": "delete", "Conflict": "skip",
-            "OnTruncated": "accept", "Priority": "high", "Chain": "noir", "Hook": "/usr/bin/true",
+            "OnTruncated": "accept", "Raw": "develop", "Priority": "high", "Chain": "noir", "Hook": "/usr/bin/true",
             "Name": "{stem}-{output}",
         ]
         let text = Dictionary(grouping: Recipe.settings, by: \.section).map { section, settings in

@@ -35,6 +35,7 @@ struct RoomRule: CustomTestStringConvertible {
         ),
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),
+        .only(["RenderWorker"], see: "CRaw", header: "libraw/"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
         .only(["DaemonRuntime/Systemd"], see: "CSystemd", header: "systemd/"),

@@ -144,7 +144,7 @@ struct LoadedConfiguration: Sendable {
     func order(for recipe: Recipe, _ places: Places) -> WorkOrder {
         WorkOrder(
             recipe: recipe.name, adHoc: false, outputs: recipe.outputs, original: recipe.original,
-            conflict: recipe.conflict, onTruncated: recipe.onTruncated, priority: recipe.priority,
+            conflict: recipe.conflict, onTruncated: recipe.onTruncated, raw: recipe.raw, priority: recipe.priority,
             outbox: outbox(of: recipe, places), inbox: inbox(of: recipe, places))
     }
 

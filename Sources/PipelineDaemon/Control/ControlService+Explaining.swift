@@ -81,7 +81,8 @@ extension ControlService {
         let task = RenderTask(
             lookingAt: file, name: name,
             outputs: known.pictures.map { RenderOutput($0, wantsDate: known.order.wantsDate) },
-            limits: RenderTask.Limits(owners.configuration.settings, onTruncated: known.order.onTruncated)
+            limits: RenderTask.Limits(
+                owners.configuration.settings, onTruncated: known.order.onTruncated, raw: known.order.raw)
         ) { result in
             switch result {
             case .success(let header): done(.success(header))

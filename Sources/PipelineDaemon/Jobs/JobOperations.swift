@@ -110,7 +110,8 @@ final class JobOperations {
                 source: isDownloaded ? nil : ImageHandle(source: record.source, modified: record.file.modified),
                 size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
-                limits: RenderTask.Limits(configuration.settings, onTruncated: record.order.onTruncated),
+                limits: RenderTask.Limits(
+                    configuration.settings, onTruncated: record.order.onTruncated, raw: record.order.raw),
                 names: names, isNamed: record.intent != nil, suspect: record.crashes > 0),
             pool: pool, files: FileQueue.make(), claims: claims,
             waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },

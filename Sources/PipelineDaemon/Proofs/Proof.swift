@@ -105,7 +105,8 @@ final class Proof {
     // MARK: - Steps
 
     private func renderOriginal() {
-        run([SheetRequest.cell(edge: wish.edge)], .accept) { [self] result in
+        run([SheetRequest.cell(edge: wish.edge)], .accept, wish.candidates.first?.order.raw ?? .preview) {
+            [self] result in
             switch result {
             case .success(let results):
                 original = results.first?.file
@@ -124,7 +125,7 @@ final class Proof {
         let stages = candidate.pictures.map { picture in
             wish.sheet == nil ? picture.stages : picture.stages.dropLast() + SheetRequest.cell(edge: wish.edge)
         }
-        run(stages, candidate.order.onTruncated) { [self] result in
+        run(stages, candidate.order.onTruncated, candidate.order.raw) { [self] result in
             for (index, picture) in candidate.pictures.enumerated() {
                 var made = Made(candidate: number, picture: picture)
                 switch result {
@@ -152,7 +153,7 @@ final class Proof {
                 RenderTask(
                     composing: SheetRequest(captions: ["before"] + captions, format: format, edge: wish.edge),
                     of: pictures,
-                    into: file.target, limits: limits(.fail)
+                    into: file.target, limits: limits(.fail, .preview)
                 ) { [self] result in
                     Coordination.assumeIsolated { [self] in
                         switch result {
@@ -184,8 +185,8 @@ final class Proof {
         var file: Descriptor
     }
 
-    private func limits(_ policy: TruncatedPolicy) -> RenderTask.Limits {
-        RenderTask.Limits(settings, onTruncated: policy)
+    private func limits(_ truncated: TruncatedPolicy, _ raw: RawPolicy) -> RenderTask.Limits {
+        RenderTask.Limits(settings, onTruncated: truncated, raw: raw)
     }
 
     private func start(_ task: RenderTask) {
@@ -204,7 +205,7 @@ final class Proof {
     }
 
     private func run(
-        _ stages: [[Stage]], _ policy: TruncatedPolicy,
+        _ stages: [[Stage]], _ truncated: TruncatedPolicy, _ raw: RawPolicy,
         _ done: @escaping @Coordination @Sendable (Result<[Rendered], Problem>) -> Void
     ) {
         openFiles(stages.count) { [self] opened in
@@ -214,7 +215,7 @@ final class Proof {
             let began = Mutex<DispatchTime?>(nil)
             let task = RenderTask(
                 name: wish.name, subject: LogSubject(), outputs: stages.map { RenderOutput(name: nil, stages: $0) },
-                limits: limits(policy), alone: false, sources: [wish.source], targets: files.map(\.target),
+                limits: limits(truncated, raw), alone: false, sources: [wish.source], targets: files.map(\.target),
                 waits: { _ in }, begun: { _ in began.withLock { $0 = .now() } },
                 opened: { seen in header.withLock { $0 = $0 ?? seen } }, progress: { _, _ in }
             ) { [self] result in

@@ -3,6 +3,7 @@ public struct Recipe: Sendable, Hashable {
     /// The files that a recipe without `Match=` takes.
     public static let pictures = [
         "*.jpg", "*.jpeg", "*.png", "*.webp", "*.heic", "*.heif", "*.avif", "*.tif", "*.tiff", "*.gif",
+        "*.bmp", "*.cr2", "*.cr3", "*.nef", "*.arw", "*.dng", "*.raf", "*.orf", "*.rw2",
         "*.urls", "*.url",
     ]
 
@@ -24,6 +25,7 @@ public struct Recipe: Sendable, Hashable {
     public let original: OriginalPolicy
     public let conflict: ConflictPolicy
     public let onTruncated: TruncatedPolicy
+    public let raw: RawPolicy
     public let priority: Priority
     /// The program that runs on these occasions.
     public let hook: String?
@@ -36,12 +38,14 @@ public struct Recipe: Sendable, Hashable {
     public init(
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
-        onTruncated: TruncatedPolicy = .fail, priority: Priority = .normal, hook: String? = nil,
+        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal,
+        hook: String? = nil,
         hookOn: Set<HookOccasion> = HookOccasion.usual, intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
         (self.name, self.description, self.file, self.inbox, self.outbox) = (name, description, file, inbox, outbox)
         (self.match, self.original, self.conflict, self.onTruncated) = (match, original, conflict, onTruncated)
+        self.raw = raw
         (self.priority, self.hook, self.hookOn) = (priority, hook, hookOn)
         (self.intake, self.outputs) = (intake, outputs)
         globs = match.map(Glob.init)

@@ -7,6 +7,7 @@ struct RecipeDraft: Sendable {
     var original = OriginalPolicy.archive
     var conflict = ConflictPolicy.number
     var onTruncated = TruncatedPolicy.fail
+    var raw = RawPolicy.preview
     var priority = Priority.normal
     var hook: String?
     var hookOn = HookOccasion.usual
@@ -41,6 +42,9 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "OnTruncated", \.onTruncated, .word,
                 "what happens to a picture whose end is missing: fail, or accept to render what is there"),
+            Setting(
+                "Recipe", "Raw", \.raw, .word,
+                "how a camera's raw file is read: preview for the JPEG that is embedded, or develop"),
             Setting(
                 "Recipe", "Priority", \.priority, .word,
                 "which of the pictures that wait are taken first: low, normal or high"),

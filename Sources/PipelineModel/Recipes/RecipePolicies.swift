@@ -10,6 +10,14 @@ public enum TruncatedPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case accept
 }
 
+/// The treatment of a camera's raw file.
+public enum RawPolicy: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The JPEG that the camera has embedded is the picture.
+    case preview
+    /// The sensor's samples are developed.
+    case develop
+}
+
 /// The treatment of a result whose name is taken in the outbox.
 public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     /// The new result gets `-1`, `-2`, ….

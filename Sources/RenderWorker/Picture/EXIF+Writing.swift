@@ -25,7 +25,7 @@ extension EXIF {
     /// Appends a copy of the first directory, with EXIF's entries added, and lets the header point to it. The file's
     /// own entries stay, except for the one that is replaced.
     private func add(to target: Descriptor, replacing entry: Entry?) throws {
-        guard let directory = TIFFDirectory({ SourceFile.exactly(target, at: $0, $1, of: "the result") }) else {
+        guard let directory = TIFFDirectory(SourceBytes.file(target, called: "the result").exactly) else {
             return
         }
         let form = directory.form

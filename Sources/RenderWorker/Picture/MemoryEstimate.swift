@@ -32,7 +32,13 @@ struct MemoryEstimate {
             let made = streaming(path, stages, result) + turning(path, result) + wholePictures(path, stages)
             return made + (path.frames > 1 ? frames(path, stages, result) : encoding(stages, result))
         }
-        return Int64(Self.worker + decoder(path) + shared(decoding, stages) + (own.max() ?? 0))
+        let held = shared(decoding, stages) + (own.max() ?? 0)
+        if let camera = source.camera, source.format == .raw {
+            // LibRaw's memory is free again when the stages begin.
+            let developed = decoding.isShared ? 0 : pixels / (path.shrink * path.shrink) * bytesPerPixel(of: path)
+            return Int64(Self.worker + max(camera.developing(shrink: path.shrink), developed + held))
+        }
+        return Int64(Self.worker + decoder(path) + held)
     }
 
     /// The planes of the picture and of the results, and the largest one's encoding, or what follows in libvips. A turned
@@ -130,7 +136,8 @@ struct MemoryEstimate {
         let decoded = pixels / (path.shrink * path.shrink)
         switch source.format {
         case .jpeg:
-            return coefficients + (path.isOfPlanes ? source.size + decoded * bytesPerPixel(of: path) : 0)
+            let preview = source.camera != nil && !path.isOfPlanes ? source.size : 0
+            return preview + coefficients + (path.isOfPlanes ? source.size + decoded * bytesPerPixel(of: path) : 0)
         case .png:
             return isProgressive ? pixels * bytesPerPixel : 0
         case .webp:
@@ -146,6 +153,10 @@ struct MemoryEstimate {
             return source.tiffBlock(of: picture)
         case .gif:
             return source.size + 4 * pixels
+        case .bmp:
+            return (try? source.bmp)?.isCompressed == true ? source.size + pixels : 0
+        case .raw:
+            return 0
         case .heif where picture.bytesPerSample == 2 && Vips.libheif >= (1, 19):
             return source.size + (hasAlpha ? 13 : 11) * pixels
         case .heif, .avif:

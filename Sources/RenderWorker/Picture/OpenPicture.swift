@@ -14,19 +14,25 @@ struct OpenPicture {
         _ request: OpenRequest, _ outputs: [RenderOutput], _ descriptor: Descriptor, original: Descriptor? = nil,
         filters: FilterLibrary, resizers: Resizers, cancellation: Cancellation
     ) throws {
-        let original = try original.map { try SourceFile($0, name: request.name, accepting: true) }
-        let source = try SourceFile(descriptor, name: request.name, accepting: request.onTruncated == .accept)
-        let file = try source.reading { try source.picture() }
-        let outputs = outputs.map { $0.saved(like: (original ?? source).format) }
+        let original = try original.map { try SourceFile($0, name: request.name, accepting: true, raw: request.raw) }
+        var source = try SourceFile(
+            descriptor, name: request.name, accepting: request.onTruncated == .accept, raw: request.raw)
+        let outputs = outputs.map { [source] in $0.saved(like: (original ?? source).format) }
+        let changesSize = { (stage: Stage) in filters.traits(stage.name).contains(.changesSize) }
+        try source.camera?.check(outputs.map(\.stages), changesSize: changesSize)
+        source.camera?.is16Bit = outputs.contains { $0.stages.last.map(SaveStage.init)?.holds16Bits ?? false }
+        let file = try source.reading { [source] in try source.picture() }
         let keepsFrames = outputs.contains(where: \.keepsFrames)
         let animation = try keepsFrames ? Animation(source, file, original: original) : nil
         let frames = animation?.frames ?? 1
-        try Self.check(file.width, animation?.height ?? file.height, frames: frames, maxPixels: request.maxPixels)
+        try Self.check(
+            file.width, animation?.height ?? file.height, frames: frames, atLeast: source.camera?.pixels ?? 0,
+            maxPixels: request.maxPixels)
         // Behind a barrier the file has all frames in one picture.
         let picture = try original == nil ? file : animation.map { try $0.header(of: file) } ?? file
         for stages in outputs.map(\.stages) {
             // Behind a filter that changes the size, sizes are known and checked only during the render.
-            let known = stages.prefix { !filters.traits($0.name).contains(.changesSize) }
+            let known = stages.prefix { !changesSize($0) }
             for end in known.indices where known[end].name == ResizeStage.name {
                 try ResultSize(of: picture, Array(known[...end]))
                     .check(maxPixels: request.maxPixels, frames: stages.keepFrames ? frames : 1)
@@ -39,7 +45,7 @@ struct OpenPicture {
         let facts = SourceFacts(
             format: source.format, length: source.size, width: picture.width, height: picture.height,
             isTurned: picture.orientation >= 5, isGrey: picture.bands == 1, frames: frames, luma: luma,
-            planes: planes, shrinks: source.shrinks)
+            planes: planes, shrinks: source.shrinks, camera: source.camera?.words)
         let isProgressive = (picture.integer("interlaced") ?? picture.integer("jpeg-multiscan") ?? 0) != 0
         let estimate = MemoryEstimate(
             picture: picture, source: source, planes: facts.planes, isProgressive: isProgressive, traits: filters.traits
@@ -48,7 +54,8 @@ struct OpenPicture {
         plan = DecodePlan(
             ordered.map(\.stages), of: facts, filters.traits, bytesPerPixel: estimate.bytesPerPixel(of:))
         header = PictureHeader(
-            format: source.format.rawValue, width: picture.width, height: picture.height, bands: picture.bands,
+            format: source.camera?.kind ?? source.format.rawValue, width: picture.width, height: picture.height,
+            bands: picture.bands,
             bitsPerSample: picture.bytesPerSample * 8, pages: source.pictures(among: file.integer("n-pages") ?? 1),
             orientation: picture.orientation, profile: profile?.name, progressive: isProgressive,
             decoderPaths: plan.words, framesTaken: outputs.map { $0.stages.keepFrames ? frames : 1 },
@@ -62,9 +69,12 @@ struct OpenPicture {
             filters: filters, resizers: resizers, cancellation: cancellation, maxPixels: request.maxPixels)
     }
 
-    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept.
-    private static func check(_ width: Int, _ height: Int, frames: Int, maxPixels: Int64) throws(WorkerFailure) {
-        let pixels = Int64(width) * Int64(height) * Int64(frames)
+    /// Only the first of several pages is decoded, so its height counts, unless an animation is kept. A camera's file may
+    /// have more pixels than what is read of it.
+    private static func check(
+        _ width: Int, _ height: Int, frames: Int, atLeast: Int64, maxPixels: Int64
+    ) throws(WorkerFailure) {
+        let pixels = max(Int64(width) * Int64(height) * Int64(frames), atLeast)
         guard pixels > maxPixels else { return }
         let words = (frames > 1 ? "\(frames) frames of " : "") + "\(width) × \(height)"
         throw WorkerFailure(
@@ -76,7 +86,8 @@ struct OpenPicture {
     var pixelsToRead: Int64 { header.pixelsToRead }
 
     /// How often pixels flow: once for each output; before that into memory, when the picture has to be turned or a
-    /// filter needs all of it; and once for a decoding that several outputs share. Brief evaluations are not counted.
+    /// filter needs all of it; and once for a decoding that several outputs share or that
+    /// develops samples. Brief evaluations are not counted.
     var evaluations: Int {
         // The frames of an animation flow together.
         let stills = zip(rendering.outputs, header.framesTaken).filter { $1 == 1 }.map(\.0.stages)
@@ -84,6 +95,7 @@ struct OpenPicture {
         return rendering.outputs.count - stills.count
             + stills.count * (Picture.needsMemory(toTurn: header.orientation) ? 2 : 1)
             + wholePictures + plan.decodings.count(where: \.isShared)
+            + (rendering.source.format == .raw ? plan.decodings.count : 0)
     }
 
     /// The work of all encoders after the last pixel. One evaluation of the pixels counts as 1.

@@ -34,6 +34,8 @@ extension Picture {
         vips_image_set_blob_copy(image, name, bytes, bytes.count)
     }
 
+    func setInteger(_ name: String, _ value: Int) { vips_image_set_int(image, name, Int32(value)) }
+
     func setText(_ name: String, _ text: String) { vips_image_set_string(image, name, text) }
 
     func removeField(_ name: String) {

@@ -35,12 +35,23 @@ final class Picture: SizedPixels {
             .interpreted(isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 
-    /// One band of 8 bit in memory, filled by `paint`, row after row; nil if that fails.
-    static func grey(_ width: Int32, _ height: Int32, _ paint: (UnsafeMutablePointer<UInt8>) -> Bool) -> Picture? {
+    /// One or three bands in memory, filled by `paint`, row after row; nil if that fails.
+    static func painted(
+        _ width: Int32, _ height: Int32, bands: Int32 = 1, is16Bit: Bool = false,
+        _ paint: (UnsafeMutablePointer<UInt8>) -> Bool
+    ) -> Picture? {
         guard let image = vips_image_new_memory() else { return nil }
         let picture = Picture(owning: image)
+        let space =
+            switch (bands, is16Bit) {
+            case (1, false): VIPS_INTERPRETATION_B_W
+            case (1, true): VIPS_INTERPRETATION_GREY16
+            case (_, false): VIPS_INTERPRETATION_sRGB
+            case (_, true): VIPS_INTERPRETATION_RGB16
+            }
         vips_image_init_fields(
-            image, width, height, 1, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, VIPS_INTERPRETATION_B_W, 1, 1)
+            image, width, height, bands, is16Bit ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR, VIPS_CODING_NONE, space, 1, 1
+        )
         guard vips_image_write_prepare(image) == 0, let pixels = image.pointee.data else { return nil }
         return paint(pixels) ? picture : nil
     }

@@ -194,6 +194,9 @@ struct Rendering {
     }
 
     private func shrunk(_ shrink: Int) throws -> Picture {
+        if source.format == .raw, let camera = source.camera {
+            return try camera.developed(shrink: shrink, cancellation)
+        }
         guard source.format == .tiff, shrink > 1 else { return try source.picture(shrink: shrink) }
         // The smaller copy is read once for errors before it is used. If it is damaged, the picture itself may still be
         // whole.

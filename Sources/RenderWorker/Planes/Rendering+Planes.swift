@@ -83,7 +83,7 @@ extension SourceFile {
 extension Planes {
     /// The luma, for libvips.
     fileprivate var greyPicture: Picture? {
-        Picture.grey(Int32(width), Int32(height)) { pixels in
+        Picture.painted(Int32(width), Int32(height)) { pixels in
             for y in 0..<height { (pixels + y * width).update(from: luma.bytes + y * luma.stride, count: width) }
             return true
         }

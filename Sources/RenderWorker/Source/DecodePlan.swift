@@ -47,7 +47,8 @@ struct DecodePlan {
             chosen = [grey, other]
         }
         let ofStills = chosen.compactMap(\.self).flatMap { decoding in
-            decoding.isShared && bytes(decoding.path) > Self.mostShared
+            // Developing takes longer than all else, and has its result in memory anyway.
+            decoding.isShared && bytes(decoding.path) > Self.mostShared && facts.format != .raw
                 ? decoding.outputs.map { Decoding(path: paths[$0], outputs: [$0]) } : [decoding]
         }
         let animations = paths.indices.filter { paths[$0].frames > 1 }
@@ -57,7 +58,7 @@ struct DecodePlan {
             let shared = decoding.isShared ? ", once for \(decoding.outputs.count) outputs" : ""
             for output in decoding.outputs {
                 words[output] =
-                    "\(facts.format.rawValue), \(decoding.path.words)\(shared)"
+                    "\(facts.camera ?? facts.format.rawValue), \(decoding.path.words)\(shared)"
                     + "\(facts.resizer(decoding.path, outputs[output])) (\(paths[output].reason))"
             }
         }

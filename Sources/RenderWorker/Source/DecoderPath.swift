@@ -106,6 +106,8 @@ struct SourceFacts {
     var planes: Planes.Subsampling?
     /// The parts of the size to which it can be decoded, the smallest first.
     var shrinks: [Int]
+    /// How a camera's file is read.
+    var camera: String?
 
     /// The file and its planes are held in memory as a whole; larger ones stream.
     private static let mostMemory = 96 << 20

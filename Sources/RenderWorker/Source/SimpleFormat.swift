@@ -2,14 +2,7 @@
 /// People drop such files, so the message names the format.
 enum SimpleFormat {
     static func name(_ prefix: [UInt8], end: (_ count: Int) -> [UInt8]) -> String? {
-        if isBMP(prefix) { return "BMP" }
-        return netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)
-    }
-
-    /// Checks the letters and the length of the header, because a text may begin with the same letters.
-    private static func isBMP(_ bytes: [UInt8]) -> Bool {
-        bytes.starts(with: "BM".utf8) && bytes.count >= 18 && (12...124).contains(bytes[14])
-            && bytes[15...17].allSatisfy { $0 == 0 }
+        netpbm(prefix) ?? (isTGA(prefix, end) ? "TGA" : nil)
     }
 
     private static func netpbm(_ bytes: [UInt8]) -> String? {

@@ -1,12 +1,13 @@
 extension SourceFile {
     /// Adds metadata that libvips' loaders leave out, or rename.
     func addMetadata(to picture: Picture) {
+        camera?.addMetadata(to: picture)
         switch format {
         case .tiff:
             if let exif = EXIF(tiffDirectory) { picture.setBlob("exif-data", exif.block) }
         case .heif, .avif:
             picture.findXMP()
-        case .jpeg, .png, .webp, .gif:
+        case .jpeg, .png, .webp, .gif, .bmp, .raw:
             break
         }
     }

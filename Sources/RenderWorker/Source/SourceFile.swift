@@ -1,40 +1,49 @@
 import CVips
 import Glibc
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
 struct SourceFile {
-    let descriptor: Descriptor
+    private let descriptor: Descriptor
+    private let length: Int
+    private let modified: timespec
+    /// The file's, or those of the preview in a camera's file.
+    let content: SourceBytes
     let format: SourceFormat
     let size: Int
-    private let modified: timespec
-    /// The file's name in messages: the picture, or the result.
-    private let words: String
+    var camera: CameraPicture?
     /// Whether the rest of a damaged picture is good enough.
     let acceptsDamage: Bool
 
     init(
         _ descriptor: Descriptor, name: String, called words: String = "the picture",
-        accepting acceptsDamage: Bool = false
+        accepting acceptsDamage: Bool = false, raw: RawPolicy = .preview
     ) throws {
-        (self.descriptor, self.words, self.acceptsDamage) = (descriptor, words, acceptsDamage)
+        (self.descriptor, self.acceptsDamage) = (descriptor, acceptsDamage)
         let status = try descriptor.status()
-        let size = Int(status.st_size)
-        self.size = size
-        modified = status.st_mtim
-        format = try SourceFormat(
-            sniffing: Self.read(descriptor, at: 0, SourceFormat.prefixLength, of: words)
-        ) { count in
-            (try? Self.read(descriptor, at: max(0, size - count), count, of: words)) ?? []
+        let length = Int(status.st_size)
+        (self.length, modified) = (length, status.st_mtim)
+        let file = SourceBytes.file(descriptor, called: words)
+        let format = try SourceFormat(sniffing: file.bytes(at: 0, SourceFormat.prefixLength)) { count in
+            (try? file.bytes(at: max(0, length - count), count)) ?? []
         }
-        if format == .tiff, CameraRaw.isRaw(tiff: exactly, name: name) {
-            throw SourceFormat.cameraRaw
+        guard format == .raw || format == .tiff && CameraRaw.isRaw(tiff: file.exactly, name: name) else {
+            (content, size, self.format) = (file, length, format)
+            return
+        }
+        let camera = try CameraPicture(file, size: length, name: name, raw, accepting: acceptsDamage)
+        self.camera = camera
+        if let preview = camera.preview {
+            (content, size, self.format) = (.memory(preview), preview.count, .jpeg)
+        } else {
+            (content, size, self.format) = (file, length, .raw)
         }
     }
 
     func hasChanged() throws -> Bool {
         let now = try descriptor.status()
-        return Int(now.st_size) != size || now.st_mtim.tv_sec != modified.tv_sec
+        return Int(now.st_size) != length || now.st_mtim.tv_sec != modified.tv_sec
             || now.st_mtim.tv_nsec != modified.tv_nsec
     }
 
@@ -44,15 +53,23 @@ struct SourceFile {
         case .jpeg, .webp: [8, 4, 2]
         case .tiff: pyramid.shrinks
         // A HEIF's thumbnail is another picture, made by the file's writer.
-        case .png, .gif, .heif, .avif: []
+        case .png, .gif, .heif, .avif, .bmp: []
+        case .raw: camera?.shrinks ?? []
         }
     }
 
     /// The number of pictures in so many pages. Smaller copies of the first picture do not count.
     func pictures(among pages: Int) -> Int { format == .tiff ? pages - pyramid.pages : pages }
 
-    /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows.
+    /// A lazy picture, read from top to bottom, shrunk as far as `shrinks` allows. A camera's samples have to be developed
+    /// first: this is their header alone.
     func picture(shrink: Int = 1) throws -> Picture {
+        if format == .bmp { return try BMPRows.picture(bmp, content, size: size) }
+        if format == .raw, let camera {
+            let blank = try camera.blank()
+            addMetadata(to: blank)
+            return blank
+        }
         let picture = try loaded { source, out, failOn in
             switch format {
             case .jpeg: cvips_jpegload(source, out, failOn, Int32(shrink))
@@ -63,6 +80,8 @@ struct SourceFile {
                     ? cvips_tiffload(source, out, failOn, 0, -1) : pyramid.load(source, out, failOn, shrink: shrink)
             case .gif: cvips_gifload(source, out, failOn)
             case .heif, .avif: cvips_heifload(source, out, failOn)
+            // These are no formats of libvips.
+            case .bmp, .raw: -1
             }
         }
         // A result that is some times as high would be saved as so many frames.
@@ -83,7 +102,7 @@ struct SourceFile {
         _ load: (UnsafeMutablePointer<VipsSource>, Picture.Output, VipsFailOn) -> Int32
     ) throws -> Picture {
         let end = acceptsDamage && format == .png ? PNGEnd(size: size, exactly) : nil
-        guard let source = SourceReader.source(descriptor, size: size, end: end, of: words) else {
+        guard let source = SourceReader.source(content, size: size, end: end) else {
             throw VipsError.take()
         }
         defer { g_object_unref(source) }
@@ -100,14 +119,14 @@ struct SourceFile {
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as VipsError {
             // The decoders of other formats report a missing end themselves.
-            let isCut = [.png, .webp, .heif, .avif].contains(format) && !isWhole
+            let isCut = [.png, .webp, .heif, .avif, .bmp].contains(format) && !isWhole
             throw WorkerFailure(reading: error, of: format, isCut: isCut)
         }
     }
 
     /// At most `count` bytes from the file's start.
     func bytes(_ count: Int = .max) throws -> [UInt8] {
-        try Self.read(descriptor, at: 0, min(count, size), of: words)
+        try content.bytes(at: 0, min(count, size))
     }
 
     var tiffDirectory: TIFFDirectory? { TIFFDirectory(exactly) }
@@ -129,26 +148,7 @@ struct SourceFile {
         return false
     }
 
-    func exactly(_ start: Int, _ count: Int) -> [UInt8]? { Self.exactly(descriptor, at: start, count, of: words) }
+    func exactly(_ start: Int, _ count: Int) -> [UInt8]? { content.exactly(start, count) }
 
-    static func exactly(_ descriptor: Descriptor, at start: Int, _ count: Int, of file: String) -> [UInt8]? {
-        guard let bytes = try? read(descriptor, at: start, count, of: file), bytes.count == count else { return nil }
-        return bytes
-    }
-
-    private static func read(
-        _ descriptor: Descriptor, at start: Int, _ count: Int, of file: String
-    ) throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
-            while used < count, let base = buffer.baseAddress {
-                let got = uninterrupted { pread(descriptor.number, base + used, count - used, off_t(start + used)) }
-                guard got >= 0 else {
-                    ReadFailure.note(errno, of: file)
-                    throw SystemError("read", file)
-                }
-                if got == 0 { return }
-                used += got
-            }
-        }
-    }
+    var bmp: BMP { get throws { try BMP(size: size, exactly) } }
 }

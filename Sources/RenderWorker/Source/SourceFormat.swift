@@ -2,11 +2,13 @@ import WorkerProtocol
 
 /// A picture's kind, by its first bytes: neither its name counts, nor are all decoders asked.
 enum SourceFormat: String {
-    case jpeg, png, webp, tiff, gif, heif, avif
+    case jpeg, png, webp, tiff, gif, heif, avif, bmp
+    /// A camera's file: the sensor's samples.
+    case raw
 
     static let prefixLength = 64
 
-    private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC and AVIF are read"
+    private static let advice = "JPEG, PNG, WebP, TIFF, GIF, HEIC, AVIF, BMP and cameras' raw files are read"
 
     /// `end` reads the last bytes of the file, where some formats have their signature.
     init(sniffing prefix: [UInt8], end: (_ count: Int) -> [UInt8]) throws(WorkerFailure) {
@@ -17,8 +19,9 @@ enum SourceFormat: String {
         guard !prefix.isEmpty else {
             throw WorkerFailure(stage: "open", message: "the file is empty", advice: "copy it again from where it came")
         }
-        guard !CameraRaw.isRaw(prefix: prefix) else { throw Self.cameraRaw }
-        if prefix.starts(with: [0xff, 0xd8, 0xff]) {
+        if CameraRaw.isRaw(prefix: prefix) {
+            self = .raw
+        } else if prefix.starts(with: [0xff, 0xd8, 0xff]) {
             self = .jpeg
         } else if prefix.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) {
             self = .png
@@ -30,6 +33,8 @@ enum SourceFormat: String {
             self = .gif
         } else if starts("ftyp", at: 4), let format = Self.container(prefix) {
             self = format
+        } else if BMP.isBMP(prefix) {
+            self = .bmp
         } else if let name = SimpleFormat.name(prefix, end: end) {
             throw WorkerFailure(
                 stage: "open",
@@ -46,12 +51,14 @@ enum SourceFormat: String {
     }
 
     /// The format of a result that is to have the original's. A HEIC becomes what the device that made it sends to others,
-    /// too: its encoder is slow, and no browser but Safari shows it.
-    var written: String { self == .heif ? Self.jpeg.rawValue : rawValue }
-
-    static let cameraRaw = WorkerFailure(
-        stage: "open", message: "this is a camera's RAW file, which pipelined does not read",
-        advice: "develop it to JPEG or TIFF, then drop that")
+    /// too: its encoder is slow, and no browser but Safari shows it. A BMP loses nothing as PNG.
+    var written: String {
+        switch self {
+        case .heif, .raw: Self.jpeg.rawValue
+        case .bmp: Self.png.rawValue
+        default: rawValue
+        }
+    }
 
     /// HEIF and AVIF share a container; its brands tell them apart.
     private static func container(_ prefix: [UInt8]) -> SourceFormat? {

@@ -1,28 +1,23 @@
 import CVips
 import Glibc
-import SystemCalls
 
-/// libvips reads a file through these calls, which remember an error of the disk. The file is never mapped into memory,
-/// where such an error would end the process. Each source has its own offset in the file.
+/// libvips reads a picture through these calls. Each source has its own offset.
 final class SourceReader {
-    private let descriptor: Descriptor
+    private let bytes: SourceBytes
     private let size: Int
     private let end: PNGEnd?
-    private let file: String
     private var offset = 0
 
-    private init(_ descriptor: Descriptor, _ size: Int, _ end: PNGEnd?, of file: String) {
-        (self.descriptor, self.size, self.end, self.file) = (descriptor, end?.size ?? size, end, file)
+    private init(_ bytes: SourceBytes, _ size: Int, _ end: PNGEnd?) {
+        (self.bytes, self.size, self.end) = (bytes, end?.size ?? size, end)
     }
 
     /// A source of a file's bytes, up to its size when it was opened, or with another end. The caller owns it.
-    static func source(
-        _ descriptor: Descriptor, size: Int, end: PNGEnd? = nil, of file: String
-    ) -> UnsafeMutablePointer<VipsSource>? {
+    static func source(_ bytes: SourceBytes, size: Int, end: PNGEnd? = nil) -> UnsafeMutablePointer<VipsSource>? {
         cvips_source_new(
             { _, bytes, count, this in this.map { SourceReader.from($0).read(bytes, Int(count)) } ?? -1 },
             { _, offset, whence, this in this.map { SourceReader.from($0).seek(Int(offset), whence) } ?? -1 },
-            Unmanaged.passRetained(SourceReader(descriptor, size, end, of: file)).toOpaque(),
+            Unmanaged.passRetained(SourceReader(bytes, size, end)).toOpaque(),
             { this, _ in if let this { Unmanaged<SourceReader>.fromOpaque(this).release() } })
     }
 
@@ -34,11 +29,8 @@ final class SourceReader {
     private func read(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> gint64 {
         if let end, offset >= size { return read(end, UnsafeMutableRawBufferPointer(start: bytes, count: count)) }
         let count = max(0, min(count, size - offset))
-        let got = uninterrupted { pread(descriptor.number, bytes, count, off_t(offset)) }
-        guard got >= 0 else {
-            ReadFailure.note(errno, of: file)
-            return gint64(got)
-        }
+        let got = self.bytes.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count), at: offset)
+        guard got >= 0 else { return gint64(got) }
         end?.correct(UnsafeMutableRawBufferPointer(start: bytes, count: got), at: offset)
         offset += got
         return gint64(got)

@@ -10,6 +10,9 @@ struct TIFFDirectory {
 
     typealias Reader = (_ offset: Int, _ count: Int) -> [UInt8]?
 
+    /// TIFF and BigTIFF; Panasonic and Olympus put numbers of their own before the same layout.
+    private static let heads: Set = [42, 43, 0x55, 0x4f52, 0x5352]
+
     let form: TIFFForm
     private let read: Reader
     private(set) var entries: [Int: Entry] = [:]
@@ -21,7 +24,7 @@ struct TIFFDirectory {
         guard let start = read(0, 8), start[0] == start[1] else { return nil }
         var form = TIFFForm(isBigEndian: start[0] == 0x4d, isBig: false)
         let head = form.number(start[2..<4])
-        guard head == 42 || head == 43 else { return nil }
+        guard Self.heads.contains(head) else { return nil }
         form.isBig = head == 43
         (self.form, self.read) = (form, read)
         guard let first = offset ?? read(form.firstPlace, form.placeSize).map({ form.number($0) }),
@@ -61,6 +64,13 @@ struct TIFFDirectory {
         return (0..<min(entry.count, most)).compactMap { index in
             read(entry.offset + index * size, size).map { form.number($0) }
         }
+    }
+
+    /// The last number of a tag.
+    func last(_ tag: Int) -> Int? {
+        guard let entry = entries[tag], [3, 4, 13, 16, 18].contains(entry.type), entry.count > 0 else { return nil }
+        let size = TIFFForm.size(of: entry.type)
+        return read(entry.offset + (entry.count - 1) * size, size).map { form.number($0) }
     }
 
     /// The bytes of a tag's value; nil for more than `most`.

@@ -25,6 +25,9 @@ struct SaveStage {
     private let credit: Credit
     private let background: [Double]
 
+    /// Samples of 16 bits stay so.
+    var holds16Bits: Bool { format == "png" || format == "tiff" }
+
     init(_ stage: Stage) {
         format = stage.arguments["format"]?.text ?? "jpeg"
         let standard = ["jpeg": 85, "webp": 80, "avif": 55][format] ?? 0

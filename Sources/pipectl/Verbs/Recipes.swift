@@ -50,6 +50,7 @@ extension Verb {
         fact("original", recipe.original)
         fact("conflict", recipe.conflict)
         fact("truncated", recipe.onTruncated)
+        fact("raw", recipe.raw)
         fact("priority", recipe.priority)
         let failures = recipe.hookFailures > 0 ? " (\(recipe.hookFailures) failed)" : ""
         fact("hook", recipe.hook.map { $0 + failures })

@@ -103,19 +103,19 @@ final class WorkerProcess: Sendable {
 
     func open(
         _ file: TemporaryFile, name: String = "picture", _ chains: String..., maxPixels: Int64 = 268_000_000,
-        onTruncated: TruncatedPolicy = .fail
+        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview
     ) throws -> PictureHeader {
         let outputs = try chains.map { RenderOutput(name: nil, stages: try chain($0)) }
-        return try open([file], name: name, outputs, maxPixels: maxPixels, onTruncated: onTruncated)
+        return try open([file], name: name, outputs, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw)
     }
 
     /// A picture that was handed over a barrier comes with its original.
     func open(
         _ files: [TemporaryFile], name: String = "picture", _ outputs: [RenderOutput],
-        maxPixels: Int64 = 268_000_000, onTruncated: TruncatedPolicy = .fail
+        maxPixels: Int64 = 268_000_000, onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview
     ) throws -> PictureHeader {
         let request = OpenRequest(
-            name: name, outputs: outputs, maxPixels: maxPixels, onTruncated: onTruncated)
+            name: name, outputs: outputs, maxPixels: maxPixels, onTruncated: onTruncated, raw: raw)
         switch try ask(.open(request), files.map { try $0.reopened() }) {
         case .opened(let header): return header
         case .failed(let failure): throw failure
@@ -123,7 +123,9 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    func render(into files: TemporaryFile...) throws -> [RenderedOutput] {
+    func render(into files: TemporaryFile...) throws -> [RenderedOutput] { try render(into: files) }
+
+    func render(into files: [TemporaryFile]) throws -> [RenderedOutput] {
         switch try ask(.render, files.map { try $0.reopened(O_RDWR) }) {
         case .rendered(let outputs): return outputs
         case .failed(let failure): throw failure

@@ -1,0 +1,48 @@
+import Glibc
+import SystemCalls
+
+/// The bytes of a picture: a file's, or those of a picture that lies within another. A file is never mapped into memory,
+/// where an error of the disk would end the process.
+enum SourceBytes {
+    /// `called` is the file's name in messages: the picture, or the result.
+    case file(Descriptor, called: String)
+    case memory([UInt8])
+
+    /// Reads at a place: fewer bytes at the end, and -1 when the disk refuses, which is remembered.
+    func read(into bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
+        switch self {
+        case .file(let descriptor, let name):
+            let got = uninterrupted { pread(descriptor.number, bytes.baseAddress, bytes.count, off_t(offset)) }
+            if got < 0 { ReadFailure.note(errno, of: name) }
+            return got
+        case .memory(let memory):
+            guard memory.indices.contains(offset) else { return 0 }
+            let part = memory[offset...].prefix(bytes.count)
+            bytes.copyBytes(from: part)
+            return part.count
+        }
+    }
+
+    /// At most `count` bytes.
+    func bytes(at start: Int, _ count: Int) throws -> [UInt8] {
+        if case .memory(let memory) = self, start == 0, count == memory.count { return memory }
+        return try [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            while used < count {
+                let got = read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[used..<count]),
+                    at: start + used)
+                guard got >= 0 else { throw SystemError("read", name) }
+                if got == 0 { return }
+                used += got
+            }
+        }
+    }
+
+    /// Nil when the bytes are not all there.
+    func exactly(_ start: Int, _ count: Int) -> [UInt8]? {
+        guard let bytes = try? bytes(at: start, count), bytes.count == count else { return nil }
+        return bytes
+    }
+
+    private var name: String { if case .file(_, let name) = self { name } else { "the picture" } }
+}
