@@ -7,7 +7,7 @@ extension Option {
     static let doneDryRun = Option(
         "--dry-run", "change nothing: count the jobs, and those that can't be chosen, with the reasons")
     static let doneSince = Option("--since", value: "TIME", "the jobs that ended since then")
-    static let doneBatch = Option("--batch", value: "N", kinds: [.batch], "the jobs of this batch")
+    static let doneBatch = Option("--batch", value: "N|NAME", kinds: [.batch], "the jobs of this batch, by its number or its name")
     static let doneRecipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
 }
 
@@ -15,7 +15,7 @@ extension Verb {
     static let redo = Verb(
         name: "redo",
         summary: "process done jobs again",
-        usage: "ID…|PATH|[--batch N] [--recipe RECIPE] [--since TIME]|--all [--dry-run] [--wait [--timeout TIME]]",
+        usage: "ID…|PATH|[--batch N|NAME] [--recipe RECIPE] [--since TIME]|--all [--dry-run] [--wait [--timeout TIME]]",
         discussion: [
             "Their originals come back from the archive, and go through the recipe as it is now. The results of before",
             "stay until the new ones are safe; then they are replaced, a picture's all at one moment. A result that",
@@ -63,7 +63,7 @@ extension Context {
     fileprivate func redoCalls() throws -> [Call.Redo] {
         let check = invocation.has(.doneDryRun) ? true : nil
         let (recipe, since) = (invocation.value(.doneRecipe), invocation.value(.doneSince))
-        let batch = try invocation.number(.doneBatch)
+        let batch = try context.batch(.doneBatch)
         let isFiltering = batch != nil || recipe != nil || since != nil
         let words = invocation.arguments
         guard [!words.isEmpty, isFiltering, invocation.has(.all)].count(where: { $0 }) == 1 else {

@@ -11,7 +11,7 @@ extension Verb {
     static let undo = Verb(
         name: "undo",
         summary: "take results back, and bring originals back",
-        usage: "ID…|[--batch N] [--recipe RECIPE] [--since TIME] [--to DIR] [--dry-run]",
+        usage: "ID…|[--batch N|NAME] [--recipe RECIPE] [--since TIME] [--to DIR] [--dry-run]",
         discussion: [
             "The results of done jobs are removed from the outbox, and their originals go from the archive to cancelled/,",
             "or to DIR. The jobs are cancelled then, and `pipectl retry` makes them anew. A result that somebody has",
@@ -29,7 +29,7 @@ extension Verb {
         run: { context in
             let invocation = context.invocation
             let call = Call.Undo(
-                ids: try invocation.ids(), batch: try invocation.number(.doneBatch),
+                ids: try invocation.ids(), batch: try context.batch(.doneBatch),
                 recipe: invocation.value(.doneRecipe), since: invocation.value(.doneSince),
                 to: invocation.value(.to).map(FileSystem.absolute), check: invocation.has(.doneDryRun) ? true : nil)
             let isFiltering = call.batch != nil || call.recipe != nil || call.since != nil
