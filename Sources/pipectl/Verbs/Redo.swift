@@ -7,7 +7,8 @@ extension Option {
     static let doneDryRun = Option(
         "--dry-run", "change nothing: count the jobs, and those that can't be chosen, with the reasons")
     static let doneSince = Option("--since", value: "TIME", "the jobs that ended since then")
-    static let doneBatch = Option("--batch", value: "N|NAME", kinds: [.batch], "the jobs of this batch, by its number or its name")
+    static let doneBatch = Option(
+        "--batch", value: "N|NAME", kinds: [.batch], "the jobs of this batch, by its number or its name")
     static let doneRecipe = Option("--recipe", value: "RECIPE", kinds: [.recipe], "the jobs of this recipe")
 }
 
@@ -63,7 +64,7 @@ extension Context {
     fileprivate func redoCalls() throws -> [Call.Redo] {
         let check = invocation.has(.doneDryRun) ? true : nil
         let (recipe, since) = (invocation.value(.doneRecipe), invocation.value(.doneSince))
-        let batch = try context.batch(.doneBatch)
+        let batch = try batch(.doneBatch)
         let isFiltering = batch != nil || recipe != nil || since != nil
         let words = invocation.arguments
         guard [!words.isEmpty, isFiltering, invocation.has(.all)].count(where: { $0 }) == 1 else {
