@@ -121,7 +121,7 @@ struct CancelTests {
             // Settling files wait as well.
             #expect(try await daemon.pipectl("cancel", "--recipe", "late").output == "cancelled 1 job\n")
             #expect(try await daemon.pipectl("cancel", "--state", "running,cancelling").output == "cancelled 0 jobs\n")
-            #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch 3"))
+            #expect(try await daemon.pipectl("cancel", "--batch", "3").errors.contains("there is no batch '3'"))
             let unknown = try await daemon.pipectl("cancel", "--recipe", "wbe")
             #expect(unknown.status == 2 && unknown.errors.contains("noir, web"))
             #expect(try await daemon.pipectl("cancel", "--state", "done").status == 2)

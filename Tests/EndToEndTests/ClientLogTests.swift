@@ -9,10 +9,8 @@ import Testing
 struct ClientLogTests {
     /// Calls that change nothing. Every other call has to be logged with its client.
     private static let reading = [
-        "Status", "List", "ListIgnored", "Show", "Log", "Explain", "WhyWaiting", "NewBatch", "CloseBatch", "Wait",
-        "Watch",
-        "Progress", "Recipes",
-        "Plugins", "Settings",
+        "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
+        "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
     ]
 
     @Test("every call that changes something is logged with who asked for it")
@@ -31,6 +29,8 @@ struct ClientLogTests {
                 "Pause": #"{"queue":"render","reason":"lunch"}"#, "CancelMatching": #"{"states":["queued"]}"#,
                 "Depend": #"{"id":1,"after":[],"remove":[],"anyway":true}"#,
                 "Prioritise": #"{"ids":[],"batch":1,"priority":"high"}"#,
+                "Clean": #"{"places":["failed"],"older":"30d"}"#, "Forget": #"{"ids":[],"states":["done"]}"#,
+                "Redo": #"{"ids":[],"all":true}"#, "Undo": #"{"ids":[],"recipe":"noir"}"#,
             ]
             #expect(try client.ask("NewBatch", "{}").error == nil)
             for method in try DescribedMethod.all(client) where !Self.reading.contains(method.name) {

@@ -74,7 +74,7 @@ struct ClientViewTests {
             #expect(recipe.status == 2 && recipe.errors.contains("did you mean 'noir'?"))
             let batch = try await daemon.pipectl("list", "--batch", "9")
             #expect(batch.status == 2)
-            #expect(batch.errors.contains("there is no batch 9; `pipectl list` shows the batch of each job"))
+            #expect(batch.errors.contains("there is no batch '9'; `pipectl batches` lists them"))
         }
     }
 }

@@ -79,7 +79,7 @@ struct PriorityTests {
             #expect(try daemon.call(Call.Show(id: 3)).story.priority == "high")
             #expect(try await daemon.pipectl("priority", "1", "hihg").errors.contains("did you mean 'high'?"))
             #expect(try await daemon.pipectl("priority", "99", "high").status == 4)
-            #expect(try await daemon.pipectl("priority", "--batch", "9", "high").errors.contains("no batch 9"))
+            #expect(try await daemon.pipectl("priority", "--batch", "9", "high").errors.contains("no batch '9'"))
             let events = try daemon.call(Call.Watch(cursor: 0)).events.filter { $0.kind == "priority" }
             #expect(
                 events.map { "\($0.job?.id ?? 0) \($0.text ?? "") \($0.job?.state ?? "") \($0.job?.reason ?? "")" }

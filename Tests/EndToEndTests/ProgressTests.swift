@@ -168,7 +168,7 @@ struct ProgressTests {
             for words in [["watch", "--batch", "77"], ["watch", "--batch", "77", "--json"]] {
                 let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path] + words)
                 #expect(outcome.status == 2)
-                #expect(outcome.errors.contains("there is no batch 77"))
+                #expect(outcome.errors.contains("there is no batch '77'"))
             }
         }
     }

@@ -99,6 +99,8 @@ final class Proof {
     private func end() {
         guard !isOver else { return }
         isOver = true
+        // It holds this proof.
+        task = nil
         over(self, outcome)
     }
 

@@ -201,7 +201,7 @@ struct MemoryEstimate {
         // Frames of a WebP always have alpha.
         let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
         // A GIF's encoder compares with the frames and palettes before.
-        let compared = save.format == "gif" ? min(24 << 20, result.pixels * 40) + result.pixels * 22 : 0
+        let compared = save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 21 : 0
         return 5 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
     }
 

@@ -22,8 +22,8 @@ extension Verb {
             "- reads a list of URLs, one a line, from standard input; a file NAME.urls or NAME.url is such a list, too.",
             "Several pictures make one batch, whose number is printed. A line of a list that is no URL is a job that has",
             "failed; then the exit code is 1.",
-            "A folder is a batch of its own, with the folder's name: the pictures in it and below it that the recipe takes, in",
-            "the order of their names. What is left out is said. Links are not followed, and hidden files are left out.",
+            "A folder is a batch with the folder's name: the pictures in it and below it that the recipe takes, in the",
+            "order of their names. What is left out is said. Links are not followed, and hidden files are left out.",
         ],
         arguments: [
             Argument(
@@ -32,7 +32,7 @@ extension Verb {
         options: [.recipe, .chain, .after, .anyway, .priority, .wait, .timeout],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
-            Example("pipectl add ~/Pictures/lucerne", "all pictures of a folder, as the batch lucerne"),
+            Example("pipectl add ~/Pictures/lucerne", "a folder, as the batch lucerne"),
             Example("pipectl add a.jpg --chain 'resize width=640 | save format=webp'", "a chain of its own"),
             Example("pipectl add b.jpg --after 12 13", "when these two jobs are done"),
             Example("pipectl add https://example.com/a.jpg", "download it first"),

@@ -12,8 +12,8 @@ extension Verb {
         summary: "lists, folders and additions, each with its jobs by state",
         usage: "[--all]",
         discussion: [
-            "A batch is the jobs of one list of URLs, of one folder that was dropped, or of one `pipectl add`. Without --all,",
-            "the newest \(newest) are listed, and those that have not ended; the newest come last.",
+            "A batch is the jobs of one list of URLs, of one folder that was dropped, or of one `pipectl add`. Without",
+            "--all, the newest \(newest) are listed, and those that have not ended; the newest come last.",
             "An open batch may still get jobs, and passes no barrier.",
             "--batch of other verbs takes the number or the name. A name that several have means the newest.",
         ],
