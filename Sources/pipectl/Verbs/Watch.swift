@@ -3,7 +3,7 @@ extension Option {
         "--since", value: "CURSOR", "begin after this event, not now; `status --json` tells the cursor")
     fileprivate static let batch = Option(
         "--batch", value: "N|NAME", kinds: [.batch],
-        "this batch alone, by number or name, until it has ended; exits with 1 when one of its jobs failed")
+        "this batch alone, until it has ended; exits with 1 when one of its jobs failed")
     fileprivate static let progress = Option(
         "--progress", "with --json: a line for each change of progress, too")
     fileprivate static let untilIdle = Option(
