@@ -43,11 +43,14 @@ final class Disposals {
     /// Leaves what has not been moved yet for the next start.
     func leaveRest() { state.withLock { $0.isTimeUp = true } }
 
-    /// Calls `done` when all that is to be moved by now has been.
+    /// Calls `done` when all that is to be moved by now has been, that is recorded, and nothing is left of it.
     nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for line in state.withLock({ Array($0.lines.values) }) { line.async(group: group) {} }
-        group.notify(queue: FileQueue.make(), execute: done)
+        group.notify(queue: FileQueue.make()) { [self] in
+            _ = ledger.flush(seconds: 10)
+            moves.whenDiscarded(done)
+        }
     }
 
     /// Moves the original of an ended job, in the background, together with others that end at about the same time.

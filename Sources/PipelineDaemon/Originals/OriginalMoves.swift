@@ -28,6 +28,7 @@ final class OriginalMoves {
     private let waiters: Waiters
     private let stuck: StuckOriginals
     private let state = Mutex(State())
+    private let discards = DispatchGroup()
     /// Moves that take too long, by job, with what was said of each.
     private var hanging: [Int: String] = [:]
     /// Called when originals have come to where they belong.
@@ -91,6 +92,11 @@ final class OriginalMoves {
         }
     }
 
+    /// Calls `done` when the results that were taken back by the moves recorded so far have been removed.
+    nonisolated func whenDiscarded(_ done: @escaping @Sendable () -> Void) {
+        discards.notify(queue: FileQueue.make(), execute: done)
+    }
+
     /// Whether any of these jobs' originals has been moved, and that is not recorded yet.
     nonisolated func areUnrecorded(of jobs: [Int]) -> Bool { state.withLock { !$0.moved.isDisjoint(with: jobs) } }
 
@@ -100,9 +106,11 @@ final class OriginalMoves {
         ledger.recordDisposal(
             of: gone.map { ($0.job.id, $0.source) }, keeping: Dictionary(kept, uniquingKeysWith: { first, _ in first })
         ) { [self] in
-            let litter = over.flatMap { $0.intent?.steps ?? [] }
-            if !litter.isEmpty { FileQueue.async { for step in litter { Litter.remove(step.staging) } } }
             state.withLock { $0.moved.subtract(over.map(\.id)) }
+            let steps = over.flatMap { $0.intent?.steps ?? [] }
+            if !steps.isEmpty {
+                FileQueue.make().async(group: discards) { for step in steps { Litter.remove(step.staging) } }
+            }
             Coordination.async { [self] in
                 waiters.ended(over)
                 came()

@@ -58,7 +58,7 @@ struct Withdrawals: Sendable {
             case .same:
                 let place = "\(folder)/\(job.id)-undone-\(index)"
                 // An earlier undo may have left it.
-                try FileSystem.remove(place)
+                if try FileSystem.exists(place) { try FileSystem.remove(place) }
                 steps.append(
                     PublishIntent.Step(staging: place, target: result.path, conflict: .number, file: result.file))
             case .changed, .unknown: left.append(result.path)

@@ -88,7 +88,6 @@ final class Shutdown {
             pool.stop { [self] in
                 fetch.stop { [self] in
                     disposals.whenDisposed { [self] in
-                        _ = ledger.flush(seconds: 10)
                         Coordination.async { [self] in
                             done?()
                             done = nil
