@@ -328,7 +328,8 @@ static inline int cvips_rows(VipsImage *in, VipsImage **out, int top, int height
 }
 
 /* A picture of `count` frames, each below the one before, of the size and with the fields of `first`. `frame` returns the
- * pixels of a frame, which stay valid until its next call, or NULL if it has failed. */
+ * pixels of a frame, which stay valid until its next call, or NULL if it has failed. Frames are asked for in order, each
+ * once: threads that read ahead wait for the others. */
 typedef struct {
     const void *(*frame)(int number, void *data);
     void *data;
@@ -361,12 +362,9 @@ static inline int cvips_strip(
     image->Ysize = first->Ysize * count;
     g_object_ref(first);
     vips_object_local(image, first);
-    if (vips_image_generate(image, NULL, cvips_strip_rows, NULL, first, strip)) {
-        g_object_unref(image);
-        return -1;
-    }
-    *out = image;
-    return 0;
+    int failed = vips_image_generate(image, NULL, cvips_strip_rows, NULL, first, strip) || vips_sequential(image, out, NULL);
+    g_object_unref(image);
+    return failed ? -1 : 0;
 }
 
 /* A picture of 8 bit whose rows are made by `fill` when they are wanted. It gets `data`, which `release` gets at the end. */

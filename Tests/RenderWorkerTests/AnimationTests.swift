@@ -1,6 +1,8 @@
 import CVips
+import Foundation
 import Glibc
 import PipelineModel
+import TestTools
 import Testing
 import WorkerProtocol
 
@@ -63,6 +65,31 @@ struct AnimationTests {
         #expect(read[gif.path]?["GIF:FrameCount"] == "3" && read[gif.path]?["GIF:AnimationIterations"] == "3")
         #expect(read[gif.path]?["GIF:Duration"] == "1.17" && read[webp.path]?["RIFF:Duration"] == "1.17")
         #expect(read[webp.path]?["RIFF:AnimationLoopCount"] == "4")
+    }
+
+    @Test("Each frame goes through the chain once, in order, however many threads ask for rows")
+    func once() throws {
+        let folder = try TemporaryFolder()
+        // Each frame becomes lighter than the one that went through before it.
+        try Plugin(
+            name: "count",
+            body: """
+                static int count = 0;
+                double light = 10 * ++count, keep[] = {0, 0, 0, 1}, add[] = {light, light, light, 0};
+                return vips_linear(in, out, keep, add, in->Bands, "uchar", TRUE, NULL);
+                """
+        ).compile(to: folder.path + "/count.so")
+        let worker = try WorkerProcess(plugins: [folder.path, WorkerProcess.programs.path])
+        // A blur is made in tiles, of which no row ends with a frame.
+        let source = try AnimatedGIF(
+            width: 500, height: 203, frames: (0..<9).map { AnimatedGIF.Frame(colour: UInt8($0)) }
+        ).file()
+        for format in ["webp lossless=yes", "gif"] {
+            let lights = try Self.frames(worker.render(source, "blur radius=1 unit=px | count | save format=\(format) pages=all"))
+                .map { $0[250, 100][0] }
+            let first = try #require(lights.first)
+            #expect(lights == (0..<9).map { first + 10 * $0 }, "\(format)")
+        }
     }
 
     @Test("Without pages=all the first frame is the result, as before", arguments: ["jpeg", "webp", "gif", "same"])

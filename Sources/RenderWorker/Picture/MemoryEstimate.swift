@@ -202,7 +202,7 @@ struct MemoryEstimate {
         let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
         // A GIF's encoder compares with the frames and palettes before.
         let compared = save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 21 : 0
-        return 5 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
+        return 4 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
     }
 
     private func encoder(_ save: SaveStage, _ result: ResultSize) -> Int {

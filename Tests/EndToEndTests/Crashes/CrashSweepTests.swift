@@ -27,8 +27,9 @@ struct CrashSweepTests {
         _ crash: CrashCase, where isWanted: (CrashPoint) -> Bool = { _ in true }
     ) async throws {
         let reference = try await record(crash)
-        let points = CrashPoint.all(in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true))
-            .filter(isWanted)
+        let points = CrashPoint.all(
+            in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true),
+            isWhole: Sweep.of(false, all: true), where: isWanted)
         #expect(points.count > (crash.command.isEmpty ? 8 : 2))
         // A start has pauses, in which another has room.
         let lanes = 2
