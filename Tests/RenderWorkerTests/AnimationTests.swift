@@ -85,8 +85,8 @@ struct AnimationTests {
             width: 500, height: 203, frames: (0..<9).map { AnimatedGIF.Frame(colour: UInt8($0)) }
         ).file()
         for format in ["webp lossless=yes", "gif"] {
-            let lights = try Self.frames(worker.render(source, "blur radius=1 unit=px | count | save format=\(format) pages=all"))
-                .map { $0[250, 100][0] }
+            let chain = "blur radius=1 unit=px | count | save format=\(format) pages=all"
+            let lights = try Self.frames(worker.render(source, chain)).map { $0[250, 100][0] }
             let first = try #require(lights.first)
             #expect(lights == (0..<9).map { first + 10 * $0 }, "\(format)")
         }
