@@ -30,7 +30,7 @@ struct CrashSweepTests {
         let points = CrashPoint.all(
             in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true),
             isWhole: Sweep.of(false, all: true), where: isWanted)
-        #expect(points.count > (crash.command.isEmpty ? 8 : 2))
+        #expect(points.count > (crash.command.isEmpty ? 5 : 2))
         // A start has pauses, in which another has room.
         let lanes = 2
         let reached = try await withThrowingTaskGroup(of: Int.self) { group in
