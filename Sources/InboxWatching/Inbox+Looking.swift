@@ -1,0 +1,129 @@
+import DaemonRuntime
+import Dispatch
+import PipelineModel
+import SystemCalls
+
+/// Looks at the folder and its files.
+extension Inbox {
+    /// Looks at everything. The folders that it finds have come since the last look, unless it is the first.
+    func scan(isFirst: Bool = false) {
+        // A settling file keeps the reason for which it is looked at again.
+        forgetIgnored(where: { !settling.contains($0) })
+        if let found = scan(folder, isFirst: isFirst) { bursts.forget(but: found) }
+        logged = logged.filter { FileSystem.mayExist($0.key.path) }
+        finishLook()
+    }
+
+    /// Returns the folders that are there, or nil when some can't be read.
+    @discardableResult
+    func scan(_ top: String, isFirst: Bool = false) -> Set<FileSystem.Key>? {
+        var folders = [top]
+        var isWhole = true
+        var found: Set<FileSystem.Key> = []
+        while let path = folders.popLast() {
+            if isOthers(path) { continue }
+            if path != folder {
+                bursts.found(path, hasCome: !isFirst, at: .now())
+                found.insert(FileSystem.Key(path))
+            }
+            if path != folder, let inotify {
+                do {
+                    try inotify.add(path)
+                } catch {
+                    if error.isMissing { continue }
+                    // A folder that can't be read is ignored below; an inbox that lacks watches is polled.
+                    if error.isPassing { scanLater() } else if !error.isRefusal { fallBack(error) }
+                }
+            }
+            let names: [String?]
+            do {
+                names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
+            } catch {
+                let reason = Permission.unreadable(path, "folder", error)
+                if path == folder {
+                    broken(reason)
+                    return nil
+                }
+                if error.isMissing { continue }
+                isWhole = false
+                ignore(path, reason)
+                if error.isPassing { scanLater() }
+                continue
+            }
+            var below: [String] = []
+            defer { folders += below.reversed() }
+            for name in names {
+                guard let name else {
+                    ignoreMisnamed(in: path)
+                    continue
+                }
+                let child = FileSystem.join(path, name)
+                if isOthers(child) { continue }  // Not even asked what it is: its disk may not answer.
+                if consider(child, quiet: false, found: true) == .folder { below.append(child) }
+            }
+        }
+        return isWhole ? found : nil
+    }
+
+    private func scanLater() {
+        guard !settling.isPolled, !scansLater else { return }
+        scansLater = true
+        afterInterval {
+            $0.scansLater = false
+            if $0.report.problem == nil { $0.scan() }
+        }
+    }
+
+    private func isOthers(_ path: String) -> Bool {
+        FileNames.isHidden(FileSystem.name(of: path)) && path != folder
+            || excluded.contains { FileSystem.lies(path, within: $0) }
+    }
+
+    /// Looks at one file: leaves it alone, waits for it to be quiet, or takes it.
+    @discardableResult
+    func consider(_ path: String, quiet: Bool, found: Bool = false) -> FileStatus.Kind? {
+        let name = FileSystem.name(of: path)
+        let known: FileStatus?
+        do {
+            known = FileNames.isPartial(name) ? nil : try FileSystem.status(path)
+        } catch {
+            unseen(path, error)
+            return nil
+        }
+        guard let status = known else {
+            settling.drop(FileSystem.Key(path))
+            return nil
+        }
+        switch status.kind {
+        case .folder: return .folder
+        case .link, .other:
+            ignore(path, Self.reasonForLeaving(status.kind))
+            return nil
+        case .file: break
+        }
+        guard recipe.matches(name) else {
+            ignore(path, FileNames.reasonForIgnoring(name, recipe: recipe.name))
+            return nil
+        }
+        if kept.contains(path, status.identity) { return .file }
+        let key = FileSystem.Key(path)
+        let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
+        if isQuiet, found, FolderBursts.top(of: path, below: folder) != nil {
+            // The files of a folder that was moved in are taken in the order of their names.
+            checkLater(settling.ripen(key, status, at: .now()))
+        } else if isQuiet {
+            take(path, status, cancelled: settling.isCancelled(key))
+        } else {
+            settle(path, status)
+        }
+        return .file
+    }
+
+    /// The status of a file can't be read.
+    func unseen(_ path: String, _ error: SystemError) {
+        guard error.isPassing else { return ignore(path, Permission.unreadable(path, "file", error)) }
+        // The path may be a folder.
+        scanLater()
+        if recipe.matches(FileSystem.name(of: path)) { again(path, error) }
+    }
+}

@@ -1,0 +1,159 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import PipelineModel
+import Synchronization
+import SystemCalls
+
+/// Opens the folder, and hears what happens in it: from the kernel, or by looking now and then.
+extension Inbox {
+    /// Checks whether the folder has been replaced: inotify does not report mounts.
+    package nonisolated func mountsChanged() {
+        async { if $0.hasBegun, !$0.isUnmoved { $0.reopen() } }
+    }
+
+    private var isUnmoved: Bool {
+        guard report.problem == nil, let now = try? look() else { return false }
+        return now == place
+    }
+
+    private func look() throws -> InboxPlace? {
+        try FileSystem.status(folder).map {
+            InboxPlace(
+                mounts: try MountTable.depth(of: FileSystem.resolved(folder)), device: $0.device, inode: $0.inode)
+        }
+    }
+
+    private func reopen() {
+        inotify = nil
+        settling.dropAll()
+        open()
+    }
+
+    func open() {
+        guard !stopped else { return }
+        appointment += 1
+        do {
+            // The folder below a missing mount is not the inbox: nothing is made in it, and nothing taken.
+            guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
+                return broken("its file system is not mounted any more; mount it, and work goes on")
+            }
+            // The group may put pictures there, as umask or ACL allow, but not remove those of others.
+            try FileSystem.makeFolders(folder, mode: 0o1777)
+            claiming = nil
+            let claims = try claims.begin(folder) { try sink.needsClaims(in: folder) }
+            kept = try sink.kept(in: folder)
+            if adopts { try adopt(claims) }
+            adopts = false
+            let foreign = try FileSystemType.polled(folder)
+            do throws(SystemError) {
+                _ = try FileSystem.names(in: folder)
+            } catch {
+                return broken(Permission.unreadable(folder, "folder", error))
+            }
+            place = try look()
+            mounts = max(mounts, place?.mounts ?? 0)
+            settling.isPolled =
+                recipe.intake.watch == .poll || (recipe.intake.watch == .auto && foreign != nil)
+            if report.problem != nil { Log.notice("inbox \(folder): is there again", of: subject) }
+            shared.withLock {
+                $0.problem = nil
+                $0.watch = settling.isPolled ? "poll" + (foreign.map { " (\($0))" } ?? "") : "inotify"
+            }
+            if settling.isPolled { pollLater() } else { startInotify() }
+            shared.withLock { $0.isOpen = true }
+            sink.changed(self)
+            scan(isFirst: true)
+            shared.withLock { $0.scanned = true }
+            sink.changed(self)
+        } catch {
+            broken(Permission.unusable(folder, error))
+        }
+    }
+
+    private func startInotify() {
+        do {
+            inotify = try Inotify(top: folder, queue: queue) { [unowned self] in
+                assumeIsolated { inbox in if let inotify = inbox.inotify { inbox.handle(inotify.read()) } }
+            }
+        } catch {
+            fallBack(error)
+        }
+    }
+
+    /// Polls from now on: the number of watches is limited, and polling is slower, but sees everything.
+    func fallBack(_ error: SystemError) {
+        inotify = nil
+        guard !settling.isPolled else { return }
+        settling.isPolled = true
+        shared.withLock { $0.watch = "poll (\(error.reason))" }
+        pollLater()
+        Log.failure(
+            "inbox \(folder): can't be watched (\(error)); polling it every \(recipe.intake.pollInterval.text)",
+            advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil, of: subject)
+    }
+
+    func broken(_ problem: String) {
+        guard !stopped else { return }
+        inotify = nil
+        settling.dropAll()
+        let news = shared.withLock { report in
+            defer {
+                report.problem = problem
+                report.isOpen = true
+            }
+            return report.problem != problem
+        }
+        if news {
+            Log.failure(
+                "inbox \(folder): \(problem); trying again every \(recipe.intake.pollInterval.text)", of: subject)
+        }
+        publishReport()
+        later { $0.open() }
+    }
+
+    private func pollLater() {
+        later { inbox in
+            do {
+                guard try FileSystem.exists(inbox.folder) else { return inbox.broken("the folder is gone") }
+            } catch {
+                return inbox.broken("\(error)")
+            }
+            inbox.scan()
+            if inbox.report.problem == nil { inbox.pollLater() }
+        }
+    }
+
+    func handle(_ events: [Inotify.Event]) {
+        guard !stopped else { return }
+        for event in events {
+            settling.heard(event, at: .now()) { (try? FileSystem.status($0))?.size == 0 }
+            switch event {
+            case .changed(let path), .made(let path), .written(let path), .closed(let path):
+                bursts.heard(path, at: .now())
+                consider(path, quiet: false)
+            case .movedIn(let path):
+                bursts.heard(path, at: .now())
+                consider(path, quiet: givenBack.remove(FileSystem.Key(path)) == nil)
+            case .gone(let path):
+                bursts.heard(path, at: .now())
+                logged[FileSystem.Key(path)] = nil
+                forgetIgnored(path)
+            case .folderAppeared(let path): scan(path)
+            case .misnamed(let folder): ignoreMisnamed(in: folder)
+            case .folderGone(let path):
+                bursts.gone(path)
+                logged = logged.filter { !FileSystem.lies($0.key.path, within: path) }
+                forgetIgnored(where: { FileSystem.lies($0.path, within: path) })
+            case .overflow:
+                Log.notice(
+                    "inbox \(folder): more happened than the kernel could tell; looking through it again", of: subject)
+                scan()
+            case .topGone:
+                handOver()
+                return broken("the folder is gone")
+            }
+        }
+        finishLook()
+    }
+}
