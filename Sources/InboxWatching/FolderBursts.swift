@@ -11,6 +11,8 @@ struct FolderBursts: Sendable {
         var heard: DispatchTime
         /// A file of it has been taken.
         var isTaken = false
+        /// Somebody is to be told of its end, even if no file of it is taken.
+        var isExpected = false
         /// Files still settle: their end is told of, and needs no appointment.
         var waits = false
         /// The folders that have come in this burst.
@@ -36,6 +38,8 @@ struct FolderBursts: Sendable {
 
     /// The folders of which a burst is not over.
     var folders: [FileSystem.Key] { Array(bursts.keys) }
+
+    func contains(_ top: FileSystem.Key) -> Bool { bursts[top] != nil }
 
     // MARK: - What happens
 
@@ -73,6 +77,11 @@ struct FolderBursts: Sendable {
         touch(top, at: now)
     }
 
+    /// Somebody waits for the end of the folder's burst, which begins now if it has not begun.
+    mutating func expect(_ top: FileSystem.Key, at now: DispatchTime) {
+        bursts[top, default: Burst(heard: now)].isExpected = true
+    }
+
     private mutating func touch(_ top: FileSystem.Key, at now: DispatchTime) {
         bursts[top]?.heard = now
         bursts[top]?.waits = false
@@ -80,7 +89,8 @@ struct FolderBursts: Sendable {
 
     // MARK: - Ends
 
-    /// Ends the bursts that have been quiet for so long, and have no work left. Returns those of which files were taken.
+    /// Ends the bursts that have been quiet for so long, and have no work left. Returns those of which files were taken,
+    /// or which somebody expects.
     mutating func end(
         at now: DispatchTime, quiet: Duration, work: (_ folder: FileSystem.Key) -> Work?
     ) -> [Ended] {
@@ -92,8 +102,8 @@ struct FolderBursts: Sendable {
             case .writing: touch(top, at: now)
             case nil:
                 bursts[top] = nil
-                guard burst.isTaken else { continue }
-                let came = burst.came.map(\.path).sorted { $0.utf8.count > $1.utf8.count }
+                guard burst.isTaken || burst.isExpected else { continue }
+                let came = burst.isTaken ? burst.came.map(\.path).sorted { $0.utf8.count > $1.utf8.count } : []
                 ended.append(Ended(folder: top, came: came))
             }
         }

@@ -132,21 +132,23 @@ package actor Inbox: QueueActor {
         check()
     }
 
-    /// Reads all events from before the call; with `cancelling`, files that still settle are to end cancelled.
+    /// Reads all events from before the call. The files that still settle, as far as they are chosen, are to end
+    /// cancelled; `done` is told how many they are.
     package nonisolated func catchUp(
-        cancelling: Bool, wanted: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void
+        cancelling chosen: SettlingChoice? = nil, wanted: @escaping @Sendable () -> Bool,
+        done: @escaping @Sendable (_ cancelled: Int) -> Void
     ) {
         async {
             // If the caller has gone on, files that settle now came after the call.
-            if wanted() { $0.catchUp(cancelling: cancelling) }
-            done()
+            done(wanted() ? $0.catchUp(cancelling: chosen) : 0)
         }
     }
 
-    private func catchUp(cancelling: Bool) {
+    private func catchUp(cancelling chosen: SettlingChoice?) -> Int {
         if let inotify { handle(inotify.read()) } else if settling.isPolled { scan() }
-        if cancelling { settling.cancelAll() }
+        let cancelled = chosen.map { settling.cancel($0) } ?? 0
         publishReport()
+        return cancelled
     }
 
     // MARK: - Time

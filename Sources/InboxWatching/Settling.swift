@@ -54,7 +54,7 @@ struct Settling {
     /// and a poll sees them late.
     var folderQuietTime: Duration { isPolled ? max(quietTime * 4, quietTime + settings.pollInterval) : quietTime * 4 }
 
-    /// What is still to be done in a folder. A file that can't be read may stay so for ever, and does not count.
+    /// The work that is left in a folder. A file that can't be read may stay so for ever, and does not count.
     func work(in folder: FileSystem.Key, at now: DispatchTime) -> FolderBursts.Work? {
         if counts[folder] != nil { return .settling }
         return writers.areIn(folder.path, at: now) ? .writing : nil
@@ -182,8 +182,17 @@ struct Settling {
         marked.remove(path)
     }
 
-    /// All settling files become cancelled jobs.
-    mutating func cancelAll() { for key in candidates.keys { candidates[key]?.isCancelled = true } }
+    /// The chosen files become cancelled jobs; returns how many more these are now.
+    mutating func cancel(_ chosen: SettlingChoice) -> Int {
+        let top: FileSystem.Key? =
+            switch chosen {
+            case .all: nil
+            case .folder(let name): FileSystem.Key(FileSystem.join(folder, name))
+            }
+        let wanted = candidates.filter { !isCancelled($0.key) && (top == nil || $0.value.folder == top) }.keys
+        for key in wanted { candidates[key]?.isCancelled = true }
+        return wanted.count
+    }
 
     /// Everything is to be looked at anew.
     mutating func dropAll() {

@@ -318,7 +318,7 @@ public enum Control {
             (self.recipe, self.why, self.chains, self.operations, self.job, self.picture, self.decode, self.problem, self.names, self.date) = (recipe, why, chains, operations, job, picture, decode, problem, names, date)
         }
     }
-    /// What Try made of a picture with a chain, or `problem`, which says why it made nothing. `suffix` is that of a file's name for the
+    /// A result of Try, or `problem`, which says why there is none. `suffix` is that of a file's name for the
     /// result, if its format is known, `decode` says how the pixels were read, and `milliseconds` how long all results of the recipe took.
     public struct Proof: Codable, Sendable, Hashable {
         @Omissible public var recipe: String?
@@ -493,7 +493,8 @@ public enum Call {
             }
         }
     }
-    /// The batch of this number, or else the newest of this name; `others` is how many more have the name.
+    /// The batch of this number, or else the newest of this name; `others` is how many more have the name. A folder whose files
+    /// settle in an inbox has its batch from then on.
     public struct FindBatch: ControlCall {
         public static let method = "org.pipelined.Control.FindBatch"
         public var batch: String

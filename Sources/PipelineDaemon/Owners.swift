@@ -29,6 +29,7 @@ final class Owners: ReadsDelegate {
     let announcements: Announcements
     let retries: Retries
     let disposals: Disposals
+    let folders: FolderBatches
     let intake: JobIntake
     let shortages: Shortages
     let states: JobStates
@@ -80,9 +81,9 @@ final class Owners: ReadsDelegate {
         moves.came = { [weak keeping] in keeping?.came() }
         recovery = Recovery(
             ledger: ledger, configuration: configuration, publisher: publisher, staging: staging, disposals: disposals)
+        folders = FolderBatches(ledger, numbers, inboxes)
         intake = JobIntake(
-            ledger, configuration, claims, numbers, FolderBatches(ledger, numbers), counts, window, disposals, waiters,
-            recovery)
+            ledger, configuration, claims, numbers, folders, counts, window, disposals, waiters, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
         let operations = JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher)
         states = JobStates(ledger, queues, window, counts, operations, disposals, waiters, progress, history)

@@ -206,6 +206,55 @@ struct FolderBatchTests {
         }
     }
 
+    @Test("a folder that still settles is the newest batch of its name: wait waits for its pictures")
+    func settling() async throws {
+        try await withAlbum { daemon in
+            try daemon.drop(as: "album/a.png")
+            try await daemon.job("album/a.png", becomes: "done")
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            _ = try await ended(daemon)
+            try daemon.write(Self.late, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            for name in ["b.png", "deep/c.png"] { try daemon.write(Picture.small, to: "inbox/album/\(name)") }
+            let words = ["--root", daemon.root.path, "wait", "--batch", "album", "--json"]
+            async let waited = Programs.run("pipectl", words)
+            while try daemon.call(Call.Batches()).batches.count < 2 { await Task.yield() }
+            let batch = try #require(try daemon.call(Call.Batches()).batches.last)
+            #expect(batch.name == "album" && batch.open && batch.queued == 0)
+            #expect(try daemon.call(Call.FindBatch(batch: "album")).others == 1)
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            let outcome = try await waited
+            #expect(outcome.status == 0)
+            #expect(try outcome.objects().compactMap { $0["id"] as? Int }.sorted() == [2, 3])
+            // Neither does an empty folder become one, nor a file, nor what is hidden.
+            for name in ["a.png", ".pipelined", "..", "nowhere", "album/deep"] {
+                try daemon.write(Picture.small, to: "inbox/a.png")
+                let wrong = try await daemon.pipectl("wait", "--batch", name)
+                #expect(wrong.status == 2 && wrong.errors.contains("there is no batch"), "\(name): \(wrong)")
+            }
+        }
+    }
+
+    @Test("cancel --batch reaches what settles in the folder, and nothing beside it")
+    func settlingCancelled() async throws {
+        try await withAlbum { daemon in
+            for name in ["album/a.png", "album/deep/b.png", "other/c.png", "d.png"] {
+                try daemon.write(Picture.small, to: "inbox/\(name)")
+            }
+            let outcome = try await daemon.pipectl("cancel", "--batch", "album")
+            #expect(outcome.lines == ["cancelled 2 jobs"])
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            try await reload(daemon)
+            let jobs = try daemon.list().map { "\($0.input) \($0.state)" }.sorted()
+            #expect(
+                jobs == ["album/a.png cancelled", "album/deep/b.png cancelled", "d.png done", "other/c.png done"])
+            #expect(daemon.files(in: "cancelled/noir") == ["album/a.png", "album/deep/b.png"])
+            #expect(try daemon.call(Call.FindBatch(batch: "album")).batch.cancelled == 2)
+        }
+    }
+
     @Test(
         "a daemon that is killed, or stopped, within a folder closes its batch; the rest is another",
         arguments: [9, 15])

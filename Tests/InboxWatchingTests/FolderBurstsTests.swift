@@ -66,6 +66,17 @@ struct FolderBurstsTests {
         #expect(end(&bursts, after: 3) == ["/in/album": []])
     }
 
+    @Test("somebody who expects a folder is told of its end, though nothing came of it, and its folders stay")
+    func expected() {
+        var bursts = FolderBursts(in: "/in")
+        bursts.found("/in/album", hasCome: true, at: after(0))
+        for folder in ["/in/album", "/in/old"] { bursts.expect(FileSystem.Key(folder), at: after(0)) }
+        #expect(bursts.contains(FileSystem.Key("/in/old")))
+        #expect(end(&bursts, after: 2, work: .settling) == [:])
+        #expect(end(&bursts, after: 3) == ["/in/album": [], "/in/old": []])
+        #expect(bursts.folders == [])
+    }
+
     @Test("folders that came with files go with them, those below first")
     func came() {
         var bursts = FolderBursts(in: "/in")

@@ -23,7 +23,7 @@ struct InboxTests {
 
     private func catchUp(_ inbox: Inbox) async {
         await withCheckedContinuation { continuation in
-            inbox.catchUp(cancelling: false, wanted: { true }) { continuation.resume() }
+            inbox.catchUp(wanted: { true }) { _ in continuation.resume() }
         }
     }
 
@@ -33,11 +33,11 @@ struct InboxTests {
             let asked = Mutex(0)
             await withCheckedContinuation { continuation in
                 inbox.catchUp(
-                    cancelling: true,
+                    cancelling: .all,
                     wanted: {
                         asked.withLock { $0 += 1 }
                         return false
-                    }, done: { continuation.resume() })
+                    }, done: { _ in continuation.resume() })
             }
             #expect(asked.withLock { $0 } == 1)
         }

@@ -167,7 +167,7 @@ struct SettlingTests {
     func cancelled() {
         var settling = settling()
         settle(["a": 0, "b": 0], in: &settling)
-        settling.cancelAll()
+        #expect(settling.cancel(.all) == 2)
         settle(["a": 1, "c": 1], in: &settling)
         #expect(settling.isCancelled(key("a")) && settling.isCancelled(key("b")))
         #expect(!settling.isCancelled(key("c")))
@@ -179,5 +179,15 @@ struct SettlingTests {
         settling.forget(key("a"))
         settling.heard(.gone("/in/b"), at: after(2), isEmpty: { _ in false })
         #expect(settling.marks == [])
+    }
+
+    @Test("a cancel of one folder marks what settles in it at any depth, and nothing else")
+    func cancelledFolder() {
+        var settling = settling()
+        settle(["album/a": 0, "album/deep/b": 0, "albums/c": 0, "d": 0], in: &settling)
+        #expect(settling.cancel(.folder("album")) == 2)
+        #expect(settling.marks == [key("album/a"), key("album/deep/b")])
+        settle(["album/e": 1], in: &settling)
+        #expect(settling.cancel(.folder("album")) == 1 && settling.cancel(.folder("deep")) == 0)
     }
 }

@@ -72,7 +72,7 @@ struct InboxesTests {
             Coordination.sync { #expect(inboxes.areOpen && !inboxes.areIdle) }
             await withCheckedContinuation { continuation in
                 // A second call of it would end the test.
-                Coordination.async { inboxes.catchUp(cancelling: false) { continuation.resume() } }
+                Coordination.async { inboxes.catchUp { _ in continuation.resume() } }
             }
             #expect(!sink.gate.isOpen)
             await withCheckedContinuation { continuation in

@@ -1,3 +1,5 @@
+import DaemonRuntime
+import Dispatch
 import JobLedger
 import PipelineControl
 import PipelineModel
@@ -22,11 +24,22 @@ extension ControlService {
             ledger.close(batch: call.batch) { request.reply(Call.CloseBatch.Reply()) }
         }
         on(Call.Batches.self) { [self] call, request in try batches(call, request) }
-        on(Call.FindBatch.self) { [self] call, request in
+        onOwners(Call.FindBatch.self) { [self] call, request in
+            if let number = Int(call.batch), owners.numbers.knows(batch: number) { return find(call, request) }
+            owners.folders.expect(call.batch) { [self] in
+                request.connection.queue.async { [self] in find(call, request) }
+            }
+        }
+    }
+
+    private func find(_ call: Call.FindBatch, _ request: ControlRequest) {
+        do throws(ControlError) {
             guard let (batch, others) = try ledger.answer({ try $0.find(batch: call.batch) }) else {
                 throw try noSuchBatch(call.batch)
             }
             request.reply(Call.FindBatch.Reply(batch: batch.shown, others: others))
+        } catch {
+            request.fail(error)
         }
     }
 

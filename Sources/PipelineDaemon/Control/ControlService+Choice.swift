@@ -12,7 +12,8 @@ extension ControlService {
             Log.notice(
                 "cancel of \(Self.said(call)) asked for by \(request.connection.peer)",
                 of: LogSubject(batch: call.batch, recipe: call.recipe))
-            owners.changes.cancel(choice, settlingIn: inboxes(settling: choice)) {
+            let (files, inboxes) = settling(choice)
+            owners.changes.cancel(choice, settling: files, in: inboxes) {
                 request.reply(Call.CancelMatching.Reply(cancelled: $0))
             }
         }
@@ -52,10 +53,13 @@ extension ControlService {
         return JobChoice(batch: call.batch, recipe: call.recipe, states: states.isEmpty ? nil : states, held: held)
     }
 
-    /// A settling file waits to become a job of its recipe, and belongs to no batch.
-    func inboxes(settling choice: JobChoice) -> [Inbox] {
-        guard choice.batch == nil, choice.states?.contains(.waiting) ?? true else { return [] }
-        return owners.inboxes.all.filter { choice.recipe == nil || $0.recipe.name == choice.recipe }
+    /// A settling file waits to become a job of its recipe, and of the batch of its folder.
+    private func settling(_ choice: JobChoice) -> (files: SettlingChoice, inboxes: [Inbox]) {
+        guard choice.states?.contains(.waiting) ?? true else { return (.all, []) }
+        func isChosen(_ inbox: Inbox) -> Bool { choice.recipe == nil || inbox.recipe.name == choice.recipe }
+        guard let batch = choice.batch else { return (.all, owners.inboxes.all.filter(isChosen)) }
+        guard let place = owners.folders.place(of: batch), isChosen(place.inbox) else { return (.all, []) }
+        return (.folder(place.folder), [place.inbox])
     }
 
     func choice(of call: Call.Prioritise) throws(ControlError) -> (JobChoice, Priority) {

@@ -69,7 +69,7 @@ extension ControlService {
         onOwners(Call.CancelAll.self) { [self] _, request in
             Log.notice("cancel of all jobs asked for by \(request.connection.peer)")
             // Everything that was accepted, claimed or settling before the call.
-            owners.changes.cancel(JobChoice(), settlingIn: owners.inboxes.all) {
+            owners.changes.cancel(JobChoice(), in: owners.inboxes.all) {
                 request.reply(Call.CancelAll.Reply(cancelled: $0))
             }
         }

@@ -71,14 +71,48 @@ final class Inboxes {
 
     // MARK: - Waiting for them
 
-    /// Lets these inboxes, or all, look at what has happened before now; then `done`. Nobody waits for an inbox that
-    /// hangs.
-    func catchUp(cancelling: Bool, _ some: [Inbox]? = nil, done: @escaping @Coordination @Sendable () -> Void) {
+    /// Lets these inboxes, or all, look at what has happened before now. The chosen files that still settle there are to
+    /// end cancelled; `done` is told how many they are. Nobody waits for an inbox that hangs.
+    func catchUp(
+        cancelling chosen: SettlingChoice? = nil, _ some: [Inbox]? = nil,
+        done: @escaping @Coordination @Sendable (_ cancelled: Int) -> Void
+    ) {
+        let count = Mutex(0)
+        each(some ?? all) { inbox, wanted, over in
+            inbox.catchUp(cancelling: chosen, wanted: wanted) { cancelled in
+                count.withLock { $0 += cancelled }
+                over()
+            }
+        } done: {
+            done(count.withLock { $0 })
+        }
+    }
+
+    /// Calls `found` with each inbox into which pictures of a folder of this name are on their way, and `done` behind
+    /// all. The inbox tells its sink later that the folder has ended.
+    func expect(
+        _ folder: String, found: @escaping @Coordination @Sendable (Inbox) -> Void,
+        done: @escaping @Coordination @Sendable () -> Void
+    ) {
+        each(all) { inbox, wanted, over in
+            // The end of the folder comes from the same queue, and later.
+            inbox.expect(folder, wanted: wanted, found: { Coordination.async { found(inbox) } }, done: over)
+        } done: {
+            done()
+        }
+    }
+
+    /// Asks some inboxes; `done` when each has called `over`, or after two seconds: then nobody wants its answer.
+    private func each(
+        _ some: [Inbox],
+        _ ask: (Inbox, _ wanted: @escaping @Sendable () -> Bool, _ over: @escaping @Sendable () -> Void) -> Void,
+        done: @escaping @Coordination @Sendable () -> Void
+    ) {
         let group = DispatchGroup()
         let once = Once(done)
-        for inbox in some ?? all {
+        for inbox in some {
             group.enter()
-            inbox.catchUp(cancelling: cancelling, wanted: { !once.isOver }, done: { group.leave() })
+            ask(inbox, { !once.isOver }, { group.leave() })
         }
         Coordination.notify(group) { once.call() }
         Coordination.after(.seconds(2)) { once.call() }

@@ -31,11 +31,13 @@ final class JobChanges {
 
     // MARK: - Cancelling
 
-    /// Cancels what was chosen and accepted before the call, and what settles in these inboxes. `done` is told how many
-    /// that are when none of them runs any more: cancelled means stopped.
-    func cancel(_ choice: JobChoice, settlingIn some: [Inbox], done: @escaping @Coordination @Sendable (Int) -> Void) {
-        inboxes.catchUp(cancelling: true, some) { [self] in
-            let settling = some.reduce(0) { $0 + $1.report.settling }
+    /// Cancels the chosen jobs that were accepted before the call, and the chosen files that settle in these inboxes.
+    /// `done` is told their number when none of them runs any more: cancelled means stopped.
+    func cancel(
+        _ choice: JobChoice, settling files: SettlingChoice = .all, in some: [Inbox],
+        done: @escaping @Coordination @Sendable (Int) -> Void
+    ) {
+        inboxes.catchUp(cancelling: files, some) { [self] settling in
             cancel(choice) { done($0 + settling) }
         }
     }
