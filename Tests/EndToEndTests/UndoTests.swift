@@ -41,6 +41,7 @@ struct UndoTests {
             let undo = try await daemon.pipectl("undo", "1")
             #expect(undo.status == 0 && undo.output == "undone 1 job: #1\n", "\(undo)")
             #expect(Self.results(daemon) == [] && daemon.files(in: "archive") == [])
+            #expect(daemon.exists("outbox/web") && !daemon.exists("outbox/web/album"))
             #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
             let job = try Self.job(daemon)
             #expect(job.state == "cancelled" && job.reason == "undone" && job.outputs == [] && job.after == [])

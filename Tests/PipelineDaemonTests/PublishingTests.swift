@@ -211,6 +211,31 @@ struct PublishingTests {
         }
     }
 
+    @Test(
+        "a folder goes with the last result that is taken back, but for the outbox, and is made anew for the next",
+        arguments: [ConflictPolicy.number, .replace])
+    func folders(conflict: ConflictPolicy) throws {
+        try withTemporaryFolder { folder in
+            let (publisher, out) = (Publisher(), "\(folder)/out")
+            try FileSystem.makeFolders("\(out)/.staging/root")
+            func choose(_ name: String) throws -> Publisher.Publication {
+                let path = "\(out)/.staging/root/\(name)"
+                return try publisher.choose([staged(path)], order: order(out, conflict), path: "album/deep/\(name).png")
+            }
+            let (one, two) = (try choose("a"), try choose("b"))
+            try publisher.takeBack(one.intent)
+            #expect(try FileSystem.names(in: out) == [".staging"])
+            // Another job has chosen its name before.
+            #expect(try publisher.publish(two) { $1(true) }.published.count == 1)
+            try publisher.takeBack(one.intent)
+            #expect(try FileSystem.names(in: "\(out)/album/deep") == ["b.jpg"])
+            guard conflict == .number else { return }
+            try publisher.takeBack(two.intent)
+            #expect(try FileSystem.names(in: out) == [".staging"])
+            #expect(try FileSystem.names(in: "\(out)/.staging/root").compactMap(\.self).sorted() == ["a", "b"])
+        }
+    }
+
     @Test("under Conflict=skip a name that is taken in between stays, and the result is left out")
     func skipped() throws {
         try withTemporaryFolder { folder in

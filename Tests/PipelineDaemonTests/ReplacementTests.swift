@@ -32,23 +32,27 @@ struct ReplacementTests {
             }
         }
 
-        func staged(_ format: String, _ name: String? = nil) throws -> ImageHandle.Staged {
+        func staged(
+            _ format: String, _ name: String? = nil, naming: NameTemplate? = nil
+        ) throws -> ImageHandle.Staged {
             let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
-            let plan = Planner.plan(outputs: [RecipeOutput(name: name, chain: chain)], inBatch: false)
+            let output = RecipeOutput(name: name, chain: chain, naming: naming)
+            let plan = Planner.plan(outputs: [output], inBatch: false)
             let file = "staging/\(name ?? "1").\(format)"
             try write("new \(format)", to: file)
             return ImageHandle.Staged(picture: try #require(plan.results.first), path: "\(folder)/\(file)", result: nil)
         }
 
         func choose(
-            _ staged: [ImageHandle.Staged], _ former: [PublishedFile], _ conflict: ConflictPolicy = .number
+            _ staged: [ImageHandle.Staged], _ former: [PublishedFile], _ conflict: ConflictPolicy = .number,
+            staging: String = "staging"
         ) throws -> Publisher.Publication {
             let order = WorkOrder(
                 recipe: "r", adHoc: false, outputs: [], original: .archive, conflict: conflict,
                 outbox: "\(folder)/out", inbox: "/inbox")
             return try publisher.choose(
                 staged, order: order, path: "a.png",
-                replacing: Publisher.Before(results: former, staging: "\(folder)/staging"))
+                replacing: Publisher.Before(results: former, staging: "\(folder)/\(staging)"))
         }
     }
 
@@ -68,6 +72,21 @@ struct ReplacementTests {
             #expect(try published.published.map { try $0.file.standing() } == [.same, .same])
             outbox.publisher.discard(publication.intent)
             #expect(try FileSystem.names(in: "\(outbox.folder)/staging") == [])
+        }
+    }
+
+    @Test("a withdrawn result's folder goes when nothing else is in it")
+    func folders() throws {
+        try with { outbox in
+            let former = try outbox.former("old/a.jpg", "shared/a.small.png")
+            try outbox.write("mine", to: "out/shared/b.png")
+            var staged = try outbox.staged("jpeg")
+            staged.path = "\(outbox.folder)/out/.staging/root/1"
+            try outbox.write("new", to: "out/.staging/root/1")
+            let publication = try outbox.choose([staged], former, staging: "out/.staging/root")
+            _ = try outbox.publisher.publish(publication) { $1(true) }
+            outbox.publisher.discard(publication.intent)
+            #expect(try outbox.names == [".staging", "a.jpg", "shared"])
         }
     }
 
@@ -98,6 +117,35 @@ struct ReplacementTests {
             #expect(recorded == [["a-1.jpg", "a.small.png"]])
             #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a-1.jpg") == "new jpeg")
             #expect(published.left.map { FileSystem.name(of: $0) } == ["a.jpg", "a.small.png"])
+        }
+    }
+
+    @Test("somebody's file that a crash has left in staging is put back, and the new result gets another name")
+    func crashedInBetween() throws {
+        try with { outbox in
+            let former = try outbox.former("a.jpg")
+            let intent = try outbox.choose([outbox.staged("jpeg")], former).intent
+            try outbox.write("mine", to: "out/a.jpg")
+            #expect(try FileSystem.exchange(intent.steps[0].staging, intent.steps[0].target))
+            let recovered = try #require(try outbox.publisher.recover(intent))
+            #expect(recovered.published.map { FileSystem.name(of: $0.path) } == ["a-1.jpg"])
+            #expect(recovered.left.map { FileSystem.name(of: $0) } == ["a.jpg"])
+            #expect(try outbox.text("out/a.jpg") == "mine" && outbox.text("out/a-1.jpg") == "new jpeg")
+        }
+    }
+
+    @Test("a number is found again, however high, and beside other digits", arguments: [7, 123_456])
+    func highNumbers(number: Int) throws {
+        try with { outbox in
+            let former = try outbox.former("a-\(number).jpg", "a-\(number).small.png")
+            let intent = try outbox.choose([outbox.staged("jpeg"), outbox.staged("png", "small")], former).intent
+            #expect(
+                intent.steps.map { FileSystem.name(of: $0.target) } == ["a-\(number).jpg", "a-\(number).small.png"]
+            )
+            let naming = try NameTemplate("20{counter:3}{recipe}")
+            let counted = try outbox.former("20\(number.padded)r.jpg")
+            let other = try outbox.choose([outbox.staged("jpeg", naming: naming)], counted).intent
+            #expect(other.steps.map { FileSystem.name(of: $0.target) } == ["20\(number.padded)r.jpg"])
         }
     }
 
@@ -151,5 +199,12 @@ struct ReplacementTests {
             #expect(try outbox.publisher.recover(intent) == nil)
             #expect(try former.map { try $0.standing() } == [.same, .same])
         }
+    }
+}
+
+extension Int {
+    /// With three digits at least.
+    fileprivate var padded: String {
+        String(repeating: "0", count: Swift.max(0, 3 - "\(self)".count)) + "\(self)"
     }
 }

@@ -47,9 +47,6 @@ extension Publisher {
         return PublishIntent.Step(staging: staged.path, target: target, conflict: conflict, file: file)
     }
 
-    /// Numbers, and counters, in which the names of results of before are looked for.
-    private static let (numbersLookedAt, countersLookedAt) = (1000, 10_000)
-
     /// The names of all results: those of before, if the job has published some, or else free ones.
     private func targets(
         _ staged: [ImageHandle.Staged], _ name: ResultName, _ conflict: ConflictPolicy, _ former: Former?,
@@ -63,12 +60,12 @@ extension Publisher {
         let counter: Int? =
             try counted.isEmpty
             ? nil
-            : former?.number(among: 1...Self.countersLookedAt) { counter in counted.map { path($0, counter) } }
+            : former?.number(from: 1) { counter in counted.map { path($0, counter) } }
                 ?? Self.firstNumber { counter in try counted.allSatisfy { try isFree(path($0, counter)) } }
         func paths(_ number: Int) -> [String] {
             numbered.map { name.path($0, of: staged, number: number, counter: counter) }
         }
-        var number = former?.number(among: 0...Self.numbersLookedAt, paths) ?? 0
+        var number = former?.number(from: 0, paths) ?? 0
         if former?.knowsAny(of: paths(number)) != true {
             while try !paths(number).allSatisfy(isFree) { number += 1 }
         }

@@ -12,9 +12,9 @@ extension Publisher {
 
     /// How these results are now.
     struct Former: Sendable {
-        /// Those that nobody has changed, with their marks.
+        /// The results that nobody has changed, with their marks.
         fileprivate private(set) var own: [String: FileStatus.Identity] = [:]
-        /// Those that somebody has changed, or may have.
+        /// The results that somebody has changed, or may have.
         fileprivate private(set) var changed: [String] = []
         fileprivate let staging: String
 
@@ -34,9 +34,12 @@ extension Publisher {
 
         func knowsAny(of paths: [String]) -> Bool { paths.contains { own[$0] != nil || changed.contains($0) } }
 
-        /// The first number under which one of these paths is a result of before.
-        func number(among numbers: ClosedRange<Int>, _ paths: (Int) -> [String]) -> Int? {
-            own.isEmpty && changed.isEmpty ? nil : numbers.first { knowsAny(of: paths($0)) }
+        /// The lowest number, 0 or 1 at least, under which one of these paths is a result of before. It can be read in
+        /// that result's path.
+        func number(from lowest: Int, _ paths: (Int) -> [String]) -> Int? {
+            if own.isEmpty, changed.isEmpty { return nil }
+            let read = (own.keys + changed).reduce(into: Set([lowest])) { $0.formUnion($1.numbers) }
+            return read.filter { $0 >= lowest }.sorted().first { knowsAny(of: paths($0)) }
         }
     }
 
@@ -71,5 +74,25 @@ extension Publisher {
             steps.append(step)
         }
         return PublishIntent(steps: steps, left: former.changed)
+    }
+}
+
+extension String {
+    /// The numbers that can be read in it. Digits of something else may stand before or behind a number.
+    fileprivate var numbers: Set<Int> {
+        var numbers: Set<Int> = []
+        for digits in utf8.split(whereSeparator: { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            for start in digits.indices {
+                var number = 0
+                for digit in digits[start...] {
+                    let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+                    let (next, isFull) = tens.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+                    if isTooLarge || isFull { break }
+                    number = next
+                    numbers.insert(number)
+                }
+            }
+        }
+        return numbers
     }
 }

@@ -73,7 +73,7 @@ final class Publisher: Sendable {
                 outcome.add(intent.steps[index], isResult ? publication.results[index].inStory : nil)
             }
         } catch {
-            try? takeBack(intent)
+            try? moveBack(intent)
             throw error
         }
         outcome.left = intent.left ?? []
@@ -105,7 +105,7 @@ final class Publisher: Sendable {
             outcome.left = intent.left ?? []
             return outcome
         } catch {
-            try? takeBack(intent)
+            try? moveBack(intent)
             throw error
         }
     }
@@ -113,7 +113,7 @@ final class Publisher: Sendable {
     /// Neither staging files nor results are left of it; or a result of before is still there, and its successor is not.
     private func isLost(_ intent: PublishIntent) throws -> Bool {
         if try intent.steps.contains(where: { try Replacement($0)?.isLost ?? false }) {
-            try takeBack(intent)
+            try moveBack(intent)
             return true
         }
         return try intent.steps.allSatisfy { try !FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
@@ -121,8 +121,17 @@ final class Publisher: Sendable {
 
     /// All outputs of a job are published, or none: moves published results back to staging, and the job's own results of
     /// before to their places. Another's file that was replaced is gone, so its successor stays. So does a result that
-    /// somebody has changed. May be repeated until the intent is forgotten.
+    /// somebody has changed. The folders that are empty then go, and all of that is durable. May be repeated until the
+    /// intent is forgotten.
     func takeBack(_ intent: PublishIntent) throws {
+        try moveBack(intent)
+        let gone = try intent.steps.filter { try FileSystem.exists($0.staging) && !FileSystem.exists($0.target) }
+        OutboxFolders.removeEmpty(around: gone)
+        try OutboxFolders.sync(gone)
+    }
+
+    /// The same without the folders: the next try needs them again.
+    private func moveBack(_ intent: PublishIntent) throws {
         for step in intent.steps {
             if let replacement = Replacement(step) {
                 try replacement.takeBack()
@@ -188,6 +197,7 @@ final class Publisher: Sendable {
             Litter.remove(step.staging)
             if step.replaces != nil { Litter.remove(step.aside) }
         }
+        OutboxFolders.removeEmpty(around: intent.steps.filter(\.isWithdrawal))
     }
 
     /// The names may be chosen again.
@@ -201,12 +211,8 @@ final class Publisher: Sendable {
 
     /// False when the name is taken.
     private static func rename(_ step: PublishIntent.Step) throws -> Bool {
-        if step.conflict == .replace {
-            try FileSystem.rename(step.staging, step.target)
-            return true
-        }
         do {
-            try FileSystem.renameWithoutReplacing(step.staging, step.target)
+            try OutboxFolders.rename(step.staging, step.target, replacing: step.conflict == .replace)
             return true
         } catch  where error.isTaken {
             return false

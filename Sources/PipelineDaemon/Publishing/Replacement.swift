@@ -36,7 +36,7 @@ struct Replacement {
     /// Brings the result of before back. A successor that somebody has changed stays.
     func takeBack() throws {
         if step.isWithdrawal {
-            if try FileSystem.exists(step.staging) { try FileSystem.renameWithoutReplacing(step.staging, step.target) }
+            if try FileSystem.exists(step.staging) { try OutboxFolders.rename(step.staging, step.target) }
             return
         }
         if try FileSystem.exists(step.aside) { return try finishTakingBack() }
@@ -49,7 +49,7 @@ struct Replacement {
         }
         if try isNew(at: step.staging) { return }
         guard try FileSystem.exists(step.target) else {
-            return try FileSystem.renameWithoutReplacing(step.staging, step.target)
+            return try OutboxFolders.rename(step.staging, step.target)
         }
         if try !isNew(at: step.target) || FileSystem.exchange(step.staging, step.target) { return }
         try FileSystem.renameWithoutReplacing(step.staging, step.aside, inOwn: true)
@@ -60,7 +60,7 @@ struct Replacement {
         if try !FileSystem.exists(step.staging), try isNew(at: step.target) {
             try FileSystem.renameWithoutReplacing(step.target, step.staging, inOwn: true)
         }
-        try FileSystem.renameWithoutReplacing(step.aside, step.target)
+        try OutboxFolders.rename(step.aside, step.target)
     }
 
     // MARK: - Both ways
@@ -72,11 +72,13 @@ struct Replacement {
             if try isNew(at: step.target) { return true }
             throw SystemError("rename", step.staging, code: ENOENT)
         }
-        guard try isNew(at: step.staging) else { return true }
-        guard try isOld(at: step.target) else { return false }
-        guard try FileSystem.exchange(step.staging, step.target) else { return try exchangeInSteps() }
+        if try isNew(at: step.staging) {
+            guard try isOld(at: step.target) else { return false }
+            guard try FileSystem.exchange(step.staging, step.target) else { return try exchangeInSteps() }
+        }
         if try isOld(at: step.staging) { return true }
-        _ = try FileSystem.exchange(step.staging, step.target)
+        // Somebody has put another file there in the last moment, maybe before a crash: it is put back.
+        if try isNew(at: step.target) { _ = try FileSystem.exchange(step.staging, step.target) }
         return false
     }
 
@@ -89,7 +91,7 @@ struct Replacement {
     private func finishInSteps() throws -> Bool {
         if try FileSystem.exists(step.staging) {
             do {
-                try FileSystem.renameWithoutReplacing(step.staging, step.target)
+                try OutboxFolders.rename(step.staging, step.target)
             } catch  where error.isTaken {
                 guard try FileSystem.isPlaceholder(step.target) else { return false }
                 try FileSystem.remove(step.target)
@@ -112,7 +114,7 @@ struct Replacement {
         try FileSystem.makeFolders(FileSystem.folder(of: place))
         try FileSystem.renameWithoutReplacing(step.target, place, inOwn: true)
         if try isOld(at: place) { return true }
-        try FileSystem.renameWithoutReplacing(place, step.target)
+        try OutboxFolders.rename(place, step.target)
         return false
     }
 

@@ -30,6 +30,12 @@ struct Staging: Sendable {
 
     func folder(in outbox: String) -> String { "\(outbox)/\(Self.folderName)/\(root)" }
 
+    /// The outbox of a file in staging; nil for one that lies elsewhere.
+    static func outbox(ofFile path: String) -> String? {
+        let top = FileSystem.folder(of: FileSystem.folder(of: path))
+        return FileSystem.name(of: top) == folderName ? FileSystem.folder(of: top) : nil
+    }
+
     /// Where a picture of a job is made. Each try has a file of its own: what is left of the one before may still be on its way out. A
     /// format that only a worker knows gives no suffix.
     func path(of job: JobRecord, _ picture: PlannedPicture) -> String {

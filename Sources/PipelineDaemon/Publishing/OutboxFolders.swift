@@ -1,0 +1,36 @@
+import JobLedger
+import SystemCalls
+
+/// The folders of an outbox in which results lie. They come with the first result, and go with the last.
+enum OutboxFolders {
+    /// Renames into such a folder. One that has been removed as empty, after a result's name was chosen, is made anew.
+    static func rename(_ from: String, _ to: String, replacing: Bool = false) throws(SystemError) {
+        for attempt in 0... {
+            do {
+                return try replacing ? FileSystem.rename(from, to) : FileSystem.renameWithoutReplacing(from, to)
+            } catch {
+                guard error.isMissing, attempt < 3, try FileSystem.exists(from) else { throw error }
+                try FileSystem.makeFolders(FileSystem.folder(of: to), durable: true)
+            }
+        }
+    }
+
+    /// Removes the folders that are empty without these results, but for the outbox itself.
+    static func removeEmpty(around steps: [PublishIntent.Step]) {
+        let folders = steps.map { (FileSystem.folder(of: $0.target), Staging.outbox(ofFile: $0.staging)) }
+        for (folder, outbox) in Dictionary(folders, uniquingKeysWith: { first, _ in first }) {
+            if let outbox { FileSystem.removeEmptyFolders(from: folder, upTo: outbox) }
+        }
+    }
+
+    /// Makes durable that these results have gone.
+    static func sync(_ steps: [PublishIntent.Step]) throws(SystemError) {
+        var folders: Set<String> = []
+        for step in steps {
+            var folder = FileSystem.folder(of: step.target)
+            while try !FileSystem.exists(folder), folder != "/" { folder = FileSystem.folder(of: folder) }
+            folders.insert(folder)
+        }
+        for folder in folders { try FileSystem.sync(folder) }
+    }
+}
