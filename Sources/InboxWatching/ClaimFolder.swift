@@ -56,12 +56,14 @@ package struct ClaimFolder: Sendable {
     }
 
     /// The same for a file of another file system, which is durable there before it goes. A copy that is not whole lies
-    /// beside the roots' folders, where nobody takes it for a claimed file.
+    /// beside the roots' folders, where nobody takes it for a claimed file. Its name is that original's alone: originals
+    /// of several inboxes may come at once.
     package func takeCopy(_ file: Spot, to place: String) throws -> Bool {
+        guard let there = try file.status() else { throw SystemError("open", file.name, code: ENOENT) }
         guard try status(place) == nil else { return false }
         let target = FileSystem.relative(place, to: path)
         let folder = try claims.makeFolder(FileSystem.folder(of: target), mode: 0o755)
-        let part = "\(root).part"
+        let part = "\(root).\(there.device)-\(there.inode).part"
         try FileSystem.remove(part, in: claims)
         let copy = Descriptor(owning: clinux_create_at(claims.number, part, 0o600))
         guard copy.number >= 0 else { throw SystemError("open", "\(path)/\(part)") }
