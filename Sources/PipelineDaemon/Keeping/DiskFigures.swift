@@ -16,8 +16,10 @@ final class DiskFigures {
 
     private let configuration: ConfigurationInForce
     private var known: [String: Figure] = [:]
-    /// Folders being looked at.
-    private var looking: Set<String> = []
+    /// Folders being looked at, with those who wait for that.
+    private var looking: [String: [DispatchGroup]] = [:]
+    /// Folders among them whose disk has not answered in time. Nobody waits for them any more.
+    private var late: Set<String> = []
 
     /// How long somebody waits for a disk.
     private static let patience = Duration.milliseconds(500)
@@ -28,16 +30,10 @@ final class DiskFigures {
     func look(_ done: @escaping @Coordination @Sendable ([Figure]) -> Void) {
         let group = DispatchGroup()
         let folders = folders
-        for folder in folders where looking.insert(folder).inserted {
+        for folder in folders where !late.contains(folder) {
             group.enter()
-            FileQueue.async { [self] in
-                let figure = Figure(of: folder)
-                Coordination.async { [self] in
-                    looking.remove(folder)
-                    known[folder] = figure
-                    group.leave()
-                }
-            }
+            looking[folder, default: []].append(group)
+            if looking[folder]?.count == 1 { look(at: folder) }
         }
         let isAnswered = Mutex(false)
         let answer = { @Coordination @Sendable [self] in
@@ -47,13 +43,31 @@ final class DiskFigures {
                     return !answered
                 })
             else { return }
-            // What a disk said before is of no use if it does not answer now.
-            for folder in looking { known[folder] = nil }
+            // An earlier figure is of no use if the disk does not answer now.
+            for folder in folders where late.contains(folder) || waits(group, for: folder) {
+                known[folder] = nil
+                late.insert(folder)
+            }
             var devices: Set<Int> = []
             done(folders.compactMap { known[$0] }.filter { devices.insert($0.device).inserted })
         }
         Coordination.notify(group, answer)
         Coordination.after(Self.patience, answer)
+    }
+
+    private func waits(_ group: DispatchGroup, for folder: String) -> Bool {
+        looking[folder]?.contains { $0 === group } ?? false
+    }
+
+    private func look(at folder: String) {
+        FileQueue.async { [self] in
+            let figure = Figure(of: folder)
+            Coordination.async { [self] in
+                known[folder] = figure
+                late.remove(folder)
+                for group in looking.removeValue(forKey: folder) ?? [] { group.leave() }
+            }
+        }
     }
 
     /// The daemon's own folder comes first.
