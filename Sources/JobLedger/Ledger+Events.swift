@@ -25,6 +25,11 @@ package struct LoggedEvent: Sendable {
     }
 }
 
+extension JobRecord {
+    /// The event of its present state. A later end overwrites why it has failed; the event keeps it.
+    var event: LoggedEvent { .job(id, state, state == .failed || redoEnd != nil ? error ?? reason : reason) }
+}
+
 extension Ledger {
     package nonisolated func append(_ event: LoggedEvent) { write { try $0.add(event) } }
 

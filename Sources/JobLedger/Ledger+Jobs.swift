@@ -35,7 +35,7 @@ extension Ledger {
                 .integer(job.anyway ? 1 : 0), .optional(job.error), .optional(job.advice),
                 .integer(job.disposed ? 1 : 0), .optional(job.failure?.rawValue),
             ])
-        try add(.job(job.id, job.state, job.reason))
+        try add(job.event)
     }
 
     /// The row of `orders`. Many jobs share a work order, so it is written once.
@@ -76,7 +76,7 @@ extension Ledger {
                         .integer(job.id),
                     ])
                 if job.redoEnd != nil { try ledger.recordOrder(of: job) }
-                try ledger.add(.job(job.id, job.state, job.redoEnd == nil ? job.reason : job.error))
+                try ledger.add(job.event)
                 if job.state == .done, job.redoEnd == nil { try ledger.keepResults(of: job) }
                 if job.state.isFinal { try ledger.follow(job.id) }
             }, done: done)
@@ -90,7 +90,7 @@ extension Ledger {
                 .text(job.state.rawValue), .optional(job.reason), .optional(try job.story.map(JSONText.encode)),
                 .optional(job.started), .optional(try job.partial.map(JSONText.encode)), .integer(job.id),
             ])
-        try add(.job(job.id, job.state, job.reason))
+        try add(job.event)
     }
 
     /// The intent to publish: from here on the job ends `done`.

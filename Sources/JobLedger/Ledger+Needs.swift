@@ -94,7 +94,6 @@ extension Ledger {
                 WHERE n.met = 0 AND b.hold = 'after' AND b.anyway = 0
             ) SELECT id, cause FROM fallen
             """)
-        try add(.failed, where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)", [now])
         let failed = try writer.rows(
             """
             UPDATE jobs SET state = 'failed', hold = NULL, reason = NULL, finished = ?, error = why.error, advice = why.advice,
@@ -111,6 +110,7 @@ extension Ledger {
             WHERE why.id = jobs.id RETURNING id
             """, [now]
         ) { $0.integer(0) }
+        try add(.failed, text: "error", where: "id IN (SELECT id FROM ended WHERE cause IS NOT NULL)", [now])
         consequences.failed += failed
         consequences.move(failed.count, from: .waiting, to: .failed)
         try writer.run(
@@ -134,7 +134,7 @@ extension Ledger {
         consequences.move(ranks.count, from: .waiting, to: .queued)
     }
 
-    /// Those of these jobs that have unmet needs.
+    /// The jobs among these that have unmet needs.
     func jobsWithNeeds(among jobs: [Int]) throws -> [Int] {
         try writer.rows(
             "SELECT DISTINCT job FROM needs WHERE met = 0 AND job IN (SELECT value FROM json_each(?)) ORDER BY job",
@@ -225,7 +225,7 @@ extension Ledger {
 
     private func depend(_ job: Int, after others: [Int], remove: [Int], anyway: Bool) throws -> NeedsAnswer {
         let now = try writer.first(
-            // What is processed again has begun before.
+            // A job that is processed again has begun before.
             "SELECT CASE WHEN former IS NULL THEN state ELSE 'done' END, hold, anyway, segment FROM jobs WHERE id = ?",
             [.integer(job)]
         ) {

@@ -4,6 +4,27 @@ import TestTools
 import Testing
 
 struct StoryTests {
+    @Test("each failure of a job is told with its own reason, also when it was tried again since")
+    func reasons() async throws {
+        try await DaemonFixture.with { daemon in
+            try daemon.drop(Data("no picture".utf8), as: "a.png")
+            for (number, next) in [Picture.small.prefix(40), Picture.small].enumerated() {
+                try await daemon.waitForAll()
+                #expect(try daemon.list().map(\.state) == ["failed"], "\(number)")
+                try daemon.write(Data(next), to: "failed/noir/a.png")
+                #expect(try daemon.call(Call.Retry(ids: [1])).retried == [1])
+            }
+            try await daemon.waitForAll()
+            let ends = try daemon.call(Call.Log(id: 1)).events.filter { $0.kind == "job" && $0.job?.finished != nil }
+            #expect(ends.compactMap(\.job?.state) == ["failed", "failed", "done"])
+            let errors = ends.map(\.job?.error)
+            #expect(errors[0]?.contains("no picture") == true && errors[1]?.contains("incomplete") == true, "\(errors)")
+            #expect(errors[2] == nil && errors[0] == ends[0].text && ends.allSatisfy { $0.advice == nil })
+            let page = try await daemon.pipectl("log", "1")
+            #expect(errors.compactMap(\.self).allSatisfy { page.output.components(separatedBy: $0).count == 2 })
+        }
+    }
+
     @Test("A job's story says which of its results lacks what its original carries, because the format can't hold it")
     func lacks() async throws {
         let recipe = """

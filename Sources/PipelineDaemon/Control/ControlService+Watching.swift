@@ -163,12 +163,29 @@ extension Control.Event {
     init(_ event: LoggedEvent, _ record: JobRecord?, _ batch: BatchRecord?) {
         self.init(
             cursor: event.cursor, time: Timestamp.text(event.time), kind: event.kind,
-            job: record.map {
-                $0.shown(state: event.state ?? $0.state, reason: event.kind == "priority" ? $0.reason : event.text)
-            },
-            batch: batch.map(\.shown), queue: event.queue, text: event.text,
+            job: record.map { $0.shown(at: event) }, batch: batch.map(\.shown), queue: event.queue, text: event.text,
             original: record.flatMap { $0.isOver && $0.file != .none && !Disposal.isRemoved($0) ? $0.source : nil },
-            advice: record.flatMap { event.state == .failed && $0.state == .failed ? $0.advice : nil })
+            advice: record.flatMap { record in
+                event.state == .failed && record.state == .failed && record.hasEnded(at: event) ? record.advice : nil
+            })
+    }
+}
+
+extension JobRecord {
+    /// The event tells of the job's present end, or of what came behind it, and not of an end before.
+    fileprivate func hasEnded(at event: LoggedEvent) -> Bool {
+        finished.map { event.time >= $0 } ?? false
+    }
+
+    fileprivate func shown(at event: LoggedEvent) -> Control.Job {
+        if event.kind == "priority" { return shown(state: event.state ?? state, reason: reason) }
+        guard let former = event.state, former.isFinal, !hasEnded(at: event) else {
+            return shown(state: event.state ?? state, reason: event.text == error ? nil : event.text)
+        }
+        var job = shown(state: former, reason: former == .failed ? nil : event.text)
+        job.error = former == .failed ? event.text : nil
+        (job.failure, job.redo) = (nil, nil)
+        return job
     }
 }
 

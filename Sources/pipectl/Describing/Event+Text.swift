@@ -15,8 +15,8 @@ extension Control.Event {
             line = line + Text(kind)
             if let queue { line = line + " \(queue)" }
         }
-        // The job's line has its reason.
-        guard let text, text != job?.reason else { return line }
+        // The job's line has its reason, or why it has failed.
+        guard let text, text != job?.reason, text != job?.error else { return line }
         return line + "  \(text)"
     }
 }
