@@ -93,13 +93,7 @@ extension Context {
 
     fileprivate func print(_ reply: Call.Redo.Reply) throws {
         if json { return try output.document(reply) }
-        let isAsking = invocation.has(.doneDryRun)
-        let count = Amount.counted(reply.jobs.count, "job")
-        try output.line(
-            isAsking
-                ? "\(count) would be processed again"
-                : reply.jobs.isEmpty ? "nothing to process again" : "processing \(count) again\(reply.jobs.few)")
-        try print(reply.refused, reply.remarks, verb: isAsking ? "could not be" : "can't be")
+        try print(reply.jobs, reply.refused, reply.remarks, .redo)
         guard reply.unknown > 0 else { return }
         let files = Amount.counted(reply.unknown, "file")
         let words =
@@ -107,38 +101,5 @@ extension Context {
             ? "is no job's original any more; `pipectl add` takes it"
             : "are no job's original any more; `pipectl add` takes them"
         try output.line("\(files) there \(words)")
-    }
-
-    /// The jobs that a wish passes over, and what else is to be said.
-    func print(_ refused: [Control.Tally], _ remarks: [Control.Tally], verb: String) throws {
-        for tally in refused {
-            try output.line("\(tally.jobs) \(verb): \(tally.reason)\(tally.first.few(of: tally.jobs))")
-        }
-        for tally in remarks { try output.line("\(tally.jobs): \(tally.reason)\(tally.first.few(of: tally.jobs))") }
-    }
-}
-
-extension [Int] {
-    /// `: #1 #2`, unless they are many.
-    var few: String { isEmpty || count > 10 ? "" : ": " + map { "#\($0)" }.joined(separator: " ") }
-
-    /// ` (#1 #2 …)`: the first of so many.
-    fileprivate func few(of all: Int) -> String {
-        " (" + map { "#\($0)" }.joined(separator: " ") + (all > count ? " …)" : ")")
-    }
-}
-
-extension [Control.Tally] {
-    /// Counts of several calls are one, the highest first.
-    mutating func add(_ others: [Control.Tally]) {
-        for other in others {
-            if let index = firstIndex(where: { $0.reason == other.reason }) {
-                self[index].jobs += other.jobs
-                self[index].first = [Int]((self[index].first + other.first).prefix(5))
-            } else {
-                append(other)
-            }
-        }
-        sort { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
     }
 }

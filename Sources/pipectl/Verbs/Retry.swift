@@ -45,11 +45,10 @@ extension Verb {
             if context.json {
                 try context.output.document(reply)
             } else {
-                let few = reply.retried.count <= 10 ? reply.retried : []
-                let list = few.isEmpty ? "" : ": " + few.map { "#\($0)" }.joined(separator: " ")
                 try context.output.line(
                     reply.retried.isEmpty
-                        ? "nothing to retry" : "retrying \(Amount.counted(reply.retried.count, "job"))\(list)")
+                        ? "nothing to retry"
+                        : "retrying \(Amount.counted(reply.retried.count, "job"))\(reply.retried.few)")
             }
             return .done
         })

@@ -53,12 +53,6 @@ extension Verb {
 extension Context {
     fileprivate func print(_ reply: Call.Undo.Reply) throws {
         if json { return try output.document(reply) }
-        let isAsking = invocation.has(.doneDryRun)
-        let count = Amount.counted(reply.jobs.count, "job")
-        try output.line(
-            isAsking
-                ? "\(count) would be undone"
-                : reply.jobs.isEmpty ? "nothing to undo" : "undone \(count)\(reply.jobs.few)")
-        try print(reply.refused, reply.remarks, verb: isAsking ? "could not be" : "can't be")
+        try print(reply.jobs, reply.refused, reply.remarks, .undo)
     }
 }

@@ -1,0 +1,57 @@
+import PipelineControl
+
+/// The words about done jobs that are processed again, or undone.
+struct DoneWords {
+    /// `3 jobs would be undone`
+    let would: String
+    /// `nothing to undo`
+    let none: String
+    /// `undone 3 jobs`, with the count in its place.
+    let does: @Sendable (_ count: String) -> String
+
+    static let redo = DoneWords(
+        would: "would be processed again", none: "nothing to process again", does: { "processing \($0) again" })
+    static let undo = DoneWords(would: "would be undone", none: "nothing to undo", does: { "undone \($0)" })
+}
+
+extension Context {
+    /// Prints the chosen jobs, those that a wish passes over, and the remarks about them.
+    func print(
+        _ jobs: [Int], _ refused: [Control.Tally], _ remarks: [Control.Tally], _ words: DoneWords
+    ) throws {
+        let isAsking = invocation.has(.doneDryRun)
+        let count = Amount.counted(jobs.count, "job")
+        let done = jobs.isEmpty ? words.none : words.does(count) + jobs.few
+        try output.line(Text(isAsking ? "\(count) \(words.would)" : done))
+        let verb = isAsking ? "could not be" : "can't be"
+        for tally in refused {
+            try output.line("\(tally.jobs) \(verb): \(tally.reason)\(tally.first.few(of: tally.jobs))")
+        }
+        for tally in remarks { try output.line("\(tally.jobs): \(tally.reason)\(tally.first.few(of: tally.jobs))") }
+    }
+}
+
+extension [Int] {
+    /// `: #1 #2`, unless they are many.
+    var few: String { isEmpty || count > 10 ? "" : ": " + map { "#\($0)" }.joined(separator: " ") }
+
+    /// ` (#1 #2 …)`: the first of so many.
+    fileprivate func few(of all: Int) -> String {
+        " (" + map { "#\($0)" }.joined(separator: " ") + (all > count ? " …)" : ")")
+    }
+}
+
+extension [Control.Tally] {
+    /// Counts of several calls are one, the highest first.
+    mutating func add(_ others: [Control.Tally]) {
+        for other in others {
+            if let index = firstIndex(where: { $0.reason == other.reason }) {
+                self[index].jobs += other.jobs
+                self[index].first = [Int]((self[index].first + other.first).prefix(5))
+            } else {
+                append(other)
+            }
+        }
+        sort { ($1.jobs, $0.reason) < ($0.jobs, $1.reason) }
+    }
+}
