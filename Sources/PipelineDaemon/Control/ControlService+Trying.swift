@@ -33,7 +33,8 @@ extension ControlService {
         let proof = owners.proofs.begin(wish) { outcome in
             if let problem = outcome.problem { return request.fail(ControlError.refused(problem)) }
             let before = outcome.before.map {
-                Control.Picture(format: $0.format, width: $0.width, height: $0.height, bytes: size)
+                Control.Picture(
+                    format: $0.format, width: $0.width, height: $0.height, bytes: size, pages: $0.pages)
             }
             request.reply(
                 Call.Try.Reply(
@@ -95,7 +96,7 @@ extension Proof.Made {
 
 extension RenderedOutput {
     fileprivate var shown: Control.Picture {
-        Control.Picture(format: format, width: width, height: height, bytes: Int(bytes))
+        Control.Picture(format: format, width: width, height: height, bytes: Int(bytes), pages: pages)
     }
 }
 

@@ -140,6 +140,32 @@ struct FaultyDiskTests {
         }
     }
 
+    @Test("a quota that is used up is a full disk: its jobs wait and say so, others go on, and it goes on by itself")
+    func quota() async throws {
+        try await Self.withDisk(["all", "other"]) { daemon, disk in
+            // The worker's results, and the file with which the daemon tries whether there is room.
+            try disk.refuse("write", "/outbox/all/.staging/*", [EDQUOT])
+            try disk.put(as: "inbox/all/x.png")
+            try await daemon.start()
+            try await daemon.job("x.png", becomes: "waiting")
+            let reason = "no space in \(daemon.path("outbox/all"))"
+            let job = try #require(try daemon.list().first)
+            #expect(job.reason == reason && job.setbacks == 0 && job.error == nil, "\(job)")
+            #expect(try daemon.status().problems.first?.hasPrefix(reason) == true)
+            try disk.put(as: "inbox/all/second.png")
+            try disk.put(as: "inbox/other/y.png")
+            try await daemon.job("y.png", becomes: "done")
+            #expect(disk.files(in: "inbox/all").contains("second.png"))
+            try disk.clear()
+            try await daemon.waitForAll()
+            #expect(try daemon.list().map(\.state) == ["done", "done", "done"])
+            #expect(try daemon.status().problems == [])
+            await daemon.stop()
+            #expect(disk.files(in: "failed") == [])
+            #expect(disk.files(in: "archive") == ["all/second.png", "all/x.png", "other/y.png"])
+        }
+    }
+
     @Test("a job that is half published is cancelled while it waits for its next try, and nothing of it stays")
     func cancelled() async throws {
         try await Self.withDisk(["all"]) { daemon, disk in
