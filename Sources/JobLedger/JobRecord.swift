@@ -36,7 +36,7 @@ package struct JobRecord: Sendable {
         }
     }
 
-    /// Who has removed a file, and when.
+    /// The removal of a file: by whom, and when.
     package struct Removal: Codable, Sendable, Hashable {
         /// `Keep Archive=90d`, or `pipectl clean`.
         package var by: String

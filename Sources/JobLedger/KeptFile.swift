@@ -13,7 +13,7 @@ package struct KeptFile: Sendable {
     package var file: FileStatus.Identity
     /// When it came.
     package var time: Double
-    /// Who is removing it.
+    /// Its removal, once that has begun.
     package var leaving: JobRecord.Removal?
 }
 

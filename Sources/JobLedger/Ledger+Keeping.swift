@@ -52,7 +52,7 @@ extension Ledger {
 
     // MARK: - Reading
 
-    /// What is kept in each place.
+    /// The files that are kept in each place, and their bytes.
     package nonisolated func keptSums() throws -> [KeptPlace: KeptSum] {
         let sums = try rows("SELECT place, files, bytes FROM kept_sums WHERE files > 0") { row in
             (KeptPlace(rawValue: row.text(0)), KeptSum(files: row.integer(1), bytes: row.integer(2)))
@@ -113,7 +113,7 @@ extension Ledger {
 
     // MARK: - Removing
 
-    /// Records who removes files, before they are removed; returns those that nobody brings back. Blocks until the
+    /// Records the removal of files before it happens; returns those that nobody brings back. Blocks until the
     /// record is durable.
     package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int> {
         wait(refused: []) { ledger in

@@ -213,7 +213,7 @@ extension ControlService {
         var named: Named?
     }
 
-    /// What names are made of.
+    /// The facts that names are made of.
     private struct Named {
         var path: String
         var modified: Int?

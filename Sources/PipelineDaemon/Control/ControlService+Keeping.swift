@@ -3,7 +3,7 @@ import JobLedger
 import PipelineControl
 import PipelineModel
 
-/// What jobs have left: files and rows.
+/// Calls about files and rows that jobs have left.
 extension ControlService {
     func addKeepingCalls() {
         onOwners(Call.Clean.self) { [self] call, request in
@@ -36,7 +36,7 @@ extension ControlService {
         }
     }
 
-    /// What is kept, with the rules. A place without files or a rule is left out.
+    /// The kept files of each place, with its rule. A place without files or a rule is left out.
     func kept() throws -> [Control.Kept] {
         let sums = try ledger.keptSums()
         let rules = owners.configuration.settings.keep

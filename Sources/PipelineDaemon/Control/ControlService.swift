@@ -10,7 +10,7 @@ import SystemCalls
 final class ControlService: Sendable {
     let owners: Owners
     let version: String
-    /// What clients may take; changed by a reload.
+    /// The limits of clients; a reload changes them.
     var limits: ControlSettings { owners.configuration.settings.control }
     let watchers = ProgressWatchers()
     private let complaints = Mutex(Complaints())

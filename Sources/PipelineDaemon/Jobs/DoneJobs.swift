@@ -10,7 +10,7 @@ final class DoneJobs {
         case all(JobFilter)
     }
 
-    /// What becomes of the chosen jobs, or would become of them.
+    /// The chosen jobs: those that are changed, or would be, and those that can't be.
     struct Outcome: Sendable {
         var ids: [Int] = []
         fileprivate(set) var refused = Tally()

@@ -36,8 +36,8 @@ final class Revivals {
         (self.retries, self.disposals, self.changes) = (retries, disposals, changes)
     }
 
-    /// Tries these jobs again, and all of the states up to the newest, or those of a batch. Of those that wait for their
-    /// next try, it takes the ones in `early`, or all if that is nil. `done` is called when it is durable.
+    /// Tries these jobs again, and all of the states up to the newest, or those of a batch. Jobs that wait for their
+    /// next try come before their time: the ones in `early`, or all if that is nil. `done` is called when it is durable.
     func revive(
         _ records: [JobRecord], early: [Int]?, _ states: [JobState], of batch: Int? = nil,
         done: @escaping @Coordination @Sendable (Outcome) -> Void

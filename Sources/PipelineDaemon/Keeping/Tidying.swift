@@ -14,7 +14,7 @@ struct Tidying: Sendable {
         var most: Int?
         /// Only files of this recipe go.
         var recipe: String?
-        /// Who wants it, in words.
+        /// The setting or the verb that wants it, for the log and the job.
         var by: String
         /// The files are counted, and stay.
         var isTrial = false

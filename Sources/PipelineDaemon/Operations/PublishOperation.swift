@@ -11,7 +11,7 @@ final class PublishOperation: AsyncOperation, ImageProviding, @unchecked Sendabl
 
     /// The steps that the operation leaves to the supervisor.
     struct Steps: Sendable {
-        /// What names take from elsewhere.
+        /// The facts that names take from elsewhere.
         var facts: @Sendable (ImageHandle) throws -> NameFacts = { _ in NameFacts() }
         /// Makes the intent durable; false when the job has been cancelled before, or the ledger refuses it.
         var intend: @Sendable (PublishIntent, @escaping @Sendable (Bool) -> Void) -> Void

@@ -2,7 +2,7 @@ import JobLedger
 import PipelineModel
 import SystemCalls
 
-/// Undoes done jobs. One commit makes a job cancelled, with its results as an intent that is to be taken back; its
+/// Undoes done jobs. A commit makes a job cancelled, with its results as an intent that is to be taken back; its
 /// disposal takes them back and moves the original, and is repeated after a crash until it is recorded.
 ///
 /// All of it runs on the line of an inbox (`Disposals`).

@@ -5,7 +5,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// What the names of a job's results take from elsewhere. It reads the ledger, and only for names that ask for it.
+/// The facts that the names of a job's results take from elsewhere. It reads the ledger, and only for names that ask for it.
 struct JobNames: Sendable {
     private let order: WorkOrder
     private var path: String

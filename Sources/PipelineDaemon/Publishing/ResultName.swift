@@ -39,7 +39,7 @@ struct ResultName {
         return "\(folder)/\(Self.shortened(stem, toFit: ending))\(ending)"
     }
 
-    /// What tells a result from the others: nothing, `.thumb`, or, of several in one format, `-avif`.
+    /// The part that tells a result from the others: nothing, `.thumb`, or, of several in one format, `-avif`.
     private func mark(_ staged: ImageHandle.Staged, of all: [ImageHandle.Staged]) -> String {
         guard let name = staged.picture.name else { return "" }
         guard staged.isNamedAsItsFormat else { return ".\(name)" }

@@ -1,4 +1,4 @@
-/// What is known of a result when it gets its name. The field of an unknown one stays in the name as it was written.
+/// The facts about a result when it gets its name. The field of an unknown one stays in the name as it was written.
 public struct NameFacts: Sendable, Hashable {
     /// The picture's file name, with its suffix.
     public var name: String?

@@ -1,10 +1,10 @@
 /// Reads the text of `Name=` into folders and parts. It goes by scalars: Swift joins a combining mark with the slash
 /// before it, and the kernel does not.
 struct NameScanner {
-    /// Of the whole text, in bytes.
+    /// The most bytes of the whole text.
     private static let longest = 500
     private static let mostComponents = 10
-    /// Of a folder's texts, numbers and dates, in bytes. The rest of a name's 255 is for the picture's name.
+    /// The most bytes of a folder's texts, numbers and dates. The rest of a name's 255 is for the picture's name.
     private static let longestFixed = 180
 
     private let scalars: [Unicode.Scalar]

@@ -67,7 +67,7 @@ extension NameTemplate {
         return result
     }
 
-    /// One name: it begins with no dot, and fits, with its ending, by shortening the longest values.
+    /// A name begins with no dot, and fits, with its ending: the longest values are shortened.
     private static func name(_ pieces: [Piece], ending: String) -> String {
         var pieces = pieces
         hideNothing(&pieces)

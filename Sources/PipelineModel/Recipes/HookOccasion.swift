@@ -1,4 +1,4 @@
-/// What a recipe's hook is run for.
+/// An occasion on which a recipe's hook is run.
 public enum HookOccasion: String, Sendable, Hashable, Codable, CaseIterable {
     /// A picture is published, and its original lies where it belongs.
     case done

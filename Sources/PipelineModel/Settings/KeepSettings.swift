@@ -1,4 +1,4 @@
-/// What is kept of the files that the daemon has put somewhere. Everything, unless a rule says otherwise.
+/// The rules for the files that the daemon has put somewhere. Without a rule everything is kept.
 public struct KeepSettings: Sendable, Hashable {
     public var archive = KeepRule()
     public var failed = KeepRule()

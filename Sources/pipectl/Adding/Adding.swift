@@ -3,7 +3,7 @@ import SystemCalls
 
 /// Adds what `pipectl add` is given, and tells of each job unless it is waited for.
 struct Adding {
-    /// What is wanted of all of them.
+    /// The options of the command, which are for all of them.
     struct Wish {
         var recipe: String?
         var chain: String?

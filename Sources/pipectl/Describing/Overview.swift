@@ -71,7 +71,7 @@ struct Overview {
         return table.isEmpty ? [] : table.lines(width: width)
     }
 
-    /// What jobs have left, and the room that there is.
+    /// The files that jobs have left, and the room that there is.
     private var kept: [Text] {
         let words = ["archive": "archived", "results": "results"]
         let parts = status.kept.map { kept in

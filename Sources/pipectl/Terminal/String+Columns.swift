@@ -7,7 +7,7 @@ extension String {
         return unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// At most `limit` columns. A whole path loses its first folders. Of any other name the middle is left out, because
+    /// At most `limit` columns. A whole path loses its first folders. Any other name loses its middle, because
     /// the ends of a name say most, and its end tells it from others.
     func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }

@@ -43,7 +43,7 @@ extension Verb {
                 do {
                     if try context.tryOut(input, &files) == false { code = .failed }
                 } catch {
-                    // What is wrong with the command is wrong for every picture.
+                    // A mistake in the command is one for every picture.
                     guard let failure = concerning(input, error), failure.code == .failed else { throw error }
                     try context.complain(failure)
                     code = .failed
@@ -131,7 +131,7 @@ extension Context {
         throw .usage("the result is a .\(made); name the file so, or end the chain in `save format=…`")
     }
 
-    /// What tells the results of a picture apart in their names; nil for a result that is alone.
+    /// The parts of names that tell the results of a picture apart; nil for a result that is alone.
     private static func labels(_ proofs: [Control.Proof]) -> [String?] {
         guard proofs.count > 1 else { return proofs.map { _ in nil } }
         var chains: [String] = []

@@ -18,8 +18,8 @@ extension CameraPicture {
         }
     }
 
-    /// Most camera files are a TIFF in their outer form. What makers note about their cameras leads to places in the
-    /// file, is large, and is of no use elsewhere.
+    /// Most camera files are a TIFF in their outer form. The notes of a camera's maker lead to places in the
+    /// file, are large, and are of no use elsewhere.
     private var storedEXIF: EXIF? {
         guard var exif = EXIF(directory), !exif.photo.isEmpty else { return nil }
         let makerNote = 0x927c

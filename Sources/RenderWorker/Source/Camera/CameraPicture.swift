@@ -3,7 +3,7 @@ import CVips
 import PipelineModel
 import WorkerProtocol
 
-/// What becomes of a camera's file: the JPEG that the camera embedded is the picture, or the sensor's samples are
+/// The picture in a camera's file: the JPEG that the camera has embedded, or the sensor's samples,
 /// developed.
 struct CameraPicture {
     /// The kind of file, as its suffix says: `dng`, `nef`.
