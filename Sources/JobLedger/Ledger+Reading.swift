@@ -49,6 +49,13 @@ extension Ledger {
             [.integer(priority.rank), .list(except), .integer(limit)])
     }
 
+    /// When the queued job was taken that has been on record for longest.
+    package nonisolated func oldestQueued() throws -> Double? {
+        try first("SELECT created FROM jobs INDEXED BY jobs_by_state WHERE state = 'queued' ORDER BY id LIMIT 1") {
+            $0.real(0)
+        }
+    }
+
     /// Jobs that a crash or a stop has left in the middle. A job that waits for other jobs, or for its next try, still does.
     package nonisolated func interrupted() throws -> [JobRecord] {
         try jobs(

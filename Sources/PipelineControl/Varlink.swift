@@ -413,6 +413,34 @@ public enum Control {
             (self.file, self.line, self.message) = (file, line, message)
         }
     }
+    /// A figure for monitors. `kind` is counter, gauge or histogram. Counters and histograms begin at the daemon's start.
+    public struct Metric: Codable, Sendable, Hashable {
+        public var name: String
+        public var kind: String
+        public var help: String
+        @Omissible public var samples: [Control.Sample]
+        public init(name: String, kind: String, help: String, samples: [Control.Sample] = []) {
+            (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
+        }
+    }
+    /// `value` is the sum of a histogram's values, `count` their number, and each of its buckets counts those that were at most
+    /// `most`.
+    public struct Sample: Codable, Sendable, Hashable {
+        public var labels: [String: String]
+        public var value: Double
+        @Omissible public var count: Int?
+        @Omissible public var buckets: [Control.Bucket]
+        public init(labels: [String: String], value: Double, count: Int? = nil, buckets: [Control.Bucket] = []) {
+            (self.labels, self.value, self.count, self.buckets) = (labels, value, count, buckets)
+        }
+    }
+    public struct Bucket: Codable, Sendable, Hashable {
+        public var most: Double
+        public var count: Int
+        public init(most: Double, count: Int) {
+            (self.most, self.count) = (most, count)
+        }
+    }
 }
 public enum Call {
     public struct Status: ControlCall {
@@ -422,6 +450,17 @@ public enum Call {
             public var status: Control.Overview
             public init(status: Control.Overview) {
                 (self.status) = (status)
+            }
+        }
+    }
+    /// Figures for monitors; no label holds a path or an ID.
+    public struct Metrics: ControlCall {
+        public static let method = "org.pipelined.Control.Metrics"
+        public init() {}
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var metrics: [Control.Metric]
+            public init(metrics: [Control.Metric] = []) {
+                (self.metrics) = (metrics)
             }
         }
     }

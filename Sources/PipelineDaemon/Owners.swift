@@ -20,6 +20,7 @@ final class Owners: ReadsDelegate {
     let queues: Queues
     let limits: QueueLimits
     let counts = JobCounts()
+    let meters = Meters()
     let numbers = JobNumbers()
     let progress = ProgressBoard()
     let inboxes: Inboxes
@@ -85,14 +86,16 @@ final class Owners: ReadsDelegate {
         intake = JobIntake(
             ledger, configuration, claims, numbers, folders, counts, window, disposals, waiters, recovery)
         shortages = Shortages(configuration, ledger, staging, inboxes, reloads)
-        let operations = JobOperations(ledger, configuration, queues, pool, fetch, staging, claims, publisher)
-        states = JobStates(ledger, queues, window, counts, operations, disposals, waiters, progress, history)
+        let operations = JobOperations(
+            ledger, configuration, queues, pool, fetch, staging, claims, publisher, meters)
+        states = JobStates(
+            ledger, queues, window, counts, meters, operations, disposals, waiters, progress, history)
         supervisor = Supervisor(
             ledger, configuration, window, operations, shortages,
             HangWatch(configuration, window, shortages, moves), strikes, progress, states,
             Remedies(ledger, configuration, window, counts, shortages, retries, strikes, states))
         changes = JobChanges(
-            ledger, states, window, counts, numbers, inboxes, disposals, waiters, announcements, history)
+            ledger, states, window, counts, meters, numbers, inboxes, disposals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         proofs = Proofs(pool, configuration)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)

@@ -9,6 +9,8 @@ package struct MemoryRoom {
 
     init(budget: Int64) { self.budget = budget }
 
+    var granted: Int64 { used.values.reduce(0, +) }
+
     /// Whether a picture that needs so much can never be let in.
     func isTooSmall(for need: Int64) -> Bool { need > budget }
 

@@ -107,6 +107,19 @@ package final class WorkerPool {
         Coordination.async { [self] in reply(workers.count { !$0.isLeaving }, starter.problem) }
     }
 
+    package struct Metrics: Sendable {
+        package let count: Int
+        /// The memory that the pictures in work may take, and what all together may take.
+        package let granted: Int64
+        package let budget: Int64
+    }
+
+    package nonisolated func metrics(_ reply: @escaping @Sendable (Metrics) -> Void) {
+        Coordination.async { [self] in
+            reply(Metrics(count: workers.count { !$0.isLeaving }, granted: room.granted, budget: room.budget))
+        }
+    }
+
     package nonisolated func run(_ task: RenderTask) {
         Coordination.async { [self] in
             if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }

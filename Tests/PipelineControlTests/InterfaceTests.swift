@@ -37,6 +37,7 @@ struct InterfaceTests {
         try check(Sample.stage, is: "Stage")
         try check(Sample.skipped, is: "SkippedPlugin")
         try check(Sample.setting, is: "Setting")
+        try check(Sample.metrics[2], is: "Metric")
         try check(Sample.problem, is: "Problem")
     }
 
@@ -86,6 +87,7 @@ struct InterfaceTests {
         try check(Call.Recipes(), .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))
+        try check(Call.Metrics(), .init(metrics: Sample.metrics))
         try check(Call.Reload(), .init(problems: [Sample.problem], skipped: [Sample.skipped]))
     }
 

@@ -104,6 +104,22 @@ enum Sample {
     static let setting = Control.Setting(
         section: "Queues", key: "Render", value: "3", default: "auto", source: "pipectl", help: "pictures at once")
 
+    static let metrics = [
+        Control.Metric(
+            name: "pipelined_queue_limit", kind: "gauge", help: "How many \"run\" at once.",
+            samples: [.init(labels: ["queue": "render"], value: 0.5, count: nil, buckets: [])]),
+        Control.Metric(
+            name: "pipelined_read_bytes", kind: "counter", help: "Bytes.",
+            samples: [.init(labels: [:], value: 4_000_000_000, count: nil, buckets: [])]),
+        Control.Metric(
+            name: "pipelined_wait_seconds", kind: "histogram", help: "Waits.",
+            samples: [
+                .init(
+                    labels: ["recipe": "a\"b\\c\nd"], value: 3.25, count: 3,
+                    buckets: [.init(most: 0.5, count: 1), .init(most: 1, count: 2)])
+            ]),
+    ]
+
     static let problem = Control.Problem(file: "noir.recipe", line: 7, message: "unknown stage 'niro'")
 }
 

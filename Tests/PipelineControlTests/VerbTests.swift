@@ -210,6 +210,41 @@ struct VerbTests {
         #expect(calls.map(\.chain) == [nil, nil, "noir", "resize scale=0.5 | noir", "resize scale=0.5"])
     }
 
+    @Test("metrics prints the texts that Prometheus reads, of either kind, to the letter")
+    func metrics() async throws {
+        daemon.answer(Call.Metrics.self, .init(metrics: Sample.metrics))
+        let samples = """
+            pipelined_queue_limit{queue="render"} 0.5
+            # TYPE pipelined_read_bytes_total counter
+            # HELP pipelined_read_bytes_total Bytes.
+            pipelined_read_bytes_total 4000000000
+            # TYPE pipelined_wait_seconds histogram
+            # HELP pipelined_wait_seconds Waits.
+            pipelined_wait_seconds_bucket{recipe="a\\"b\\\\c\\nd",le="0.5"} 1
+            pipelined_wait_seconds_bucket{recipe="a\\"b\\\\c\\nd",le="1"} 2
+            pipelined_wait_seconds_bucket{recipe="a\\"b\\\\c\\nd",le="+Inf"} 3
+            pipelined_wait_seconds_sum{recipe="a\\"b\\\\c\\nd"} 3.25
+            pipelined_wait_seconds_count{recipe="a\\"b\\\\c\\nd"} 3
+            """
+        let plain = try await Pipectl.run("metrics", at: daemon)
+        #expect(
+            plain.output == """
+                # TYPE pipelined_queue_limit gauge
+                # HELP pipelined_queue_limit How many "run" at once.
+                \(samples)
+
+                """)
+        let open = try await Pipectl.run("metrics", "--openmetrics", at: daemon)
+        #expect(
+            open.lines.starts(with: [
+                "# TYPE pipelined_queue_limit gauge", #"# HELP pipelined_queue_limit How many \"run\" at once."#,
+            ]))
+        #expect(open.lines.contains("# TYPE pipelined_read_bytes counter") && open.lines.last == "# EOF")
+        #expect(open.lines.contains("# UNIT pipelined_wait_seconds seconds"))
+        let objects = try await Pipectl.run("metrics", "--json", at: daemon).objects()
+        #expect(objects.map { $0["name"] as? String }.last == "pipelined_wait_seconds")
+    }
+
     @Test("recipes and settings say where things come from")
     func configuration() async throws {
         daemon.answer(Call.Recipes.self, .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))

@@ -20,6 +20,7 @@ final class ControlService: Sendable {
         (self.owners, self.version) = (owners, version)
         addServiceCalls()
         addStatusCalls()
+        addMetricsCalls()
         addIgnoredCalls()
         addJobCalls()
         addBatchCalls()

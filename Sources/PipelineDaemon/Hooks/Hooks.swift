@@ -11,6 +11,8 @@ import Synchronization
 actor Hooks: QueueActor {
     struct Report: Sendable {
         var failures = 0
+        /// Runs that have ended since the daemon's start.
+        var runs = 0
         /// The fault of the latest run, if it had one.
         var problem: String?
     }
@@ -38,7 +40,7 @@ actor Hooks: QueueActor {
     nonisolated let executor = QueueExecutor("pipelined.hooks")
     private let ledger: Ledger
     private let places: Places
-    private let reports = Mutex<[String: Report]>([:])
+    private let byRecipe = Mutex<[String: Report]>([:])
     private let isNeeded = Mutex(false)
     private var hooks: [String: Hook] = [:]
     private var timeout = Duration.seconds(30)
@@ -53,11 +55,13 @@ actor Hooks: QueueActor {
         (self.ledger, self.places) = (ledger, places)
     }
 
-    nonisolated func report(of recipe: String) -> Report { reports.withLock { $0[recipe] ?? Report() } }
+    nonisolated func report(of recipe: String) -> Report { byRecipe.withLock { $0[recipe] ?? Report() } }
+
+    nonisolated var reports: [String: Report] { byRecipe.withLock { $0 } }
 
     /// The faults of the latest runs.
     nonisolated var problems: [String] {
-        reports.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
+        byRecipe.withLock { $0 }.sorted { $0.key < $1.key }.compactMap { recipe, report in
             report.problem.map { "the hook of '\(recipe)' \($0) (\(report.failures) failed in all)" }
         }
     }
@@ -90,7 +94,7 @@ actor Hooks: QueueActor {
             hooks[recipe]?.order = order
         }
         if hooks.values.allSatisfy({ $0.due.isEmpty }) { seen = hooks.values.map(\.record.cursor).min() ?? now }
-        reports.withLock { reports in
+        byRecipe.withLock { reports in
             reports = hooks.mapValues { Report(failures: $0.record.failures) }.merging(reports) { $1 }
                 .filter { hooks[$0.key] != nil }
         }
@@ -215,6 +219,7 @@ actor Hooks: QueueActor {
 
     private func ended(_ recipe: String, _ problem: String?) {
         guard var hook = hooks[recipe] else { return finishIfIdle() }
+        let runs = hook.run == nil ? 0 : 1
         hook.run = nil
         hook.isBusy = false
         if problem != nil {
@@ -222,14 +227,14 @@ actor Hooks: QueueActor {
             ledger.record(hook: recipe, hook.record)
         }
         hooks[recipe] = hook
-        report(recipe, hook.order.program, problem)
+        report(recipe, hook.order.program, problem, runs: runs)
         finishIfIdle()
         next(recipe)
     }
 
-    private func report(_ recipe: String, _ program: String, _ problem: String?) {
-        reports.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
-            $0[recipe] = Report(failures: failures, problem: problem)
+    private func report(_ recipe: String, _ program: String, _ problem: String?, runs: Int = 0) {
+        byRecipe.withLock { [failures = hooks[recipe]?.record.failures ?? 0] in
+            $0[recipe] = Report(failures: failures, runs: runs + ($0[recipe]?.runs ?? 0), problem: problem)
         }
         if let problem {
             Log.failure("the hook of '\(recipe)', \(program), \(problem)", of: LogSubject(recipe: recipe))

@@ -27,6 +27,7 @@ final class Job {
     }
 
     var record: JobRecord
+    private let meters: Meters
     /// The lane of its download.
     let lane: HostLane?
     /// Fetches the URL; nil when there is none, or when its picture is here.
@@ -43,10 +44,10 @@ final class Job {
     private(set) lazy var segments = max(record.segment + 1, record.plan.segments.count)
 
     init(
-        record: JobRecord, download: DownloadOperation?, render: RenderOperation, publish: PublishOperation?,
-        announce: AnnounceOperation?
+        _ record: JobRecord, _ meters: Meters, _ download: DownloadOperation?, _ render: RenderOperation,
+        publish: PublishOperation?, announce: AnnounceOperation?
     ) {
-        self.record = record
+        (self.record, self.meters) = (record, meters)
         lane = record.lane
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
@@ -97,6 +98,7 @@ final class Job {
             chapter.detail = detail
             chapter.failure = failure
             chapter.account = account
+            meters.ended(chapter)
         }
     }
 

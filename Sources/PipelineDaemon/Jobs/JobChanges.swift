@@ -12,6 +12,7 @@ final class JobChanges {
     private let states: JobStates
     private let window: Window
     private let counts: JobCounts
+    private let meters: Meters
     private let numbers: JobNumbers
     private let inboxes: Inboxes
     private let disposals: Disposals
@@ -20,13 +21,13 @@ final class JobChanges {
     private let history: History
 
     init(
-        _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ numbers: JobNumbers,
-        _ inboxes: Inboxes, _ disposals: Disposals, _ waiters: Waiters, _ announcements: Announcements,
-        _ history: History
+        _ ledger: Ledger, _ states: JobStates, _ window: Window, _ counts: JobCounts, _ meters: Meters,
+        _ numbers: JobNumbers, _ inboxes: Inboxes, _ disposals: Disposals, _ waiters: Waiters,
+        _ announcements: Announcements, _ history: History
     ) {
         (self.ledger, self.states, self.window, self.counts) = (ledger, states, window, counts)
         (self.numbers, self.inboxes, self.disposals, self.waiters) = (numbers, inboxes, disposals, waiters)
-        (self.announcements, self.history) = (announcements, history)
+        (self.meters, self.announcements, self.history) = (meters, announcements, history)
     }
 
     // MARK: - Cancelling
@@ -77,6 +78,7 @@ final class JobChanges {
                 counts.move(cancelled.waiting, from: .waiting, to: .cancelled)
                 counts.move(cancelled.queuedAgain, from: .queued, to: .done)
                 counts.move(cancelled.waitingAgain, from: .waiting, to: .done)
+                meters.ended(cancelled.queued + cancelled.waiting, .cancelled)
                 if cancelled.all > 0 { disposals.disposeBacklog() }
                 waiters.lookUp()
                 window.goOn(arrived: nil)
@@ -130,6 +132,7 @@ final class JobChanges {
                 of: LogSubject(jobs: failed))
             disposals.disposeBacklog()
             history.ended(failed.count)
+            meters.ended(failed.count, .failed)
         }
         if let released = consequences.released { window.fill(arrived: released) }
         waiters.check()

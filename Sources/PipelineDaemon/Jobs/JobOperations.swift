@@ -34,14 +34,16 @@ final class JobOperations {
     private let staging: Staging
     private let claims: ClaimFolders
     private let publisher: Publisher
+    private let meters: Meters
     weak var delegate: (any JobOperationsDelegate)?
 
     init(
         _ ledger: Ledger, _ configuration: ConfigurationInForce, _ queues: Queues, _ pool: WorkerPool,
-        _ fetch: FetchPool, _ staging: Staging, _ claims: ClaimFolders, _ publisher: Publisher
+        _ fetch: FetchPool, _ staging: Staging, _ claims: ClaimFolders, _ publisher: Publisher, _ meters: Meters
     ) {
         (self.ledger, self.configuration, self.queues, self.pool) = (ledger, configuration, queues, pool)
         (self.fetch, self.staging, self.claims, self.publisher) = (fetch, staging, claims, publisher)
+        self.meters = meters
     }
 
     /// Returns nil when there is nothing to do before the next barrier.
@@ -55,12 +57,12 @@ final class JobOperations {
         let download = download(record)
         let render = render(record, plan, pictures, names, isDownloaded: download != nil)
         guard record.segment == plan.segments.count - 1 else {
-            return Job(record: record, download: download, render: render, publish: nil, announce: nil)
+            return Job(record, meters, download, render, publish: nil, announce: nil)
         }
         let (publish, announce) = (publish(record, names), announce(record))
         publish.follow(render)
         announce.follow(publish)
-        return Job(record: record, download: download, render: render, publish: publish, announce: announce)
+        return Job(record, meters, download, render, publish: publish, announce: announce)
     }
 
     func start(_ job: Job) {

@@ -47,6 +47,8 @@ final class Shortages {
 
     subscript(resource: Resource) -> Shortage? { shortages[resource] }
 
+    var count: Int { shortages.count }
+
     /// The first thing that is known not to be there, of those for which this holds.
     func first(where isNeeded: (Resource) -> Bool) -> Resource? { shortages.keys.sorted().first(where: isNeeded) }
 

@@ -10,6 +10,7 @@ final class JobStates {
     private let queues: Queues
     private let window: Window
     private let counts: JobCounts
+    private let meters: Meters
     private let operations: JobOperations
     private let disposals: Disposals
     private let waiters: Waiters
@@ -19,11 +20,12 @@ final class JobStates {
     var left: @Coordination () -> Void = {}
 
     init(
-        _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ operations: JobOperations,
-        _ disposals: Disposals, _ waiters: Waiters, _ progress: ProgressBoard, _ history: History
+        _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ meters: Meters,
+        _ operations: JobOperations, _ disposals: Disposals, _ waiters: Waiters, _ progress: ProgressBoard,
+        _ history: History
     ) {
         (self.ledger, self.queues, self.window, self.counts) = (ledger, queues, window, counts)
-        (self.operations, self.disposals, self.waiters) = (operations, disposals, waiters)
+        (self.meters, self.operations, self.disposals, self.waiters) = (meters, operations, disposals, waiters)
         (self.progress, self.history) = (progress, history)
     }
 
@@ -135,6 +137,7 @@ final class JobStates {
         let former = job.record.state
         job.record.end(state, at: state.isFinal ? Timestamp.now() : nil)
         counts.move(from: former, to: job.record.state)
+        if state.isFinal { meters.ended(job.record) }
         let record = job.record
         window.beginEnding(record.id)
         ledger.record(record) { [self] in
