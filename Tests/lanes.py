@@ -147,7 +147,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--lanes", type=int, default=2 * len(os.sched_getaffinity(0)))
+    parser.add_argument("--lanes", type=int, default=3 * len(os.sched_getaffinity(0)))
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
     options = parser.parse_args()
