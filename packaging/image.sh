@@ -46,7 +46,7 @@ unshare --mount --propagation private \
 loaded() {
     # shellcheck disable=SC2016 # The shell inside expands it.
     chroot "$root" sh -c 'for file in /usr/bin/pipelined /usr/bin/pipectl /usr/libexec/pipelined/* /usr/lib/pipelined/plugins/* \
-        /usr/lib/*/vips-modules-*/vips-heif.so /usr/lib/*/libheif/plugins/* /bin/sh /bin/ls /bin/grep /bin/sed; do
+        /usr/lib/*/vips-modules-*/vips-heif.so /usr/lib/*/vips-modules-*/vips-jxl.so /usr/lib/*/libheif/plugins/* /bin/sh /bin/ls /bin/grep /bin/sed; do
         [ ! -e "$file" ] || ldd "$file"
     done' \
         | sed -n 's/.* => \(\/[^ ]*\).*/\1/p' | sort -u

@@ -96,6 +96,11 @@ static inline int cvips_heifsave(
         "subsample_mode", chroma, "strip", strip, NULL);
 }
 
+/* The distance stands for a quality: the scale of that differs between versions of libvips. */
+static inline int cvips_jxlsave(VipsImage *in, VipsTarget *target, double distance, int effort, gboolean lossless) {
+    return vips_jxlsave_target(in, target, "distance", distance, "effort", effort, "lossless", lossless, NULL);
+}
+
 static inline int cvips_gifsave(VipsImage *in, VipsTarget *target, int effort, gboolean strip) {
     return vips_gifsave_target(in, target, "effort", effort, "strip", strip, NULL);
 }

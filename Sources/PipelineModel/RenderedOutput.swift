@@ -12,7 +12,7 @@ public struct RenderedOutput: Codable, Sendable, Hashable {
     /// The SHA-256 of its bytes in hexadecimal, if its name wants it.
     public var hash: String?
 
-    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif`, `avif` or `gif`.
+    /// The suffix of its file's name: `jpg`, `png`, `webp`, `tif`, `avif`, `gif` or `jxl`.
     public static func suffix(of format: String) -> String {
         switch format {
         case "jpeg": "jpg"

@@ -11,6 +11,8 @@ struct Arguments {
     var joins = true
     /// Traits that the worker ignores, though its filters declare them.
     var withdrawn: Set<StageTrait> = []
+    /// Results may be JPEG XL.
+    var writesJXL = false
     var json = false
 
     init(_ words: some Sequence<String>) throws(UsageError) {
@@ -26,6 +28,7 @@ struct Arguments {
                     throw UsageError("--withdraw takes a trait, as 'luma only'")
                 }
                 withdrawn.insert(trait)
+            case "--jxl": writesJXL = true
             case "--json": json = true
             case "--try": task = .try
             case "--conform": task = .conform

@@ -37,7 +37,7 @@ enum Program {
             print(help)
             return 2
         }
-        try startVips()
+        try startVips(writesJXL: arguments.writesJXL)
         let filters = FilterLibrary(
             arguments.words, resources: arguments.resources, joins: arguments.joins, withdrawn: arguments.withdrawn
         ) {
@@ -45,13 +45,15 @@ enum Program {
         }
         CrashNotes.prepare(filters)
         let trail = try? FilterTrail()
+        // It looks at files, which nothing does behind the walls.
+        _ = Encoders.missing
         // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
         let missing = Confinement.begin(.render(readable: filters.readable))
         Worker(channel: channel, missing: missing, trail: trail).run(filters)
     }
 
-    private static func startVips() throws {
-        guard Vips.start() else { throw VipsError.take() }
+    private static func startVips(writesJXL: Bool = false) throws {
+        guard Vips.start(writesJXL: writesJXL) else { throw VipsError.take() }
     }
 
     private static func complain(_ error: String, _ message: String, _ inJSON: Bool) throws {
@@ -61,7 +63,7 @@ enum Program {
     }
 
     private static let help = """
-        pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… PLUGIN…
+        pipelined-render [--resources FOLDER]… [--apart] [--withdraw TRAIT]… [--jxl] PLUGIN…
         pipelined-render --try [--json] PLUGIN [NAME=VALUE]… IN OUT
         pipelined-render --conform [--json] PLUGIN [NAME=VALUE]…
 
@@ -73,6 +75,7 @@ enum Program {
           --resources FOLDER  where filters have folders of their names; those of PLUGIN count, too
           --apart             each filter for itself, without joining several into one table
           --withdraw TRAIT    filters that have this trait are handled as if they had not
+          --jxl               loads the encoder of JPEG XL, too
           --try               one filter on one picture, in a worker as the daemon has it
           --conform           puts a filter through a suite of tests, and prints a report; --json for programs
           --version           the version

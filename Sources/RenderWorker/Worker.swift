@@ -52,7 +52,7 @@ final class Worker: Sendable {
             .hello(
                 Hello(
                     version: Release.version, filters: filters.descriptions, skipped: filters.skipped,
-                    missing: missing)), with: trail.map { [$0.memory] } ?? [])
+                    missing: missing, missingEncoders: Encoders.missing)), with: trail.map { [$0.memory] } ?? [])
         Thread.detachNewThread { self.read() }
         news.watch()
         var state = State(filters: filters)

@@ -65,14 +65,14 @@ extension WorkerFailure {
         "install what Debian calls \(package), start the daemon anew, then pipectl retry"
     }
 
+    init(_ lack: MissingEncoder) {
+        self.init(
+            stage: SaveStage.name, message: lack.complaint,
+            advice: "\(lack.remedy), start the daemon anew, then pipectl retry", class: .input)
+    }
+
     /// The encoder does not take the picture.
     init(encoding error: VipsError) {
-        guard !error.lines.contains(where: { $0.hasSuffix(": Unsupported compression") }) else {
-            self.init(
-                stage: SaveStage.name, message: "the encoder of AVIF is missing on this machine",
-                advice: Self.install("libheif-plugin-aomenc"), class: .input)
-            return
-        }
         self.init(stage: SaveStage.name, message: error.adding(to: "the result can't be written"), class: .input)
     }
 }

@@ -78,6 +78,11 @@ package final class RenderTask {
     /// The time when it has taken too long. Nil while it waits for memory, which does not count.
     var deadline: DispatchTime?
 
+    /// Only a worker with the encoder of JPEG XL can do it.
+    var writesJXL: Bool {
+        if case .render = kind { outputs.contains { $0.stages.last?.writesJXL ?? false } } else { false }
+    }
+
     package nonisolated init(
         name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
         targets: [Descriptor], waits: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,

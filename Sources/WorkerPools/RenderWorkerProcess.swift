@@ -16,6 +16,7 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     }
 
     let generation: Int
+    private let writesJXL: Bool
     var state = State.starting
     var jobs = 0
     /// The files of its filters, by their names.
@@ -29,9 +30,9 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
     /// It stays as long as the worker: a daemon that can't start lets go of it earlier.
     private let pool: WorkerPool
 
-    init(program: String, arguments: [String], generation: Int, pool: WorkerPool) throws {
-        (self.generation, self.pool) = (generation, pool)
-        try super.init(program: program, arguments: arguments)
+    init(program: String, arguments: [String], generation: Int, writesJXL: Bool, pool: WorkerPool) throws {
+        (self.generation, self.writesJXL, self.pool) = (generation, writesJXL, pool)
+        try super.init(program: program, arguments: (writesJXL ? ["--jxl"] : []) + arguments)
     }
 
     var isReady: Bool { if case .starting = state { false } else { true } }
@@ -43,6 +44,8 @@ final class RenderWorkerProcess: WorkerProcess<WorkerMessage>, StartedWorker {
         default: nil
         }
     }
+
+    func mayWork(on task: RenderTask) -> Bool { writesJXL || !task.writesJXL }
 
     /// The filters whose code it runs, or ran when it ended, as far as is known.
     var suspicion: Suspicion {

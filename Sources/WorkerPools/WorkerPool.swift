@@ -32,6 +32,8 @@ package final class WorkerPool {
     private var capacity = 1
     private var jobsPerWorker = 500
     private var generation = 0
+    /// Results are JPEG XL, so workers are started with its encoder.
+    private var writesJXL = false
     private var trials: [Int32: Trial] = [:]
     private var room = MemoryRoom(budget: .max)
     /// Workers whose picture waits for room, first come first.
@@ -168,7 +170,7 @@ package final class WorkerPool {
     private func balance() {
         guard !starter.isStopped else { return }
         while let task = waiting.first, mayBegin(task),
-            let worker = workers.first(where: { $0.isIdle && $0.generation == generation })
+            let worker = workers.first(where: { $0.isIdle && $0.generation == generation && $0.mayWork(on: task) })
         {
             begin(waiting.removeFirst(), on: worker)
         }
@@ -179,6 +181,7 @@ package final class WorkerPool {
                     ? "the others in work: it runs alone, because its worker, or the daemon, was lost with it"
                     : "a job that runs alone, because its worker, or the daemon, was lost with it")
         }
+        makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
         // A waiting task is worked on even when the limit has just been lowered.
         let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
@@ -191,6 +194,15 @@ package final class WorkerPool {
         }
     }
 
+    /// When the next task's result is JPEG XL, an idle worker without the encoder makes way for one that is started with it.
+    /// A confined process can't load it any more.
+    private func makeWayForJXL() {
+        guard let task = waiting.first, task.writesJXL, mayBegin(task), !starter.isPausing else { return }
+        writesJXL = true
+        guard !workers.contains(where: { isStarting($0) && $0.mayWork(on: task) }) else { return }
+        workers.first(where: \.isIdle)?.leave()
+    }
+
     /// A task that is to run alone waits for the others to end, and the tasks behind it wait for its own end.
     private func mayBegin(_ task: RenderTask) -> Bool {
         workers.allSatisfy { worker in worker.task.map { !task.alone && !$0.alone } ?? true }
@@ -200,7 +212,7 @@ package final class WorkerPool {
         let worker = starter.start(within: startTimeout) {
             try RenderWorkerProcess(
                 program: program, arguments: resources.flatMap { ["--resources", $0] } + [plugins.folder],
-                generation: generation, pool: self)
+                generation: generation, writesJXL: writesJXL, pool: self)
         }
         worker?.files = plugins.files
         return worker

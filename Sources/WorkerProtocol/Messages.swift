@@ -140,11 +140,15 @@ public struct Hello: Codable, Sendable {
     public var skipped: [SkippedPlugin]
     /// The parts of the worker's confinement that the kernel lacks, and why.
     public var missing: [String]
+    /// The formats that can't be written here.
+    public var missingEncoders: [MissingEncoder]
 
     public init(
-        version: String, filters: [StageDescription], skipped: [SkippedPlugin], missing: [String]
+        version: String, filters: [StageDescription], skipped: [SkippedPlugin], missing: [String],
+        missingEncoders: [MissingEncoder]
     ) {
         (self.version, self.filters, self.skipped, self.missing) = (version, filters, skipped, missing)
+        self.missingEncoders = missingEncoders
     }
 }
 

@@ -53,7 +53,10 @@ struct CancelTests {
 
     @Test(
         "a job is stopped in the middle: of a decode, and of an encoder that doesn't listen",
-        arguments: [("jpeg", 16000, 16000), ("webp", 8000, 6000), ("avif", 4000, 3000), ("png", 16000, 16000)])
+        arguments: [
+            ("jpeg", 16000, 16000), ("webp", 8000, 6000), ("avif", 4000, 3000), ("jxl", 4000, 3000),
+            ("png", 16000, 16000),
+        ])
     func running(format: String, width: Int, height: Int) async throws {
         let file = ["etc/recipes.d/slow.recipe": Self.recipe(format)]
         try await DaemonFixture.with(file) { daemon in

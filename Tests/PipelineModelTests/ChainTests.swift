@@ -39,12 +39,33 @@ struct ChainTests {
         "The suffix of a result follows its format",
         arguments: [
             ("jpeg", "jpg"), ("png", "png"), ("webp", "webp"), ("tiff", "tif"), ("avif", "avif"), ("gif", "gif"),
-            ("same", nil),
+            ("jxl", "jxl"), ("same", nil),
         ])
     func suffix(format: String, suffix: String?) throws {
         let chain = try Chain(parsing: "save format=\(format)", catalog: .builtIn)
         let plan = Planner.plan(outputs: [RecipeOutput(name: nil, chain: chain)], inBatch: false)
         #expect(plan.results.map(\.suffix) == [suffix])
+    }
+
+    @Test(
+        "A format that this machine can't write is refused, with the package that would bring it",
+        arguments: ["gif", "jxl"])
+    func missingEncoder(format: String) {
+        let lack = MissingEncoder(format: format, remedy: "install what Debian calls libformat")
+        let catalog = StageCatalog(filters: [], missingEncoders: [lack])
+        #expect(
+            refusal(of: "resize scale=0.5 | save format=\(format)", catalog: catalog)
+                == "format=\(format), whose encoder is missing on this machine at column 25; "
+                + "install what Debian calls libformat, then pipectl reload, or choose another format")
+        for other in ["jpeg", "same"] { #expect(refusal(of: "save format=\(other)", catalog: catalog) == nil) }
+        #expect(refusal(of: "resize scale=0.5", catalog: catalog) == nil)
+    }
+
+    @Test("effort of a jxl is 3 to 9", arguments: [3, 9])
+    func effortOfJXL(effort: Int) throws {
+        let save = try #require(Chain(parsing: "save format=jxl effort=\(effort)", catalog: .builtIn).stages.last)
+        #expect(save.arguments["effort"] == .number(Double(effort)) && save.writesJXL)
+        #expect(try Chain(parsing: "save", catalog: .builtIn).stages.last?.writesJXL == false)
     }
 
     @Test("Quotes hold spaces, pipes and escaped quotes together")
@@ -125,19 +146,19 @@ struct ChainTests {
             ("save quality=0", "quality=0 is out of range at column 6; it may be 1 to 100"),
             (
                 "save format=png quality=3",
-                "'quality' with format=png, which loses nothing at column 17; leave it out, or choose jpeg, webp or avif"
+                "'quality' with format=png, which loses nothing at column 17; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save effort=3",
-                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp, avif or gif"
+                "'effort' with format=jpeg, which has none at column 6; leave it out, or choose png, webp, avif, gif or jxl"
             ),
             (
                 "save format=avif lossless=yes",
-                "'lossless' with format=avif, which has none at column 18; leave it out, or choose webp"
+                "'lossless' with format=avif, which has none at column 18; leave it out, or choose webp or jxl"
             ),
             (
                 "save format=tiff max-bytes=3K",
-                "'max-bytes' with format=tiff, which loses nothing at column 18; leave it out, or choose jpeg, webp or avif"
+                "'max-bytes' with format=tiff, which loses nothing at column 18; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save format=webp progressive=yes",
@@ -147,14 +168,21 @@ struct ChainTests {
                 "save format=webp chroma=444",
                 "'chroma' with format=webp, which has none at column 18; leave it out, or choose jpeg or avif"
             ),
+            ("save format=jxl effort=2", "effort=2 is too little for jxl at column 17; it may be 3 to 9"),
+            ("save format=jxl effort=10", "effort=10 is out of range at column 17; it may be 0 to 9"),
+            (
+                "save format=jxl chroma=420",
+                "'chroma' with format=jxl, which has none at column 17; leave it out, or choose jpeg or avif"
+            ),
+            ("save format=jxl lossless=yes quality=3", "'quality' beside 'lossless' at column 30; keep one of them"),
             ("save format=same effort=7", "effort=7 is too much for webp at column 18; it may be 0 to 6"),
             (
                 "save format=same max-bytes=300K",
-                "'max-bytes' with format=same, and not every format has it at column 18; leave it out, or choose jpeg, webp or avif"
+                "'max-bytes' with format=same, and not every format has it at column 18; leave it out, or choose jpeg, webp, avif or jxl"
             ),
             (
                 "save format=same lossless=yes",
-                "'lossless' with format=same, and not every format has it at column 18; leave it out, or choose webp"
+                "'lossless' with format=same, and not every format has it at column 18; leave it out, or choose webp or jxl"
             ),
             (
                 "save format=gif profile=keep",

@@ -201,12 +201,12 @@ struct ConfinementTests {
 
     @Test(
         "A result larger than MaxResult says so; one of exactly that size is made",
-        arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif"])
+        arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"])
     func maxResult(format: String) throws {
         let source = try Pixels.colourful(400, 300).file(.png)
         let chain = "save format=\(format)"
-        let size = try WorkerProcess().render(source, chain).bytes.count
-        let worker = try WorkerProcess()
+        let size = try WorkerProcess("--jxl").render(source, chain).bytes.count
+        let worker = try WorkerProcess("--jxl")
         try #require(clinux_limit(worker.process, Int32(RLIMIT_FSIZE.rawValue), UInt64(size)) == 0)
         #expect(try worker.render(source, chain).bytes.count == size)
         try #require(clinux_limit(worker.process, Int32(RLIMIT_FSIZE.rawValue), UInt64(size - 1)) == 0)

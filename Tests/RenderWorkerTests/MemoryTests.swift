@@ -65,6 +65,20 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),
         Case(make: "jpegsave", chain: "save format=gif"),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=gif effort=9", hasAlpha: true),
+        Case(make: "jpegsave", chain: "save format=jxl"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl effort=7"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl", isNoise: true),
+        Case(make: "jpegsave", chain: "noir | save format=jxl effort=3"),
+        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
+        Case(make: "jpegsave", chain: "resize scale=0.3 | save format=jxl lossless=yes"),
+        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl lossless=yes effort=9"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl max-bytes=30K"),
+        Case(
+            make: "pngsave", options: ["--compression", "1"], chain: "resize scale=0.5 | save format=jxl",
+            hasAlpha: true),
+        Case(
+            make: "pngsave", options: ["--compression", "1"], chain: "resize scale=0.4 | save format=jxl lossless=yes",
+            has16Bit: true),
         Case(make: "jpegsave", chain: "save progressive=yes"),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save progressive=yes"),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=png progressive=yes"),
@@ -107,7 +121,7 @@ struct MemoryTests {
             (example.isNoise
             ? Self.largeNoise : example.hasAlpha ? Self.largeAlpha : example.has16Bit ? Self.large16 : Self.large).get()
         let source = try VipsTool.run(example.make, picture, example.options)
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let estimate = Double(try worker.open(source, example.chain).memory)
         _ = try worker.render(into: TemporaryFile())
         let peak = Double(try worker.peak)

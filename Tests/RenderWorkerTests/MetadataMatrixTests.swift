@@ -9,7 +9,7 @@ import WorkerProtocol
 /// Follows a photograph's metadata in every format, by every policy, and by each way of decoding. exiftool reads the
 /// results.
 struct MetadataMatrixTests {
-    private static let formats = ["jpeg", "png", "webp", "tiff", "avif"]
+    private static let formats = ["jpeg", "png", "webp", "tiff", "avif", "jxl"]
     private static let policies = ["keep", "strip", "copyright"]
     private static let tags = [
         "-EXIF:Make=Camera Works", "-EXIF:Artist=Jane", "-EXIF:Copyright=© Joe Doe 2026", "-ExifIFD:SerialNumber=12345",
@@ -76,9 +76,9 @@ struct MetadataMatrixTests {
         }
     }
 
-    @Test("Five formats by three policies, of every format, by each way of decoding")
+    @Test("Six formats by three policies, of every format, by each way of decoding")
     func matrix() throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let photographs = try Self.photographs()
         let jpeg = try #require(photographs.first).file
         var results: [Result] = []
@@ -199,6 +199,7 @@ struct MetadataMatrixTests {
         }
         let hasComments = result.of.name == "png"
         #expect(result.lost.contains("comments") == (hasComments && result.format != "png"), place)
-        #expect(tags.keys.contains { $0.hasPrefix("ICC") } == !result.of.isGrey, place)
+        // exiftool does not look into the codestream of a JPEG XL.
+        #expect(tags.keys.contains { $0.hasPrefix("ICC") } == (!result.of.isGrey && result.format != "jxl"), place)
     }
 }

@@ -101,9 +101,9 @@ struct MetadataTests {
 
     @Test(
         "Author and copyright are written where there are none, with the day of the picture, and others stay",
-        arguments: ["jpeg", "png", "webp", "tiff", "avif"], ["keep", "copyright"])
+        arguments: ["jpeg", "png", "webp", "tiff", "avif", "jxl"], ["keep", "copyright"])
     func credit(format: String, policy: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let save =
             "save format=\(format) metadata=\(policy) artist=Ada copyright=\"© {date:%Y} Ada (Lovelace), {date}\""
         let dated = { (picture: VipsPicture) in

@@ -193,9 +193,9 @@ struct RefusalTests {
 
     @Test(
         "A full disk is said to be full, as a failure of save, each time",
-        arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10), ("gif", 10)])
+        arguments: [("jpeg", 10), ("png", 500), ("tiff", 100), ("webp", 10), ("avif", 10), ("gif", 10), ("jxl", 10)])
     func fullDisk(format: String, times: Int) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         // Those of a JPEG and of a WebP are encoded from planes.
         let sources = try [Pixels.Format.png, .jpeg, .webp].map { try Pixels.colourful(400, 300).file($0) }
         for time in 1...times {

@@ -65,9 +65,9 @@ struct RenderProgressTests {
 
     @Test(
         "Encoders that begin after the last pixel have their share: all pixels are not all of it",
-        arguments: [("avif", 1.0), ("webp", 3)])
+        arguments: [("avif", 1.0), ("webp", 3), ("jxl", 1)])
     func encoding(_ format: String, scale: Double) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let chain = "resize scale=\(scale) kernel=lanczos3 | save format=\(format)"
         _ = try worker.open(Pixels.colourful(1000, 750).file(.png), chain)
         let (figures, answer) = try told(worker, into: [TemporaryFile()])

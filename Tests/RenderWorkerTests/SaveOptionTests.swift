@@ -84,9 +84,10 @@ struct SaveOptionTests {
         }
     }
 
-    @Test("max-bytes: the file fits, and comes near, in every format and way", arguments: ["jpeg", "webp", "avif"])
+    @Test(
+        "max-bytes: the file fits, and comes near, in every format and way", arguments: ["jpeg", "webp", "avif", "jxl"])
     func maxBytes(format: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         for source in try Self.sources(.mixed(320, 240)) {
             for limit in [3000, 6000, 12000] {
                 let file = try worker.render(source, "save format=\(format) max-bytes=\(limit)")
@@ -96,15 +97,17 @@ struct SaveOptionTests {
             }
             let kept = try worker.render(source, "save format=\(format) quality=30 max-bytes=1G")
             let plain = try worker.render(
-                source, "save format=\(format) quality=30 \(format == "webp" ? "" : "chroma=420")")
+                source, "save format=\(format) quality=30 \(["webp", "jxl"].contains(format) ? "" : "chroma=420")")
             #expect(try kept.bytes.count == plain.bytes.count)
         }
     }
 
-    @Test("max-bytes: a picture that can't fit fails with its size, and says what to do", arguments: ["jpeg", "webp"])
+    @Test(
+        "max-bytes: a picture that can't fit fails with its size, and says what to do",
+        arguments: ["jpeg", "webp", "jxl"])
     func tooMuch(format: String) throws {
         for source in try Self.sources(.noise(320, 240)) {
-            let failure = try WorkerProcess().failure(source, "save format=\(format) max-bytes=1K")
+            let failure = try WorkerProcess("--jxl").failure(source, "save format=\(format) max-bytes=1K")
             #expect(failure.class == .input)
             #expect(failure.message.hasSuffix("bytes, more than max-bytes= allows (1024)"), "\(failure)")
             #expect(failure.advice == "put a smaller resize before save, or allow more; then pipectl retry")

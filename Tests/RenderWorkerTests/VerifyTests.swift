@@ -9,9 +9,10 @@ import WorkerProtocol
 /// Results and sources whose contents differ from the report.
 struct VerifyTests {
     @Test(
-        "A result that a disk swallowed is noticed, in every format", arguments: ["jpeg", "png", "webp", "avif", "gif"])
+        "A result that a disk swallowed is noticed, in every format",
+        arguments: ["jpeg", "png", "webp", "avif", "gif", "jxl"])
     func swallowed(format: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         for source in [Pixels.Format.png, .jpeg, .webp] {
             _ = try worker.open(Pixels.colourful(40, 30).file(source), "save format=\(format)")
             let answer = try worker.ask(.render, [Descriptor.open("/dev/null", O_RDWR)])
@@ -22,9 +23,11 @@ struct VerifyTests {
         }
     }
 
-    @Test("The report of a result agrees with its file", arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif"])
+    @Test(
+        "The report of a result agrees with its file",
+        arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"])
     func told(format: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let source = try Pixels.colourful(50, 40, alpha: true).file(.png)
         let result = try TemporaryFile()
         _ = try worker.open(source, "noir | save format=\(format)")
@@ -96,7 +99,7 @@ struct VerifyTests {
 
     @Test("Damaged metadata do not keep good pixels from being rendered", arguments: ["keep", "copyright", "strip"])
     func damagedMetadata(policy: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let plain = try Pixels.colourful(60, 40).file(.jpeg).bytes
         let noise = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 197 ^ $0 >> 3) }
         func segment(_ marker: UInt8, _ name: [UInt8]) -> [UInt8] {
@@ -115,7 +118,7 @@ struct VerifyTests {
             let source = try TemporaryFile(plain.prefix(2) + segment + plain.dropFirst(2))
             for chain in [
                 "resize scale=0.5 | noir", "noir", "resize scale=0.5 | save format=png",
-                "resize scale=0.5 | save format=webp", "save",
+                "resize scale=0.5 | save format=webp", "save", "save format=jxl",
             ] {
                 let end = chain.contains("save") ? " metadata=\(policy)" : " | save metadata=\(policy)"
                 #expect(try Pixels(worker.render(source, chain + end)).width > 0)
@@ -125,8 +128,8 @@ struct VerifyTests {
 
     @Test("One pixel, and one row as wide as can be, are pictures")
     func extremes() throws {
-        let worker = try WorkerProcess()
-        for format in ["jpeg", "png", "webp", "tiff", "avif", "gif"] {
+        let worker = try WorkerProcess("--jxl")
+        for format in ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"] {
             let one = try Pixels(1, 1) { _, _ in [200, 100, 50] }.file(.png)
             for chain in ["resize scale=0.5 | noir", "resize width=1 height=1 fit=cover", "noir"] {
                 #expect(try Pixels(worker.render(one, chain + " | save format=\(format)")).width == 1)

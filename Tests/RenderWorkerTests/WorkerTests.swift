@@ -46,9 +46,10 @@ struct WorkerTests {
         #expect(try Pixels(worker.render(source, "resize width=100")).width == 100)
     }
 
-    @Test("A cancel in an encoder's tail, which no encoder hears, is still a cancel", arguments: ["avif", "webp"])
+    @Test(
+        "A cancel in an encoder's tail, which no encoder hears, is still a cancel", arguments: ["avif", "webp", "jxl"])
     func cancelWhileEncoding(format: String) throws {
-        let worker = try WorkerProcess()
+        let worker = try WorkerProcess("--jxl")
         let file = try Pixels.colourful(1200, 900).file(.jpeg)
         _ = try worker.open(file, "save format=\(format)")
         let nearlyAll = try bytesRead(by: worker) + (try file.reopened().status().st_size) * 9 / 10

@@ -20,7 +20,7 @@ struct LoadedConfiguration: Sendable {
         _ places: Places, hello: Hello, starting: Bool = false
     ) -> (LoadedConfiguration, [Problem]) {
         var problems: [Problem] = []
-        let catalog = StageCatalog(filters: hello.filters)
+        let catalog = StageCatalog(filters: hello.filters, missingEncoders: hello.missingEncoders)
         let main = places.mainConfiguration
         let settings = settingsFiles(places, &problems)
         let recipes = files(in: places.recipes, suffix: ".recipe", &problems)

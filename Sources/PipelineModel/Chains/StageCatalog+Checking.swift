@@ -36,6 +36,11 @@ extension StageCatalog {
             let column = violation.parameter.flatMap { columns[$0] } ?? element.column
             throw ChainProblem(violation.complaint, column: column, advice: violation.advice)
         }
+        if let format = stage.format, let lack = missingEncoders.first(where: { $0.format == format }) {
+            throw ChainProblem(
+                lack.complaint, column: columns["format"] ?? element.column,
+                advice: "\(lack.remedy), then pipectl reload, or choose another format")
+        }
         return stage
     }
 

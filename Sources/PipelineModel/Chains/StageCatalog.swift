@@ -2,9 +2,12 @@ public struct StageCatalog: Sendable {
     public static let builtIn = StageCatalog(filters: [])
 
     private let byName: [String: StageDescription]
+    /// The formats that `save` can't write on this machine.
+    let missingEncoders: [MissingEncoder]
 
     /// The built-in stages and `filters`. A name that is taken already keeps its first meaning.
-    public init(filters: [StageDescription]) {
+    public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = []) {
+        self.missingEncoders = missingEncoders
         let all = BuiltInStage.all.map(\.description) + filters
         byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }

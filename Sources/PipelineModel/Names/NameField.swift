@@ -29,7 +29,7 @@ public enum NameField: String, Sendable, Hashable, CaseIterable {
                 + "all results of a picture have the same"
         case .width: "the result's width in pixels"
         case .height: "the result's height in pixels"
-        case .format: "the result's format: jpeg, png, webp, tiff or avif"
+        case .format: "the result's format: jpeg, png, webp, tiff, avif, gif or jxl"
         case .hash:
             "the first digits of the SHA-256 of the result's bytes, \(NameTemplate.hashes.lowerBound) to "
                 + "\(NameTemplate.hashes.upperBound), in hexadecimal: another result has another name"

@@ -5,25 +5,28 @@ extension BuiltInStage {
             parameters: [
                 ParameterDescription(
                     name: "format", type: .choice, defaultValue: "jpeg",
-                    choices: ["jpeg", "png", "webp", "tiff", "avif", "gif", "same"],
+                    choices: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl", "same"],
                     help: "file format of the result; same: the original's, and of a HEIC a jpeg"),
                 ParameterDescription(
                     name: "pages", type: .choice, choices: ["first", "all"],
                     help: "all: an animation stays one, with the time of each frame; webp and gif; left out: first"),
                 ParameterDescription(
                     name: "quality", type: .integer, minimum: 1, maximum: 100,
-                    help: "higher is better and larger; left out: jpeg 85, webp 80, avif 55; png and tiff lose nothing"),
+                    help:
+                        "higher is better and larger; left out: jpeg 85, webp 80, avif 55, jxl 75; png and tiff lose nothing"
+                ),
                 ParameterDescription(
                     name: "max-bytes", type: .text,
                     help:
                         "the file's largest size, as 300K: of six qualities that are tried, at most quality= or else 95, "
-                        + "the best that fits counts; jpeg, webp and avif"),
+                        + "the best that fits counts; jpeg, webp, avif and jxl"),
                 ParameterDescription(
                     name: "effort", type: .integer, minimum: 0, maximum: 9,
-                    help: "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3, gif 6"
-                ),
+                    help:
+                        "more takes longer, and makes the file smaller; left out: png 6, webp 4 (of 6), avif 3, gif 6, "
+                        + "jxl 5 (3 to 9)"),
                 ParameterDescription(
-                    name: "lossless", type: .boolean, help: "yes: no pixel changes; webp"),
+                    name: "lossless", type: .boolean, help: "yes: no pixel changes; webp and jxl"),
                 ParameterDescription(
                     name: "progressive", type: .boolean,
                     help: "yes: a browser shows the whole picture at once, coarse first; jpeg and png"),
@@ -54,9 +57,9 @@ extension BuiltInStage {
 
     /// The parameters that not every format has.
     private static let ofFormats: KeyValuePairs = [
-        "quality": ["jpeg", "webp", "avif"], "max-bytes": ["jpeg", "webp", "avif"],
-        "effort": ["png", "webp", "avif", "gif"],
-        "lossless": ["webp"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
+        "quality": ["jpeg", "webp", "avif", "jxl"], "max-bytes": ["jpeg", "webp", "avif", "jxl"],
+        "effort": ["png", "webp", "avif", "gif", "jxl"],
+        "lossless": ["webp", "jxl"], "progressive": ["jpeg", "png"], "chroma": ["jpeg", "avif"],
     ]
 
     /// With `format=same` these hold for originals whose format has them.
@@ -84,6 +87,11 @@ extension BuiltInStage {
             return Violation(
                 parameter: "effort", complaint: "effort=\(Int(effort)) is too much for webp", advice: "it may be 0 to 6"
             )
+        }
+        if format == "jxl", let effort = stage.arguments["effort"]?.number, effort < 3 {
+            return Violation(
+                parameter: "effort", complaint: "effort=\(Int(effort)) is too little for jxl",
+                advice: "it may be 3 to 9")
         }
         if let text = stage.arguments["max-bytes"]?.text, stage.maxBytes == nil {
             return Violation(
@@ -124,6 +132,12 @@ extension BuiltInStage {
 }
 
 extension Stage {
+    /// The format of a result; nil for other stages than `save`.
+    var format: String? { name == BuiltInStage.save.description.name ? arguments["format"]?.text : nil }
+
+    /// Its encoder is a module that a worker loads only when it is told to.
+    public var writesJXL: Bool { format == "jxl" }
+
     /// The formats that hold an animation.
     fileprivate static let ofFrames = ["webp", "gif"]
 

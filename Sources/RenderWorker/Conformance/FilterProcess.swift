@@ -24,7 +24,7 @@ final class FilterProcess {
     init(_ plugin: String, _ arguments: Arguments, joins: Bool = true, without trait: StageTrait? = nil) throws {
         let options =
             arguments.resources.flatMap { ["--resources", $0] } + (joins ? [] : ["--apart"])
-            + (trait.map { ["--withdraw", $0.rawValue] } ?? [])
+            + (trait.map { ["--withdraw", $0.rawValue] } ?? []) + (arguments.writesJXL ? ["--jxl"] : [])
         (process, channel) = try Self.start(options + [plugin])
         do {
             let (hello, trail) = try Self.hello(channel)

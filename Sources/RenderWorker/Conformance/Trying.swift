@@ -8,6 +8,7 @@ import WorkerProtocol
 enum Trying {
     private static let formats = [
         "jpg": "jpeg", "jpeg": "jpeg", "png": "png", "webp": "webp", "tif": "tiff", "tiff": "tiff", "avif": "avif",
+        "jxl": "jxl",
     ]
 
     static func run(_ arguments: Arguments) throws -> Int32 {
@@ -24,6 +25,8 @@ enum Trying {
         if let word = assignments.first(where: { !$0.contains("=") }) {
             throw UsageError("'\(word)' is no NAME=VALUE")
         }
+        var arguments = arguments
+        arguments.writesJXL = format == "jxl"
         let process = try FilterProcess(plugin, arguments, joins: arguments.joins)
         let stages = try FilterChain(filter: process.filter, assignments: assignments).stages(format: format)
         let picture = try Descriptor.open(source, O_RDONLY)

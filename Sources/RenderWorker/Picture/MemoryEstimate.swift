@@ -215,6 +215,7 @@ struct MemoryEstimate {
         case "avif": 35 << 20 + result.pixels * 105 + colours
         case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
+        case "jxl": result.pixels * jxl(save)
         // Its palette is chosen from a histogram of colours.
         case "gif": min(26 << 20, result.pixels * 20) + result.pixels * 7
         // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
@@ -222,6 +223,14 @@ struct MemoryEstimate {
         case "png" where save.isProgressive: result.pixels * bytesPerPixel
         default: 0
         }
+    }
+
+    /// The bytes that libjxl holds for a pixel, with those of libvips' copy.
+    private func jxl(_ save: SaveStage) -> Int {
+        let usual = 66 + bytesPerPixel + (hasAlpha ? 20 : 0)
+        guard save.isLossless else { return usual + (save.effort > 7 ? 250 : save.effort > 6 ? 37 : 0) }
+        let wide = picture.bytesPerSample > 1 ? bytesPerPixel * 10 : 0
+        return usual + wide + (save.effort > 8 ? 105 : save.effort > 7 ? 60 : 37)
     }
 }
 

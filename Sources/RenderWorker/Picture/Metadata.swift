@@ -53,19 +53,30 @@ enum Metadata: String {
         return result
     }
 
+    /// A black picture with the metadata that `apply` has left.
+    static func alone(of picture: Picture) throws -> Picture {
+        let result = try copy(from: picture, to: .blank(picture.width, picture.height, isGrey: picture.bands < 3))
+        // libvips takes them from the block of EXIF again, which was not changed.
+        result.removeField("jpeg-thumbnail-data")
+        result.removeField("orientation")
+        return result
+    }
+
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
-    /// Names of the metadata that `picture` has and the saved file lacks, because its format can't hold it. Nil if none
-    /// is lost.
-    static func lost(_ picture: Picture, in saved: Picture) -> [String]? {
+    /// Names of the metadata that `picture` has and the saved file, by its fields, lacks, because its format can't hold it. Nil
+    /// if none is lost.
+    static func lost(
+        _ picture: Picture, where isSaved: (_ field: String) -> Bool, hasComments: Bool = false
+    ) -> [String]? {
         let names = [
             ("exif-data", "EXIF"), ("xmp-data", "XMP"), ("iptc-data", "IPTC"), ("photoshop-data", "Photoshop's data"),
         ]
-        var lost = names.filter { picture.hasField($0.0) && !saved.hasField($0.0) }.map { field, name in
+        var lost = names.filter { picture.hasField($0.0) && !isSaved($0.0) }.map { field, name in
             let bytes = picture.blob(field)?.count ?? 0
             return bytes > mostUsual ? "\(name) of \(bytes) bytes" : name
         }
-        if picture.hasComments, !saved.hasComments { lost.append("comments") }
+        if picture.hasComments, !hasComments { lost.append("comments") }
         return lost.isEmpty ? nil : lost
     }
 
@@ -89,7 +100,7 @@ enum Metadata: String {
 }
 
 extension Picture {
-    fileprivate var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
+    var hasComments: Bool { fieldNames.contains { $0.hasPrefix("png-comment-") || $0 == "gif-comment" } }
 
     /// Takes the thumbnails out of Photoshop's resources, and moves IPTC to where `format` has it: among the resources
     /// in a JPEG, beside them in a TIFF.

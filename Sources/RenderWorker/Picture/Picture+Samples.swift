@@ -48,7 +48,7 @@ extension Picture {
         return isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB
     }
 
-    fileprivate func interpretedByBands() throws -> Picture {
+    func interpretedByBands() throws -> Picture {
         let usual = usualInterpretation
         return try interpretation == usual ? self : interpreted(usual)
     }

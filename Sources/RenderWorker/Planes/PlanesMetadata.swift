@@ -33,6 +33,16 @@ struct PlanesMetadata {
         return try container.bytes()
     }
 
+    /// A picture as the encoder of JPEG XL has made it, in a file with the metadata; nil when it is none.
+    func added(toJXL encoded: [UInt8], strip: Bool) throws -> [UInt8]? {
+        guard !strip else { return JXLContainer.file(of: encoded, exif: nil, xmp: nil) }
+        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0, 0, 0) })
+        let exif = saved["EXIF"].map { EXIF.sized($0, picture.width, picture.height) }
+        return JXLContainer.file(
+            of: encoded, exif: exif.map { $0.starts(with: EXIF.prefix) ? Array($0.dropFirst(6)) : $0 },
+            xmp: saved["XMP "])
+    }
+
     private typealias Save = (
         UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>
     ) -> Int32

@@ -1,19 +1,38 @@
-/// The boxes of which HEIF, AVIF and Canon's CR3 consist.
+/// The boxes of which HEIF, AVIF, JPEG XL and Canon's CR3 consist.
 enum Boxes {
+    struct Box {
+        let name: String
+        let start: Int
+        /// The offset of what is in it.
+        let content: Int
+        /// Past the end of the file, if that is cut.
+        let end: Int
+    }
+
+    /// Many times the number of boxes in a real picture.
+    private static let most = 100
+
+    /// The boxes, one behind the other, as far as their heads are in the file.
+    static func all(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> [Box] {
+        let form = TIFFForm(isBigEndian: true, isBig: false)
+        var boxes: [Box] = []
+        var at = 0
+        while at < size, boxes.count < most, let head = read(at, 8) {
+            var (length, content) = (form.number(head[..<4]), at + 8)
+            // With a length of 1 the length is a longer number behind the name.
+            if length == 1 { (length, content) = (read(at + 8, 8).map { form.number($0) } ?? 0, at + 16) }
+            // A length of 0 reaches to the end.
+            let end = length < 8 ? size : at + length
+            boxes.append(Box(name: String(decoding: head[4...], as: UTF8.self), start: at, content: content, end: end))
+            at = end
+        }
+        return boxes
+    }
+
     /// Whether the last of them ends within the file.
     static func areWhole(size: Int, _ read: (_ offset: Int, _ count: Int) -> [UInt8]?) -> Bool {
-        let form = TIFFForm(isBigEndian: true, isBig: false)
-        var at = 0
-        // The bound is many times the number of blocks in a real picture.
-        for _ in 0..<100 where at < size {
-            guard let head = read(at, 8) else { return false }
-            var length = form.number(head[..<4])
-            // With a length of 1 the length is a longer number behind the name.
-            if length == 1 { length = read(at + 8, 8).map { form.number($0) } ?? 0 }
-            // A length of 0 reaches to the end.
-            guard length >= 8 else { return true }
-            at += length
-        }
-        return at <= size
+        let boxes = all(size: size, read)
+        guard let last = boxes.last else { return false }
+        return last.end == size || (last.end < size && boxes.count == most)
     }
 }

@@ -11,7 +11,7 @@ struct SaveStage {
     let format: String
     /// With a largest size, the highest quality that is tried.
     private let quality: Int32
-    private let effort: Int32
+    let effort: Int32
     let isLossless: Bool
     let isProgressive: Bool
     private let chroma: VipsForeignSubsample
@@ -26,15 +26,15 @@ struct SaveStage {
     private let background: [Double]
 
     /// Samples of 16 bits stay so.
-    var holds16Bits: Bool { format == "png" || format == "tiff" }
+    var holds16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
 
     init(_ stage: Stage) {
         format = stage.arguments["format"]?.text ?? "jpeg"
-        let standard = ["jpeg": 85, "webp": 80, "avif": 55][format] ?? 0
+        let standard = ["jpeg": 85, "webp": 80, "avif": 55, "jxl": 75][format] ?? 0
         isHandOver = stage.arguments["compression"]?.number == 0
         maxBytes = stage.maxBytes
         quality = Int32(stage.arguments["quality"]?.number ?? (maxBytes == nil ? Double(standard) : 95))
-        effort = Int32(stage.arguments["effort"]?.number ?? (["png": 6, "avif": 3, "gif": 6][format] ?? 4))
+        effort = Int32(stage.arguments["effort"]?.number ?? (["png": 6, "avif": 3, "gif": 6, "jxl": 5][format] ?? 4))
         isLossless = stage.arguments["lossless"]?.number == 1
         isProgressive = stage.arguments["progressive"]?.number == 1
         chroma =
@@ -54,7 +54,7 @@ struct SaveStage {
     /// The part of the time that an encoder takes after the last pixel. `Benchmarks/encoding-share.py` measured it with
     /// a JPEG like a photograph, of 10.7 megapixels, on one thread. The others encode line by line (JPEG 0.09, PNG
     /// 0.06, TIFF 0.10).
-    private static let shares = ["webp": 0.85, "avif": 0.98]
+    private static let shares = ["webp": 0.85, "avif": 0.98, "jxl": 0.96]
 
     /// The work after the last pixel. The pixels count as 1. Frames are encoded one after the other, while they come.
     func encoding(frames: Int) -> Double { frames > 1 ? 0 : encoding }
@@ -159,12 +159,20 @@ struct SaveStage {
 
     /// Encodes into `target`, evaluating the whole pipeline. Returns the picture as the encoder got it.
     func apply(to picture: Picture, into target: Descriptor, _ cancellation: Cancellation) throws -> Picture {
+        try Encoders.check(format)
         let encoding = encoding(frames: picture.frames)
         // A filter may have made a size that the stages did not predict.
         try ResultSize(width: picture.width, height: picture.frameHeight).check(format)
         let fitting = try fittingFormat(picture)
         let final = isHandOver ? try Metadata.bare(fitting) : try withMetadata(fitting)
         guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
+        if format == "jxl" {
+            let encoded = try cancellation.guarding(final, encoding: encoding) {
+                try encodedJXL(final, quality: quality)
+            }
+            try write(encoded, of: final, into: target)
+            return final
+        }
         let result = ResultTarget(target, of: final)
         try cancellation.guarding(final, encoding: encoding) {
             let status = try result.withTarget { encode(final, $0, quality: quality) }
@@ -182,21 +190,43 @@ struct SaveStage {
         let pixels = try cancellation.guarding(picture, encoding: encoding(frames: picture.frames), picture.inMemory)
         let encoded = try self.fitting { quality in
             try cancellation.guarding(pixels) {
-                guard let memory = vips_target_new_to_memory() else { throw VipsError.take() }
-                defer { g_object_unref(memory) }
-                guard encode(pixels, memory, quality: quality) == 0 else {
-                    throw WorkerFailure(encoding: VipsError.take())
+                do {
+                    return format == "jxl"
+                        ? try encodedJXL(pixels, quality: quality)
+                        : try file { encode(pixels, $0, quality: quality) }
+                } catch let error as VipsError {
+                    throw WorkerFailure(encoding: error)
                 }
-                var (blob, length) = (UnsafeMutablePointer<VipsBlob>?.none, 0)
-                let bytes = cvips_target_bytes(memory, &blob, &length)
-                defer {
-                    blob.map { vips_area_unref(UnsafeMutableRawPointer($0).assumingMemoryBound(to: VipsArea.self)) }
-                }
-                return Array(UnsafeRawBufferPointer(start: bytes, count: length))
             }
         }
         try write(encoded, of: pixels, into: target)
         return pixels
+    }
+
+    /// The bytes that are written into a target.
+    private func file(_ encode: (UnsafeMutablePointer<VipsTarget>) -> Int32) throws -> [UInt8] {
+        guard let memory = vips_target_new_to_memory() else { throw VipsError.take() }
+        defer { g_object_unref(memory) }
+        guard encode(memory) == 0 else { throw VipsError.take() }
+        var (blob, length) = (UnsafeMutablePointer<VipsBlob>?.none, 0)
+        let bytes = cvips_target_bytes(memory, &blob, &length)
+        defer { blob.map { vips_area_unref(UnsafeMutableRawPointer($0).assumingMemoryBound(to: VipsArea.self)) } }
+        return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    /// The picture goes to the encoder without its metadata, and these into the file's boxes.
+    private func encodedJXL(_ picture: Picture, quality: Int32) throws -> [UInt8] {
+        // Three colours are read of a picture that calls itself sRGB, however many it has.
+        let bare = try Metadata.bare(picture.interpretedByBands())
+        let distance = JXLContainer.distance(of: Int(quality))
+        let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }
+        guard
+            let file = try PlanesMetadata(of: Metadata.alone(of: picture)).added(
+                toJXL: encoded, strip: metadata == .strip)
+        else {
+            throw VipsError(lines: ["jxlsave: the encoder has made no JPEG XL"])
+        }
+        return file
     }
 
     private func encode(
@@ -228,7 +258,7 @@ struct SaveStage {
     /// Drops alpha and 16 bit where the format lacks them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
         let flat = format == "jpeg" && picture.hasAlpha ? try flattened(picture) : picture
-        guard format != "png", format != "tiff", flat.format != VIPS_FORMAT_UCHAR else { return flat }
+        guard !holds16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }
         let space = flat.bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         return try flat.then { cvips_colourspace($0, $1, space) }
     }

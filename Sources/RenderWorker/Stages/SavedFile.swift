@@ -9,6 +9,7 @@ import WorkerProtocol
 enum SavedFile {
     /// Reads the header in `target`, which has to match the picture, and the file's end.
     static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
+        if format == "jxl" { return try checkJXL(target, against: picture) }
         let file: SourceFile
         let saved: Picture
         do {
@@ -32,7 +33,23 @@ enum SavedFile {
         guard file.isWhole else { throw failure("its end is missing") }
         return RenderedOutput(
             format: format, width: saved.width, height: saved.frameHeight, pages: saved.frames, bands: saved.bands,
-            bytes: Int64(file.size), lost: Metadata.lost(picture, in: saved))
+            bytes: Int64(file.size), lost: Metadata.lost(picture, where: saved.hasField, hasComments: saved.hasComments)
+        )
+    }
+
+    /// libvips' loader stays blocked, so the boxes are read here.
+    private static func checkJXL(_ target: Descriptor, against picture: Picture) throws -> RenderedOutput {
+        let bytes = SourceBytes.file(target, called: "the result")
+        let size = Int(try target.status().st_size)
+        guard let file = JXLContainer(size: size, bytes.exactly) else { throw failure("it is not jxl") }
+        guard file.width == picture.width, file.height == picture.height else {
+            throw failure("it has \(file.width) × \(file.height) pixels, not \(picture.width) × \(picture.height)")
+        }
+        guard Boxes.areWhole(size: size, bytes.exactly) else { throw failure("its end is missing") }
+        let kept = ["exif-data": file.has(JXLContainer.exif), "xmp-data": file.has(JXLContainer.xmp)]
+        return RenderedOutput(
+            format: "jxl", width: file.width, height: file.height, bands: picture.bands, bytes: Int64(size),
+            lost: Metadata.lost(picture) { kept[$0] ?? false })
     }
 
     /// The SHA-256 of the file's bytes, in hexadecimal.
