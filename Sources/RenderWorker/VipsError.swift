@@ -29,7 +29,10 @@ struct VipsError: Error, CustomStringConvertible {
     }
 
     /// Whether encoding failed, rather than reading, which the same lazy pipeline does. The first failure tells.
-    var isOfEncoding: Bool { lines.first?.prefix(while: { $0 != ":" }).hasSuffix("save") ?? false }
+    var isOfEncoding: Bool {
+        // Some name the kind of their target, too: jxlsave_target.
+        lines.first?.prefix(while: { $0 != ":" && $0 != "_" }).hasSuffix("save") ?? false
+    }
 
     /// Lines that only accompany the reason.
     private static let vague = [

@@ -73,6 +73,13 @@ extension WorkerFailure {
 
     /// The encoder does not take the picture.
     init(encoding error: VipsError) {
+        // libjxl looks into a profile, which other encoders write as it is.
+        guard !error.lines.contains(where: { $0.hasSuffix("JxlEncoderSetColorEncoding") }) else {
+            self.init(
+                stage: SaveStage.name, message: "the picture's profile is damaged, or of a kind that jxl does not hold",
+                advice: "leave profile=keep out, or choose another format; then pipectl retry")
+            return
+        }
         self.init(stage: SaveStage.name, message: error.adding(to: "the result can't be written"), class: .input)
     }
 }

@@ -84,6 +84,28 @@ struct JXLTests {
         #expect(kept.has("icc-profile-data"))
     }
 
+    @Test("profile=keep: a profile of tables is kept, and one that libjxl can't read fails with an advice")
+    func oddProfiles() throws {
+        let worker = try WorkerProcess("--jxl")
+        func picture(_ profile: [UInt8]) throws -> TemporaryFile {
+            try Pixels.colourful(40, 30).file(.tiff) {
+                $0.set("icc-profile-data", profile)
+                return $0
+            }
+        }
+        let whole = TableProfile.turnedColours.bytes
+        for options in ["", "lossless=yes", "max-bytes=100K"] {
+            let chain = "save format=jxl \(options)"
+            #expect(try VipsPicture(worker.render(picture(whole), "\(chain) profile=keep")).has("icc-profile-data"))
+            let cut = try picture(Array(whole.prefix(300)))
+            let failure = try worker.failure(cut, "\(chain) profile=keep")
+            #expect(
+                failure.stage == "save" && failure.message.hasPrefix("the picture's profile is damaged"), "\(failure)")
+            #expect(failure.advice?.hasPrefix("leave profile=keep out") == true)
+            #expect(try Pixels(worker.render(cut, chain)).width == 40)
+        }
+    }
+
     @Test("A result says its format and size, and which metadata its format can't hold")
     func report() throws {
         let worker = try WorkerProcess("--jxl")

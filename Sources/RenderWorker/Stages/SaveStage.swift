@@ -168,7 +168,9 @@ struct SaveStage {
         guard maxBytes == nil else { return try fit(final, into: target, cancellation) }
         if format == "jxl" {
             let encoded = try cancellation.guarding(final, encoding: encoding) {
-                try encodedJXL(final, quality: quality)
+                do { return try encodedJXL(final, quality: quality) } catch let error as VipsError {
+                    throw error.isOfEncoding ? WorkerFailure(encoding: error) : error
+                }
             }
             try write(encoded, of: final, into: target)
             return final
