@@ -136,20 +136,22 @@ package struct JobFilter: Sendable {
     package var until: Double?
     /// Where the original lies: this file, or somewhere below this folder.
     package var place: String?
+    /// Jobs whose number is less.
+    package var before: Int?
 
     package init(
         states: [JobState] = [], recipe: String? = nil, batch: Int? = nil, since: Double? = nil, until: Double? = nil,
-        place: String? = nil
+        place: String? = nil, before: Int? = nil
     ) {
         (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
-        self.place = place
+        (self.place, self.before) = (place, before)
     }
 
     /// The conditions, with parameters from the third on.
     private var parts: [(sql: String, value: Database.Value)] {
         [
             recipe.map { ("+work IN (SELECT id FROM orders WHERE json_extract(body, '$.recipe') = ?)", .text($0)) },
-            batch.map { ("batch = ?", .integer($0)) },
+            batch.map { ("batch = ?", .integer($0)) }, before.map { ("id < ?", .integer($0)) },
             since.map { ("COALESCE(finished, created) >= ?", .real($0)) },
             until.map { ("COALESCE(finished, created) < ?", .real($0)) },
             place.map { ("(source = ? OR substr(source, 1, length(?) + 1) = ? || '/')", .text($0)) },

@@ -498,6 +498,7 @@ public enum Call {
     }
     /// Jobs by ID, oldest first; with `more`, in several replies. Empty lists mean no restriction; `limit` takes the newest.
     /// `since` and `until` are when a job ended, or was taken when it has not: a time, or how long ago that is, as 1h.
+    /// With `before`, jobs with a lower ID: with `limit`, the page before the one that began with it.
     public struct List: ControlCall {
         public static let method = "org.pipelined.Control.List"
         public var states: [String]
@@ -506,8 +507,9 @@ public enum Call {
         @Omissible public var limit: Int?
         @Omissible public var since: String?
         @Omissible public var until: String?
-        public init(states: [String] = [], recipe: String? = nil, batch: Int? = nil, limit: Int? = nil, since: String? = nil, until: String? = nil) {
-            (self.states, self.recipe, self.batch, self.limit, self.since, self.until) = (states, recipe, batch, limit, since, until)
+        @Omissible public var before: Int?
+        public init(states: [String] = [], recipe: String? = nil, batch: Int? = nil, limit: Int? = nil, since: String? = nil, until: String? = nil, before: Int? = nil) {
+            (self.states, self.recipe, self.batch, self.limit, self.since, self.until, self.before) = (states, recipe, batch, limit, since, until, before)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var jobs: [Control.Job]
@@ -558,6 +560,23 @@ public enum Call {
             public var story: Control.Story
             public init(story: Control.Story) {
                 (self.story) = (story)
+            }
+        }
+    }
+    /// A picture of a job as a descriptor beside the reply, opened for reading: the `result`-th of its outputs, from 1, or without that
+    /// its original, wherever it lies now. A file that somebody has changed is not handed out.
+    public struct Open: ControlCall {
+        public static let method = "org.pipelined.Control.Open"
+        public var id: Int
+        @Omissible public var result: Int?
+        public init(id: Int, result: Int? = nil) {
+            (self.id, self.result) = (id, result)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public var name: String
+            public var bytes: Int
+            public init(name: String, bytes: Int) {
+                (self.name, self.bytes) = (name, bytes)
             }
         }
     }

@@ -17,6 +17,7 @@ final class Owners: ReadsDelegate {
     let pool: WorkerPool
     let fetch: FetchPool
     let hooks: Hooks
+    let pictures: JobPictures
     let queues: Queues
     let limits: QueueLimits
     let counts = JobCounts()
@@ -75,6 +76,7 @@ final class Owners: ReadsDelegate {
         let stuck = StuckOriginals(ledger, waiters)
         let moves = OriginalMoves(ledger, places, claims, publisher, waiters, stuck)
         let originals = OriginalPlaces(ledger: ledger, places: places, claims: claims)
+        pictures = JobPictures(originals: originals)
         let check = DoneCheck(originals: originals)
         disposals = Disposals(
             ledger, inboxes, waiters, reads, moves, stuck, Returns(originals, publisher),

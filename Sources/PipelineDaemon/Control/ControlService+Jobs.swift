@@ -31,6 +31,21 @@ extension ControlService {
                 }
             }
         }
+        onOwners(Call.Open.self) { [self] call, request in
+            let record = try record(of: call.id)
+            // A mount may hang.
+            FileQueue.async { [pictures = owners.pictures] in
+                do {
+                    let (name, file) =
+                        try call.result.map { try pictures.open(result: $0, of: record) }
+                        ?? pictures.openOriginal(of: record)
+                    request.reply(
+                        Call.Open.Reply(name: name, bytes: FileStatus(try file.status()).identity.size), beside: [file])
+                } catch {
+                    request.fail(ControlError.refused("\(error)"))
+                }
+            }
+        }
         onOwners(Call.Log.self) { [self] call, request in
             let record = try record(of: call.id)
             request.connection.queue.async { [self] in
@@ -100,7 +115,8 @@ extension ControlService {
 
     private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
         var filter = JobFilter(
-            recipe: call.recipe, batch: call.batch, since: try Self.time(call.since), until: try Self.time(call.until))
+            recipe: call.recipe, batch: call.batch, since: try Self.time(call.since), until: try Self.time(call.until),
+            before: call.before)
         for name in call.states {
             guard let state = JobState(rawValue: name) else {
                 let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")

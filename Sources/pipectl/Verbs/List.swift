@@ -17,6 +17,8 @@ extension Option {
         "--since", value: "TIME", "jobs that ended since then, or were taken since when they have not ended")
     fileprivate static let until = Option("--until", value: "TIME", "the same, before then")
     fileprivate static let limit = Option("--limit", short: "-n", value: "N", "the newest N only")
+    fileprivate static let before = Option(
+        "--before", value: "ID", kinds: [.anyJob], "jobs with a lower number only: with --limit, the page before")
     fileprivate static let long = Option("--long", "sizes before and after, and how long it took, a line a result")
 }
 
@@ -27,7 +29,7 @@ extension Verb {
         summary: "the jobs, oldest first",
         usage:
             "[--state STATE] [--waiting] [--queued] [--running] [--done] [--failed] [--cancelled] [--since TIME] [--until TIME] "
-            + "[--recipe RECIPE] [--batch N|NAME] [--limit N] [--long]",
+            + "[--recipe RECIPE] [--batch N|NAME] [--limit N] [--before ID] [--long]",
         discussion: [
             "The states: \(states.joined(separator: ", ")).",
             "A waiting job says what it waits for.",
@@ -36,7 +38,7 @@ extension Verb {
         ],
         options: [
             .state, .waiting, .queued, .running, .done, .failed, .cancelled, .since, .until, .recipe, .batch, .limit,
-            .long,
+            .before, .long,
         ],
         examples: [
             Example("pipectl list --state running,queued", "what is being worked on"),
@@ -53,7 +55,7 @@ extension Verb {
             let call = Call.List(
                 states: wanted, recipe: invocation.value(.recipe), batch: try context.batch(.batch),
                 limit: try invocation.number(.limit), since: invocation.value(.since),
-                until: invocation.value(.until))
+                until: invocation.value(.until), before: try invocation.number(.before))
             let client = try context.client()
             guard context.json else {
                 var jobs: [Control.Job] = []

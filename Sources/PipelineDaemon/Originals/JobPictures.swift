@@ -1,0 +1,57 @@
+import Glibc
+import JobLedger
+import PipelineModel
+import SystemCalls
+
+/// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It waits for their disks.
+///
+/// Others may write in those folders, and put a link to somebody's secret at such a path. So no link is followed to a file,
+/// and a file is handed out only if it is the one that the ledger knows.
+struct JobPictures: Sendable {
+    let originals: OriginalPlaces
+
+    /// The first result is number 1.
+    func open(result number: Int, of job: JobRecord) throws -> (name: String, file: Descriptor) {
+        guard job.outputs.indices.contains(number - 1) else {
+            let results =
+                job.outputs.isEmpty
+                ? "no results" : job.outputs.count == 1 ? "one result" : "\(job.outputs.count) results"
+            throw JobFailure("job \(job.id), which is \(job.state.rawValue), has \(results)")
+        }
+        let result = job.outputs[number - 1]
+        let (file, there) = try opened(Spot(result.path), result.path)
+        guard result.file?.isStill(there, at: result.path) == true else {
+            throw JobFailure("\(result.path) is not the file that job \(job.id) has published; somebody has changed it")
+        }
+        return (FileSystem.name(of: result.path), file)
+    }
+
+    func openOriginal(of job: JobRecord) throws -> (name: String, file: Descriptor) {
+        if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
+        if let removed = job.removed { throw JobFailure("the original of job \(job.id) was \(removed.text)") }
+        if job.disposed, Disposal.isRemoved(job) {
+            throw JobFailure("the original of job \(job.id) was removed when the job was done")
+        }
+        guard let spot = try originals.spot(job.source, of: job) else {
+            throw SystemError("open", job.source, code: ENOENT)
+        }
+        let (file, there) = try opened(spot, job.source)
+        // Another file may have the inode of one that was removed.
+        guard (there.size, there.modified) == (job.file.size, job.file.modified) else {
+            throw JobFailure("\(job.source) is not the original of job \(job.id); somebody has changed it")
+        }
+        return (FileSystem.name(of: job.path), file)
+    }
+
+    private func opened(_ spot: Spot, _ path: String) throws -> (Descriptor, FileStatus.Identity) {
+        do {
+            // The opening of a named pipe would wait for its writer.
+            let file = try spot.open(O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            let status = FileStatus(try file.status())
+            guard status.kind == .file else { throw JobFailure("\(path) is no file any more") }
+            return (file, status.identity)
+        } catch let error as SystemError {
+            throw JobFailure("\(path) can't be opened: \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import PipelineControl
+import SystemCalls
+
+extension Option {
+    fileprivate static let result = Option(
+        "--result", value: "N", "the N-th of several results, as `pipectl show` lists them")
+    fileprivate static let original = Option("--original", "the original instead of a result")
+    fileprivate static let output = Option(
+        "--output", short: "-o", value: "PATH", kinds: [.file],
+        "a new file, a folder, or - for the standard output; else the working folder")
+}
+
+extension Verb {
+    static let get = Verb(
+        name: "get",
+        summary: "copy a job's result, or its original, to where you are",
+        usage: "ID [--result N | --original] [--output PATH]",
+        discussion: [
+            "The daemon opens the picture, so it is found wherever it lies, also where you may not look yourself.",
+            "A file that somebody has changed since it was published is not handed out. Nothing is replaced.",
+        ],
+        arguments: [Argument("ID", kinds: [.anyJob], "the job's number, as `pipectl list` shows it")],
+        options: [.result, .original, .output],
+        examples: [
+            Example("pipectl get 12", "its result, into the working folder"),
+            Example("pipectl get 12 --original --output - | exiftool -", "what its original says of itself"),
+        ],
+        run: { context in
+            let invocation = context.invocation
+            guard let id = try invocation.ids().first else { return .usage }
+            let number = try invocation.number(.result)
+            if number != nil, invocation.has(.original) { throw Failure.usage("either --result or --original") }
+            let call = Call.Open(id: id, result: invocation.has(.original) ? nil : number ?? 1)
+            let (picture, files) = try context.client().callForFiles(call)
+            guard let file = files.first else { return .failed }
+            let output = invocation.value(.output)
+            if output == "-" {
+                try write(file, to: Descriptor(owning: dup(STDOUT_FILENO)), "the standard output")
+                return .done
+            }
+            let path = place(of: picture.name, output)
+            try copy(file, to: path)
+            if context.json {
+                try context.output.object(Copied(file: path, bytes: picture.bytes))
+            } else {
+                try context.output.line("\(path, .strong)  \(Amount.bytes(picture.bytes))")
+            }
+            return .done
+        })
+
+    private static func place(of name: String, _ output: String?) -> String {
+        guard let output else { return FileSystem.join(".", name) }
+        return output.hasSuffix("/") || FileSystem.isFolder(output) ? FileSystem.join(output, name) : output
+    }
+
+    /// The new file has its name once it is whole.
+    private static func copy(_ file: Descriptor, to path: String) throws(Failure) {
+        do {
+            let part = FileSystem.join(FileSystem.folder(of: path), ".\(FileSystem.name(of: path)).\(getpid()).part")
+            let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)
+            do {
+                try FileSystem.copy(file, to: target, called: path, durably: false)
+                try FileSystem.copyTimes(of: file, to: target)
+                try FileSystem.renameWithoutReplacing(part, path)
+            } catch {
+                try? FileSystem.remove(part)
+                throw error
+            }
+        } catch {
+            throw Failure("CannotWrite", "\(path): \((error as? SystemError)?.reason ?? "\(error)")", .failed)
+        }
+    }
+
+    private static func write(_ file: Descriptor, to output: Descriptor, _ name: String) throws(Failure) {
+        do { try FileSystem.copy(file, to: output, called: name, durably: false) } catch {
+            throw Failure("CannotWrite", "\(name): \(error.reason)", .failed)
+        }
+    }
+}
+
+/// A copy, as JSON.
+private struct Copied: Encodable {
+    var file: String
+    var bytes: Int
+}
