@@ -82,7 +82,7 @@ struct RedoRowTests {
             func undo(_ id: Int) -> Set<Int> {
                 let step = PublishIntent.Step(staging: "/out/.staging/1", target: "/out/a.jpg", conflict: .number)
                 let intent = PublishIntent(steps: [step])
-                return ledger.undo([.init(job: id, intent: intent, reason: "undone", goal: "/again")])
+                return ledger.undo([.init(job: id, intent: intent, reason: "undone", goal: "/again")]) ?? []
             }
             #expect(undo(1) == [])
             var done = job(2, .done)

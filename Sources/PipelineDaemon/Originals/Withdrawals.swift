@@ -40,9 +40,16 @@ struct Withdrawals: Sendable {
             let known = Set(outcome.refused.map(\.job) + wanted.map(\.job))
             outcome.refused += ids.filter { !known.contains($0) }.map { ($0, "\(error)") }
         }
-        let done = ledger.undo(wanted)
+        let recorded = ledger.undo(wanted)
+        let done = recorded ?? []
         for one in wanted where !done.contains(one.job) {
-            outcome.refused.append((one.job, "it is not done any more"))
+            let isRefused = recorded == nil
+            outcome.refused.append(
+                (
+                    one.job,
+                    isRefused ? "the ledger refuses to record it; see the daemon's log" : "it is not done any more"
+                )
+            )
         }
         outcome.undone = done.sorted()
         outcome.left = outcome.left.filter { done.contains($0.key) }
