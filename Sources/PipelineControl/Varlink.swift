@@ -614,15 +614,16 @@ public enum Call {
     /// through these chains, at most \(mostProofs) results in all; without any, through the default recipe. The results come as
     /// descriptors beside the reply, to be read from their start, in the order of the proofs that have a picture. With `sheet`,
     /// the name of a format (jpeg, png or webp), one descriptor comes instead: the picture and its results side by side, each at
-    /// most \(sheetEdge) pixels wide and high; `before` is the picture as it came. It ends with the connection.
+    /// most \(sheetEdge) pixels wide and high; `before` is the picture as it came. It ends with the connection. `raw` is as in Add.
     public struct Try: ControlCall {
         public static let method = "org.pipelined.Control.Try"
         public var name: String
         public var recipes: [String]
         public var chains: [String]
         @Omissible public var sheet: String?
-        public init(name: String, recipes: [String] = [], chains: [String] = [], sheet: String? = nil) {
-            (self.name, self.recipes, self.chains, self.sheet) = (name, recipes, chains, sheet)
+        @Omissible public var raw: String?
+        public init(name: String, recipes: [String] = [], chains: [String] = [], sheet: String? = nil, raw: String? = nil) {
+            (self.name, self.recipes, self.chains, self.sheet, self.raw) = (name, recipes, chains, sheet, raw)
         }
         public struct Reply: Codable, Sendable, Hashable {
             @Omissible public var before: Control.Picture?
@@ -637,7 +638,8 @@ public enum Call {
     /// when the reply comes. Calls with the same `batch` belong together; NewBatch gives one, with a name of at most 255 bytes. Its jobs wait at a barrier until it is
     /// closed: by CloseBatch, or by the end of the connection that had it from NewBatch.
     /// `after` and `anyway` are as in Depend, `priority` as in Prioritise; the default is the recipe's. Results lie in `folder` of the
-    /// outbox, which is a relative path.
+    /// outbox, which is a relative path. With a chain, `raw` says how a camera's raw file is read: `preview`, which is the default, or
+    /// `develop`.
     public struct Add: ControlCall {
         public static let method = "org.pipelined.Control.Add"
         public var name: String
@@ -648,8 +650,9 @@ public enum Call {
         @Omissible public var anyway: Bool?
         @Omissible public var priority: String?
         @Omissible public var folder: String?
-        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, folder: String? = nil) {
-            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.folder) = (name, recipe, chain, batch, after, anyway, priority, folder)
+        @Omissible public var raw: String?
+        public init(name: String, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, folder: String? = nil, raw: String? = nil) {
+            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.folder, self.raw) = (name, recipe, chain, batch, after, anyway, priority, folder, raw)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var job: Control.Job
@@ -686,8 +689,9 @@ public enum Call {
         @Omissible public var after: [Int]?
         @Omissible public var anyway: Bool?
         @Omissible public var priority: String?
-        public init(name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
-            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (name, recipe, chain, batch, after, anyway, priority)
+        @Omissible public var raw: String?
+        public init(name: String? = nil, recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, raw: String? = nil) {
+            (self.name, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.raw) = (name, recipe, chain, batch, after, anyway, priority, raw)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var batch: Int
@@ -708,8 +712,9 @@ public enum Call {
         @Omissible public var after: [Int]?
         @Omissible public var anyway: Bool?
         @Omissible public var priority: String?
-        public init(urls: [String] = [], recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil) {
-            (self.urls, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority) = (urls, recipe, chain, batch, after, anyway, priority)
+        @Omissible public var raw: String?
+        public init(urls: [String] = [], recipe: String? = nil, chain: String? = nil, batch: Int? = nil, after: [Int]? = nil, anyway: Bool? = nil, priority: String? = nil, raw: String? = nil) {
+            (self.urls, self.recipe, self.chain, self.batch, self.after, self.anyway, self.priority, self.raw) = (urls, recipe, chain, batch, after, anyway, priority, raw)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var batch: Int

@@ -60,7 +60,7 @@ struct AddFolderTests {
                 return try client.call(Call.Add(name: "a.png", folder: folder), descriptors: [picture]).job
             }
             let long = String(repeating: "x", count: 256)
-            for folder in ["", "/etc", "..", "a/../b", "a//b", "a/", ".", "a\0b", long] {
+            for folder in ["", "/etc", "..", ".staging", ".staging/x", "a/../b", "a//b", "a/", ".", "a\0b", long] {
                 #expect(throws: ControlError.self, "\(folder)") { _ = try add(in: folder) }
             }
             #expect(try add(in: "..a/ b").input == "..a/ b/a.png")

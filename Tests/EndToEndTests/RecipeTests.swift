@@ -70,6 +70,19 @@ struct RecipeTests {
             let note = try String(contentsOfFile: daemon.path("failed/preview/a.DNG.error.txt"), encoding: .utf8)
             #expect(note.contains("this dng holds no preview") && note.contains("set Raw=develop in the recipe"))
             #expect(try daemon.call(Call.Recipes()).recipes.first { $0.name == "develop" }?.raw == "develop")
+
+            // A chain without a recipe says it for itself.
+            try daemon.write(file, to: "mine/b.DNG")
+            func run(_ verb: String, _ words: String...) async throws -> Outcome {
+                let chain = [verb, daemon.path("mine/b.DNG"), "--chain", "resize scale=0.5 | save"]
+                return try await Programs.run("pipectl", ["--root", daemon.root.path] + chain + words)
+            }
+            for (raw, status) in [("preview", Int32(1)), ("develop", 0)] {
+                let added = try await run("add", "--raw", raw, "--wait")
+                #expect(added.status == status, "\(added)")
+                let tried = try await run("try", "--raw", raw, "--output", daemon.path("mine/\(raw).jpg"))
+                #expect(tried.status == status && daemon.exists("mine/\(raw).jpg") == (raw == "develop"), "\(tried)")
+            }
         }
     }
 

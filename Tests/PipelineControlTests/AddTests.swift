@@ -38,12 +38,13 @@ struct AddTests {
     @Test("add passes the open file itself beside the call")
     func one() async throws {
         let outcome = try await Pipectl.run(
-            "add", file("a.jpg", "pixels"), "--chain", "noir | save", "--json", at: daemon)
+            "add", file("a.jpg", "pixels"), "--chain", "noir | save", "--raw", "develop", "--json", at: daemon)
         let job = try #require(try outcome.objects().first)
         #expect(job["input"] as? String == "a.jpg")
         #expect(job["reason"] as? String == "pixels")
         #expect(job["batch"] is NSNull)
         #expect(try daemon.heard(Call.Add.self).first?.chain == "noir | save")
+        #expect(try daemon.heard(Call.Add.self).first?.raw == "develop")
     }
 
     @Test(
@@ -198,5 +199,16 @@ struct AddTests {
     func both() async throws {
         let outcome = try await Pipectl.run("add", "a.jpg", "--recipe", "noir", "--chain", "noir", at: daemon)
         #expect(outcome.status == 2)
+    }
+
+    @Test("--raw goes with a chain, and takes two words")
+    func raw() async throws {
+        let recipe = ["--recipe", "noir", "--raw", "preview"]
+        for words in [["--raw", "develop"], recipe, ["--chain", "noir", "--raw", "x"]] {
+            for verb in ["add", "try"] {
+                let outcome = try await Pipectl.run([verb, file("a.jpg", "1")] + words, at: daemon)
+                #expect(outcome.status == 2 && outcome.errors.contains("--raw"), "\(outcome)")
+            }
+        }
     }
 }

@@ -189,6 +189,9 @@ extension ControlService {
         guard Self.isName(name) else { throw .badValue("'\(call.name)' can't be the name of a picture") }
         if let folder = call.folder {
             let parts = folder.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard parts.first != Staging.folderName else {
+                throw .badValue("'\(folder.prefix(200))' is the daemon's own folder of the outbox; name another")
+            }
             guard parts.allSatisfy(Self.isName), folder.utf8.count <= Self.longestFolder else {
                 throw .badValue(
                     "'\(folder.prefix(200))' can't be a folder of the outbox; it is a relative path of at most "
@@ -302,7 +305,7 @@ extension ControlService {
         _ call: Call.Add, name: String, file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<JobRecord, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, priority) = try adding(call.recipe, call.chain, call.batch, call.after, call.priority)
+        let (order, priority) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
         Log.notice(
             "add of \(name) to '\(order.recipe)' asked for by \(peer)",
             of: LogSubject(recipe: order.recipe, input: name))
@@ -323,10 +326,10 @@ extension ControlService {
 
     /// The order and the priority for what is to be added, if it can be.
     func adding(
-        _ recipe: String?, _ chain: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
+        _ recipe: String?, _ chain: String?, _ raw: String?, _ batch: Int?, _ after: [Int]?, _ priority: String?
     ) throws(ControlError) -> (WorkOrder, Priority?) {
         guard !owners.shutdown.isStopping else { throw .refused("the daemon is stopping; try again when it is back") }
-        let order = try order(recipe: recipe, chain: chain)
+        let order = try order(recipe: recipe, chain: chain, raw: raw)
         if let batch, !owners.numbers.knows(batch: batch) {
             throw .badValue("\(batch) is no batch; NewBatch gives one")
         }
@@ -334,16 +337,26 @@ extension ControlService {
         return (order, try priority.map(self.priority(named:)))
     }
 
-    func order(recipe: String?, chain: String?) throws(ControlError) -> WorkOrder {
+    /// `raw` goes with a chain: a recipe has its own.
+    func order(recipe: String?, chain: String?, raw: String? = nil) throws(ControlError) -> WorkOrder {
         if let chain {
             guard recipe == nil else { throw .badValue("either a recipe or a chain can be given, not both") }
-            return current.order(for: try parse(chain), places)
+            var order = current.order(for: try parse(chain), places)
+            if let raw { order.raw = try policy(raw) }
+            return order
         }
+        guard raw == nil else { throw .badValue("raw goes with a chain; a recipe has Raw=") }
         let name = recipe ?? current.configuration.defaultRecipe.name
         guard let found = current.recipe(name) else {
             throw .noSuchRecipe(name, recipes: current.configuration.recipes.map(\.name))
         }
         return owners.configuration.order(for: found)
+    }
+
+    private func policy(_ raw: String) throws(ControlError) -> RawPolicy {
+        if let policy = RawPolicy(rawValue: raw) { return policy }
+        let known = RawPolicy.allCases.map(\.rawValue).joined(separator: " or ")
+        throw .badValue("'\(raw.prefix(50))' is no way to read a raw file; it is \(known)")
     }
 
     func parse(_ chain: String) throws(ControlError) -> Chain {

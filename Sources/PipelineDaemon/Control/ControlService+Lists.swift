@@ -36,7 +36,7 @@ extension ControlService {
         }
         let list = Call.AddList(
             name: nil, recipe: call.recipe, chain: call.chain, batch: call.batch, after: call.after,
-            anyway: call.anyway, priority: call.priority)
+            anyway: call.anyway, priority: call.priority, raw: call.raw)
         return (list, try Descriptor.memory(Array(call.urls.joined(separator: "\n").utf8)))
     }
 }
@@ -49,7 +49,7 @@ extension ControlService {
         _ call: Call.AddList, _ file: Descriptor, by peer: String,
         done: @escaping @Sendable (Result<Call.AddList.Reply, ControlError>) -> Void
     ) throws(ControlError) {
-        let (order, wished) = try adding(call.recipe, call.chain, call.batch, call.after, call.priority)
+        let (order, wished) = try adding(call.recipe, call.chain, call.raw, call.batch, call.after, call.priority)
         let after = call.after ?? []
         FileQueue.async { [self] in
             let reading = owners.intake.reading(file, called: call.name ?? "")

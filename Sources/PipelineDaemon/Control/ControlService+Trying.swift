@@ -53,7 +53,10 @@ extension ControlService {
         }
         var orders: [(recipe: String?, order: WorkOrder)] = []
         for recipe in call.recipes { orders.append((recipe, try order(recipe: recipe, chain: nil))) }
-        for chain in call.chains { orders.append((nil, try order(recipe: nil, chain: chain))) }
+        for chain in call.chains { orders.append((nil, try order(recipe: nil, chain: chain, raw: call.raw))) }
+        guard call.raw == nil || !call.chains.isEmpty else {
+            throw .badValue("raw goes with a chain; a recipe has Raw=")
+        }
         if orders.isEmpty {
             let order = try order(recipe: nil, chain: nil)
             orders.append((order.recipe, order))

@@ -7,6 +7,7 @@ struct Adding {
     struct Wish {
         var recipe: String?
         var chain: String?
+        var raw: String?
         var after: [Int]
         var anyway: Bool
         var priority: String?
@@ -97,7 +98,7 @@ struct Adding {
             Call.Add(
                 name: name, recipe: wish.recipe, chain: wish.chain, batch: batch,
                 after: wish.after.isEmpty ? nil : wish.after, anyway: wish.anyway ? true : nil, priority: wish.priority,
-                folder: folder), descriptors: [file]
+                folder: folder, raw: wish.raw), descriptors: [file]
         ).job
         ids.append(job.id)
         if !wish.isWaiting { try context.print(job) }
@@ -107,8 +108,8 @@ struct Adding {
         let reply = try context.call(
             Call.AddList(
                 name: name, recipe: wish.recipe, chain: wish.chain, batch: batch,
-                after: wish.after.isEmpty ? nil : wish.after, anyway: wish.anyway ? true : nil, priority: wish.priority),
-            descriptors: [list])
+                after: wish.after.isEmpty ? nil : wish.after, anyway: wish.anyway ? true : nil, priority: wish.priority,
+                raw: wish.raw), descriptors: [list])
         let jobs = reply.first...reply.last
         ids += jobs
         if !wish.isWaiting { try show(jobs, of: reply.batch) }

@@ -5,6 +5,9 @@ extension Option {
         "--recipe", value: "RECIPE", kinds: [.recipe], "go through this recipe, not the default one")
     fileprivate static let chain = Option(
         "--chain", value: "CHAIN", kinds: [.chain], "go through this chain, with no recipe")
+    static let raw = Option(
+        "--raw", value: "KIND", kinds: [.oneOf(Verb.raws)],
+        "with --chain: preview (the default) or develop, for a camera's raw file")
     fileprivate static let priority = Option(
         "--priority", value: "LEVEL", kinds: [.oneOf(Verb.levels)], "low, normal or high, not the recipe's")
     fileprivate static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
@@ -14,7 +17,8 @@ extension Verb {
     static let add = Verb(
         name: "add",
         summary: "hand pictures, folders or URLs to the daemon",
-        usage: "FILE|FOLDER|URL…|- [--recipe RECIPE | --chain CHAIN] [--after ID… [--anyway]] [--priority LEVEL] "
+        usage:
+            "FILE|FOLDER|URL…|- [--recipe RECIPE | --chain CHAIN [--raw KIND]] [--after ID… [--anyway]] [--priority LEVEL] "
             + "[--wait [--timeout TIME]]",
         discussion: [
             "pipectl opens the files itself, so the daemon needs no right to read them. The files stay as they",
@@ -29,7 +33,7 @@ extension Verb {
             Argument(
                 "FILE|FOLDER|URL", count: 1...Int.max, kinds: [.file], "a picture, a folder, a URL, a list of URLs")
         ],
-        options: [.recipe, .chain, .after, .anyway, .priority, .wait, .timeout],
+        options: [.recipe, .chain, .raw, .after, .anyway, .priority, .wait, .timeout],
         examples: [
             Example("pipectl add *.jpg --wait", "through the default recipe"),
             Example("pipectl add ~/Pictures/lucerne", "a folder, as the batch lucerne"),
@@ -43,10 +47,12 @@ extension Verb {
             if invocation.has(.recipe), invocation.has(.chain) {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
+            try context.checkRaw(beside: .chain)
             if invocation.has(.timeout), !invocation.has(.wait) { throw Failure.usage("--timeout wants --wait") }
             if let level = invocation.value(.priority) { try checkPriority(level) }
             let wish = Adding.Wish(
-                recipe: invocation.value(.recipe), chain: invocation.value(.chain), after: try invocation.ids(.after),
+                recipe: invocation.value(.recipe), chain: invocation.value(.chain), raw: invocation.value(.raw),
+                after: try invocation.ids(.after),
                 anyway: invocation.has(.anyway), priority: invocation.value(.priority), isWaiting: invocation.has(.wait)
             )
             if wish.after.isEmpty, wish.anyway {
@@ -59,4 +65,17 @@ extension Verb {
             let batch = adding.batches.count == 1 ? adding.batches[0] : nil
             return try context.waitFor(adding.ids, batch: batch) == .done ? adding.code : .failed
         })
+}
+
+extension Verb {
+    fileprivate static let raws = ["preview", "develop"]
+}
+
+extension Context {
+    /// A recipe has Raw= of its own.
+    func checkRaw(beside chain: Option) throws(Failure) {
+        guard let raw = invocation.value(.raw) else { return }
+        guard Verb.raws.contains(raw) else { throw .usage("--raw takes preview or develop, not '\(raw)'") }
+        guard invocation.has(chain) else { throw .usage("--raw goes with --chain; a recipe has Raw=") }
+    }
 }

@@ -18,7 +18,7 @@ extension Verb {
     static let `try` = Verb(
         name: "try",
         summary: "render pictures without a job, to find a chain",
-        usage: "FILE… [--recipe RECIPE]… [--chain CHAIN]… [--output PATH] [--sheet]",
+        usage: "FILE… [--recipe RECIPE]… [--chain CHAIN]… [--raw KIND] [--output PATH] [--sheet]",
         discussion: [
             "The daemon's workers render each FILE, as they would in a job. Nothing is recorded, nothing goes to an",
             "outbox, and the FILE stays as it is. Without a recipe or a chain, the default recipe is tried.",
@@ -26,7 +26,7 @@ extension Verb {
             "A sheet is a JPEG, unless PATH ends in .png or .webp.",
         ],
         arguments: [Argument("FILE", count: 1...Int.max, kinds: [.file], "a picture that you may read")],
-        options: [.recipe, .chain, .output, .sheet],
+        options: [.recipe, .chain, .raw, .output, .sheet],
         examples: [
             Example("pipectl try harbour.jpg --chain 'resize edge=1600 | noir'", "writes harbour.try.jpg"),
             Example(
@@ -36,6 +36,7 @@ extension Verb {
         ],
         run: { context in
             let invocation = context.invocation
+            try context.checkRaw(beside: .chain)
             var files = TriedFiles(output: invocation.value(.output))
             if invocation.arguments.count > 1 { try files.checkRoom(for: 2) }
             var code = ExitCode.done
@@ -79,7 +80,7 @@ extension Context {
         let (reply, results) = try client().callForFiles(
             Call.Try(
                 name: input, recipes: invocation.values(.recipe), chains: invocation.values(.chain),
-                sheet: wantsSheet ? sheetFormat(files.suffix) : nil),
+                sheet: wantsSheet ? sheetFormat(files.suffix) : nil, raw: invocation.value(.raw)),
             descriptors: [source])
         if let sheet = reply.sheet, let file = results.first {
             let suffix = sheet.format == "jpeg" ? "jpg" : sheet.format

@@ -49,7 +49,7 @@ struct CameraPicture {
             advice: Self.advice)
     }
 
-    private static let advice = "set Raw=develop in the recipe, then drop it again"
+    private static let advice = "set Raw=develop in the recipe, or --raw develop beside --chain, then give it again"
 
     /// LibRaw mirrors, turns upside down, and then makes columns of rows.
     private static func orientation(flip: Int32) -> Int { [1, 2, 4, 3, 5, 8, 6, 7][Int(flip & 7)] }
