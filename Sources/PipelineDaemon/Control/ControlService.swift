@@ -23,6 +23,7 @@ final class ControlService: Sendable {
         addMetricsCalls()
         addIgnoredCalls()
         addJobCalls()
+        addAddingCalls()
         addBatchCalls()
         addNeedsCalls()
         addChoiceCalls()
