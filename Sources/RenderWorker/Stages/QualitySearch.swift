@@ -1,8 +1,9 @@
 import Foundation
 
-/// Finds the highest quality whose file is no longer than `limit`, or one near it, in at most six tries. The length grows
-/// about as a power of the quality does, so each try lies where a line through the logarithms of the nearest two meets the
-/// limit.
+/// Finds the highest quality whose file is no longer than `limit`, or one near it, in at most six tries. Between a quality
+/// that fits and one that does not, a try lies where a straight line between the lengths of the two meets the limit. A
+/// part of the length may be the same at each quality, as metadata are: where a guess leads nowhere, the next try halves
+/// what is left.
 struct QualitySearch {
     static let mostTries = 6
     /// The quality at which files are of a usual length; the first try.
@@ -12,9 +13,12 @@ struct QualitySearch {
 
     private let limit: Int
     private var tries = 0
-    /// The best that fits, and the lowest that is too long; each with its logarithm of the length.
-    private var fits: (quality: Int, length: Double)?
-    private var tooLong: (quality: Int, length: Double)?
+    /// The tries that have ended like the latest one, in a row.
+    private var row = 0
+    private var latestFits = false
+    /// The best that fits, and the lowest that is too long; each with its length.
+    private var fits: (quality: Int, length: Int)?
+    private var tooLong: (quality: Int, length: Int)?
     private let most: Int
 
     init(most: Int, limit: Int) { (self.most, self.limit) = (most, limit) }
@@ -25,31 +29,40 @@ struct QualitySearch {
         guard low <= high, tries < Self.mostTries else { return nil }
         // The last try has to fit if anything does.
         if fits == nil, tries == Self.mostTries - 1 { return low }
-        return min(max(guess, low), high)
+        return min(max(guess(between: low, and: high), low), high)
     }
 
-    private var guess: Int {
-        let wanted = log(Double(limit))
+    private func guess(between low: Int, and high: Int) -> Int {
+        let middle = (low + high) / 2
         switch (fits, tooLong) {
         case (nil, nil): return Self.usual
-        case (let fits?, nil): return fits.quality + max(1, (most - fits.quality + 1) / 2)
+        case (_, nil): return middle + 1
         case (nil, let tooLong?):
-            return tooLong.quality - max(1, Int((Self.halving * (tooLong.length - wanted) / log(2)).rounded(.up)))
+            let steps = (Self.halving * log2(Double(tooLong.length) / Double(limit))).rounded(.up)
+            // The lowest qualities say little of those above them.
+            let guess = max(tooLong.quality - max(1, Int(steps)), tooLong.quality / 6)
+            return row < 2 ? guess : min(guess, middle)
         case (let fits?, let tooLong?):
-            let step = Double(tooLong.quality - fits.quality) / max(tooLong.length - fits.length, 1e-9)
-            return fits.quality + Int(step * (wanted - fits.length))
+            // Nothing is gained by a last try that does not fit.
+            if row >= 2, !latestFits, tries == Self.mostTries - 1 { return high - (high - low) / 6 }
+            // Lengths that lie far apart grow by factors.
+            let grows = tooLong.length / 3 > fits.length
+            func place(_ length: Int) -> Double { grows ? log(Double(max(length, 1))) : Double(length) }
+            var (below, above) = (place(limit) - place(fits.length), place(tooLong.length) - place(limit))
+            // The end that has stayed draws less, so that the next try lies nearer to it.
+            if row >= 2 {
+                if latestFits { above /= 2 } else { below /= 2 }
+            }
+            return fits.quality + Int(Double(tooLong.quality - fits.quality) * below / (below + above))
         }
     }
 
     /// Takes the length of a file; returns whether it is the best so far.
     mutating func tried(_ quality: Int, bytes: Int) -> Bool {
+        row = tries > 0 && latestFits == (bytes <= limit) ? row + 1 : 1
+        latestFits = bytes <= limit
         tries += 1
-        let length = log(Double(max(bytes, 1)))
-        guard bytes <= limit else {
-            tooLong = (quality, length)
-            return false
-        }
-        fits = (quality, length)
-        return true
+        if latestFits { fits = (quality, bytes) } else { tooLong = (quality, bytes) }
+        return latestFits
     }
 }
