@@ -70,14 +70,20 @@ public struct SheetRequest: Codable, Sendable {
         (self.captions, self.format, self.edge) = (captions, format, edge)
     }
 
-    /// The stages that make a small picture of what others have made. It is stored without loss.
-    public static func cell(edge: Int) -> [Stage] {
+    /// The stages that make a small picture of what others have made. It is stored without loss, and transparent only where
+    /// the result is.
+    public static func cell(edge: Int, of save: Stage? = nil) -> [Stage] {
+        var arguments: [String: ArgumentValue] = [
+            "format": .text("png"), "compression": .number(1), "metadata": .text("strip"),
+        ]
+        if let save, save.arguments["format"]?.text ?? "jpeg" == "jpeg" {
+            arguments["opaque"] = .number(1)
+            arguments["background"] = save.arguments["background"]
+        }
         let side = ArgumentValue.number(Double(edge))
         return [
             Stage(name: "resize", arguments: ["width": side, "height": side]),
-            Stage(
-                name: "save",
-                arguments: ["format": .text("png"), "compression": .number(1), "metadata": .text("strip")]),
+            Stage(name: "save", arguments: arguments),
         ]
     }
 

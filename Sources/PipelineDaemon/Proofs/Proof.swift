@@ -125,7 +125,9 @@ final class Proof {
         guard number < wish.candidates.count, !isCancelled else { return wish.sheet == nil ? end() : compose() }
         let candidate = wish.candidates[number]
         let stages = candidate.pictures.map { picture in
-            wish.sheet == nil ? picture.stages : picture.stages.dropLast() + SheetRequest.cell(edge: wish.edge)
+            wish.sheet == nil
+                ? picture.stages
+                : picture.stages.dropLast() + SheetRequest.cell(edge: wish.edge, of: picture.stages.last)
         }
         run(stages, candidate.order.onTruncated, candidate.order.raw) { [self] result in
             for (index, picture) in candidate.pictures.enumerated() {

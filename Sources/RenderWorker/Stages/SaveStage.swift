@@ -24,6 +24,8 @@ struct SaveStage {
     private let metadata: Metadata
     private let credit: Credit
     private let background: [Double]
+    /// The result is a small picture of what has no transparency.
+    private let isOpaque: Bool
 
     /// Samples of 16 bits stay so.
     var holds16Bits: Bool { ["png", "tiff", "jxl"].contains(format) }
@@ -48,6 +50,7 @@ struct SaveStage {
         keepsFrames = stage.keepsFrames
         metadata = stage.arguments["metadata"]?.text.flatMap(Metadata.init) ?? .keep
         credit = Credit(stage)
+        isOpaque = stage.arguments["opaque"] != nil
         background = Self.colour(stage.arguments["background"]?.text ?? "#ffffff")
     }
 
@@ -259,7 +262,7 @@ struct SaveStage {
 
     /// Drops alpha and 16 bit where the format lacks them.
     private func fittingFormat(_ picture: Picture) throws -> Picture {
-        let flat = format == "jpeg" && picture.hasAlpha ? try flattened(picture) : picture
+        let flat = (format == "jpeg" || isOpaque) && picture.hasAlpha ? try flattened(picture) : picture
         guard !holds16Bits, flat.format != VIPS_FORMAT_UCHAR else { return flat }
         let space = flat.bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
         return try flat.then { cvips_colourspace($0, $1, space) }
