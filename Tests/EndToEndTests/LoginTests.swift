@@ -78,13 +78,14 @@ struct LoginTests {
             try await daemon.start()
             let lost = try await Self.download(server.url("/a.png"), by: daemon)
             #expect(lost.state == "failed")
-            #expect(lost.error == "the password of [Host 127.0.0.1:\(server.port)] can't be read")
+            let reason = "can't be read: open \(file): No such file or directory"
+            #expect(lost.error == "the password of [Host 127.0.0.1:\(server.port)] \(reason)")
             #expect(server.seen.requests.isEmpty)
             for (text, mode, reason) in [
                 ("word", 0o644, "everybody can read \(file); `chmod o-rwx` it"),
                 ("word", 0o602, "everybody can write \(file); `chmod o-w` it"),
-                ("", 0o600, "write it into the first line of \(file)"),
-                ("a\tb", 0o600, "write it into the first line of \(file)"),
+                ("", 0o600, "the first line of \(file) is none; write it there"),
+                ("a\tb", 0o600, "the first line of \(file) is none; write it there"),
                 (String(repeating: "w", count: 4097), 0o600, "as UTF-8 of at most 4096 bytes"),
             ] {
                 try Self.write(text, to: "password", of: daemon, mode: mode)

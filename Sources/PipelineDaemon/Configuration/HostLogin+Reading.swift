@@ -30,43 +30,42 @@ extension HostLogin {
             _ = try password(for: host)
             return nil
         } catch {
-            return "\(error.message); \(error.advice ?? "")"
+            return [error.message, error.advice].compactMap(\.self).joined(separator: "; ")
         }
     }
 
     private func password(for host: String) throws(JobFailure) -> String {
-        func failure(_ what: String, _ advice: String) -> JobFailure {
+        func failure(_ what: String, _ advice: String? = nil) -> JobFailure {
             JobFailure("the password of [Host \(host)] \(what)", advice: advice, class: .transient)
         }
         let name = passwordFile ?? ""
         guard let path = Self.path(of: name) else {
             throw failure(
-                "can't be read",
-                "PasswordFile=\(name) names a credential, and the daemon was given none: write "
-                    + "LoadCredential=\(name):PATH into a drop-in of its unit, or an absolute path into pipelined.conf")
+                "can't be read: PasswordFile=\(name) names a credential, and the daemon was given none",
+                "write LoadCredential=\(name):PATH into a drop-in of its unit, or an absolute path into pipelined.conf")
         }
         let bytes: [UInt8]
         do {
             let way = try Trust.way(to: path)
-            if let refusal = way.refusal { throw failure("is not read", refusal) }
+            if let refusal = way.refusal { throw failure("is not read: \(refusal)") }
             let file = try way.open(O_RDONLY | O_NONBLOCK)
             let status = FileStatus(try file.status())
-            guard status.kind == .file else { throw failure("is not read", "\(path) is no file; name another") }
+            guard status.kind == .file else { throw failure("is not read: \(path) is no file", "name another") }
             guard status.mode & S_IROTH == 0 else {
-                throw failure("is not read", "everybody can read \(path); `chmod o-rwx` it")
+                throw failure("is not read: everybody can read \(path)", "`chmod o-rwx` it")
             }
             bytes = try FileSystem.read(file, most: Self.longestPassword + 2, called: path)
         } catch {
             if let failure = error as? JobFailure { throw failure }
-            throw failure("can't be read", "\(error); mend that, or PasswordFile= in pipelined.conf")
+            throw failure("can't be read: \(error)", "mend that, or PasswordFile= in pipelined.conf")
         }
         let text = String(validating: bytes, as: UTF8.self)?.prefix { $0 != "\n" && $0 != "\r\n" }
         guard let text, !text.isEmpty, text.utf8.count <= Self.longestPassword,
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
         else {
             throw failure(
-                "can't be read",
-                "write it into the first line of \(path), as UTF-8 of at most \(Self.longestPassword) bytes")
+                "can't be read: the first line of \(path) is none",
+                "write it there, as UTF-8 of at most \(Self.longestPassword) bytes")
         }
         return String(text)
     }
