@@ -111,6 +111,8 @@ struct RedoTests {
             try await daemon.waitForAll()
             #expect(
                 try Self.width(daemon, "outbox/web/a.jpg") == 16 && Self.width(daemon, "outbox/web/album/b.jpg") == 8)
+            let nowhere = try await daemon.pipectl("redo", daemon.path("archvie"))
+            #expect(nowhere.output.contains("no job that is done has its original at \(daemon.path("archvie"))"))
             for words in [
                 ["redo"], ["redo", "1", "--all"], ["redo", "1", "--timeout", "1s"], ["undo", "1", "--batch", "1"],
             ] {

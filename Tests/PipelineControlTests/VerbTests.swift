@@ -187,6 +187,11 @@ struct VerbTests {
         let calls = try daemon.heard(Call.Retry.self)
         #expect(calls.map(\.ids) == [[4, 5], []])
         #expect(calls.map(\.states) == [[], ["failed", "cancelled"]])
+        daemon.answer(Call.Wait.self, .init(jobs: [Sample.job(4), Sample.job(5, "failed", error: "truncated")]))
+        let waited = try await Pipectl.run("retry", "4", "5", "-w", at: daemon)
+        #expect(waited.status == 1 && waited.lines.last == "#5 failed  harbour.jpg  truncated")
+        #expect(try daemon.heard(Call.Wait.self).map(\.ids) == [[4, 5]])
+        #expect(try await Pipectl.run("retry", "4", "--timeout", "9s", at: daemon).status == 2)
     }
 
     @Test("explain tells files from chains")

@@ -10,7 +10,6 @@ extension Option {
         "with --chain: preview (the default) or develop, for a camera's raw file")
     fileprivate static let priority = Option(
         "--priority", value: "LEVEL", kinds: [.oneOf(Verb.levels)], "low, normal or high, not the recipe's")
-    fileprivate static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
 }
 
 extension Verb {
@@ -48,7 +47,7 @@ extension Verb {
                 throw Failure.usage("--recipe and --chain exclude each other: a recipe has chains of its own")
             }
             try context.checkRaw(beside: .chain)
-            if invocation.has(.timeout), !invocation.has(.wait) { throw Failure.usage("--timeout wants --wait") }
+            try invocation.checkWait()
             if let level = invocation.value(.priority) { try checkPriority(level) }
             let wish = Adding.Wish(
                 recipe: invocation.value(.recipe), chain: invocation.value(.chain), raw: invocation.value(.raw),

@@ -3,7 +3,6 @@ import SystemCalls
 
 extension Option {
     fileprivate static let all = Option("--all", short: "-a", "every job that is done")
-    fileprivate static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
     static let doneDryRun = Option(
         "--dry-run", "change nothing: count the jobs, and those that can't be chosen, with the reasons")
     static let doneSince = Option("--since", value: "TIME", "the jobs that ended since then")
@@ -38,7 +37,7 @@ extension Verb {
         ],
         run: { context in
             let invocation = context.invocation
-            if invocation.has(.timeout), !invocation.has(.wait) { throw Failure.usage("--timeout wants --wait") }
+            try invocation.checkWait()
             if invocation.has(.doneDryRun), invocation.has(.wait) {
                 throw Failure.usage("--dry-run and --wait exclude each other: nothing is begun")
             }
@@ -51,7 +50,7 @@ extension Verb {
                 reply.remarks.add(next.remarks)
                 reply.unknown += next.unknown
             }
-            try context.print(reply)
+            try context.print(reply, at: calls.compactMap(\.path))
             let code = reply.refused.isEmpty ? ExitCode.done : .failed
             guard invocation.has(.wait), !reply.jobs.isEmpty else { return code }
             try context.output.flush()
@@ -91,9 +90,13 @@ extension Context {
         return calls
     }
 
-    fileprivate func print(_ reply: Call.Redo.Reply) throws {
+    fileprivate func print(_ reply: Call.Redo.Reply, at paths: [String]) throws {
         if json { return try output.document(reply) }
         try print(reply.jobs, reply.refused, reply.remarks, .redo)
+        if !paths.isEmpty, reply.jobs.isEmpty, reply.refused.isEmpty, reply.unknown == 0 {
+            let place = paths.count == 1 ? "\(paths[0])" : "one of these paths"
+            try output.line("no job that is done has its original at \(place), or below it")
+        }
         guard reply.unknown > 0 else { return }
         let files = Amount.counted(reply.unknown, "file")
         let words =

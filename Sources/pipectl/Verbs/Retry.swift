@@ -12,7 +12,7 @@ extension Verb {
     static let retry = Verb(
         name: "retry",
         summary: "bring failed or cancelled jobs back",
-        usage: "ID…|[--failed] [--cancelled] [--waiting] [--batch N|NAME]",
+        usage: "ID…|[--failed] [--cancelled] [--waiting] [--batch N|NAME] [--wait [--timeout TIME]]",
         discussion: [
             "Their originals come back, and go through the recipe as it is now. A job that comes after others",
             "waits until they are done; if one of them has failed, bring back both.",
@@ -20,14 +20,15 @@ extension Verb {
             "jobs of that batch.",
         ],
         arguments: [Argument("ID", count: 0...Int.max, kinds: [.jobToRetry], "a job's number")],
-        options: [.failed, .cancelled, .waiting, .batch],
+        options: [.failed, .cancelled, .waiting, .batch, .wait, .timeout],
         examples: [
             Example("pipectl retry 12", "one job"),
             Example("pipectl retry --failed", "after the disk has been mended"),
             Example("pipectl retry --failed --batch lucerne", "those of one folder, of one list, or of one add"),
-            Example("pipectl retry --waiting", "now that the server is back"),
+            Example("pipectl retry --waiting --wait", "now that the server is back, until they are done"),
         ],
         run: { context in
+            try context.invocation.checkWait()
             let ids = try context.invocation.ids()
             var states: [String] = []
             if context.invocation.has(.failed) { states.append("failed") }
@@ -50,6 +51,8 @@ extension Verb {
                         ? "nothing to retry"
                         : "retrying \(Amount.counted(reply.retried.count, "job"))\(reply.retried.few)")
             }
-            return .done
+            guard context.invocation.has(.wait), !reply.retried.isEmpty else { return .done }
+            try context.output.flush()
+            return try context.waitFor(reply.retried)
         })
 }

@@ -1,6 +1,14 @@
 extension Option {
+    static let wait = Option("--wait", short: "-w", "wait for the jobs, and print them as they end")
     static let timeout = Option(
         "--timeout", value: "TIME", "give up after so long (90s, 5min, 1h), with exit code 124; the jobs go on")
+}
+
+extension Invocation {
+    /// `--timeout` ends a wait, and begins none.
+    func checkWait() throws(Failure) {
+        if has(.timeout), !has(.wait) { throw .usage("--timeout wants --wait") }
+    }
 }
 
 /// When `--timeout` ends a wait.
