@@ -40,6 +40,9 @@ struct TryTests {
             #expect(try daemon.list().isEmpty)
             #expect(daemon.files(in: "outbox").isEmpty && daemon.files(in: "state/spool").isEmpty)
 
+            let paths = try outcome.objects().compactMap { $0["file"] as? String }
+            #expect(Set(paths) == Set(files.dropFirst().map { daemon.path("mine/\($0)") }))
+
             // Without either, the default recipe; the result replaces the one of before.
             let again = try await daemon.pipectl(
                 "try", daemon.path("mine/a.b.png"), "-o", daemon.path("mine/a.b.try.1.jpg"))
@@ -71,6 +74,38 @@ struct TryTests {
                 #expect(try await daemon.pipectl("try", daemon.path("a.png"), "--sheet", "-o", path).status == 0)
                 #expect(daemon.exists("sheet.\(format)"))
             }
+        }
+    }
+
+    @Test("a sheet shows transparent parts as the result does: filled where its format has no transparency")
+    func ground() async throws {
+        try await DaemonFixture.with { daemon in
+            _ = try await Programs.run(
+                path: "/usr/bin/vips", ["black", daemon.path("clear.png"), "64", "64", "--bands", "4"])
+            let chains = ["save background=#ff0000", "save format=png", "save"].flatMap { ["--chain", $0] }
+            let outcome = try await Programs.run(
+                "pipectl",
+                ["--root", daemon.root.path, "try", daemon.path("clear.png"), "--sheet", "-o", daemon.path("s.png")]
+                    + chains)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            for (place, colour) in [(48, "34 34 34"), (128, "255 0 0"), (208, "34 34 34"), (288, "255 255 255")] {
+                let point = try await Programs.run(
+                    path: "/usr/bin/vips", ["getpoint", daemon.path("s.png"), "\(place)", "48"])
+                #expect(point.output.hasPrefix("\(colour) "), "\(place): \(point)")
+            }
+        }
+    }
+
+    @Test("a picture with the longest of names is tried, and --json has the names of all fields")
+    func longest() async throws {
+        try await DaemonFixture.with { daemon in
+            let name = String(repeating: "é", count: 125)
+            try daemon.write(Picture.small, to: "\(name).png")
+            let outcome = try await daemon.pipectl("try", daemon.path("\(name).png"), "-o", daemon.root.path)
+            #expect(outcome.status == 0 && daemon.exists("\(name.dropLast(2)).try.jpg"), "\(outcome)")
+            try daemon.write("no picture", to: "b.png")
+            let object = try await daemon.pipectl("try", daemon.path("b.png"), "-j").objects()
+            #expect(object.count == 1 && object[0]["file"] is NSNull && object[0]["before"] is NSNull)
         }
     }
 

@@ -102,6 +102,10 @@ struct StatusTests {
         let away = try await Pipectl.run("status", "--check", "--socket", "/nowhere/control.sock")
         #expect(away.status == 2)
         #expect(away.output.hasPrefix("pipelined CRITICAL: no daemon answers at /nowhere/control.sock"))
+        let nobody = try await Pipectl.run("status", "--check", "--json", "--socket", "/nowhere/control.sock")
+            .document()
+        #expect(nobody["state"] as? String == "away")
+        for figure in ["failed", "unfinished", "ignored", "disk"] { #expect(nobody[figure] is NSNull) }
         let alone = try await Pipectl.run("status", "--failed", "3", at: daemon)
         #expect(alone.status == 2 && alone.errors.contains("pipectl status --check --failed N"))
     }

@@ -23,11 +23,11 @@ struct Verdict: Encodable {
     let state: State
     /// All that is wrong, the gravest first.
     let reasons: [String]
-    var failed: Int?
-    var unfinished: Int?
-    var ignored: Int?
+    @Omissible var failed: Int?
+    @Omissible var unfinished: Int?
+    @Omissible var ignored: Int?
     /// How full the fullest disk is, in percent.
-    var disk: Int?
+    @Omissible var disk: Int?
 
     /// `failed` counts the jobs whose failure is recent enough; `period` says how recent that is.
     init(_ status: Control.Overview, failed: Int, period: String?, _ limits: Limits) {
@@ -51,11 +51,11 @@ struct Verdict: Encodable {
                 reasons.append("the disk of \(disk.path) is \(disk.share) % full")
             }
         }
-        disk = status.disks.map(\.share).max()
         if status.stopping { reasons.append("it stops, and takes nothing new") }
         state = reasons.isEmpty ? .ok : .attention
         self.reasons = reasons
         (self.failed, self.unfinished, ignored) = (failed, unfinished, jobs.ignored)
+        disk = status.disks.map(\.share).max()
     }
 
     init(away reason: String) {

@@ -31,7 +31,7 @@ struct TriedFiles {
             throw Failure("CannotWrite", "\(path) is the picture itself; name another file", .failed)
         }
         let folder = FileSystem.folder(of: path)
-        let part = FileSystem.join(folder, ".\(FileSystem.name(of: path)).\(getpid()).part")
+        let part = FileSystem.join(folder, ".pipectl-try-\(getpid()).part")
         do {
             let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)
             do {
@@ -57,13 +57,22 @@ struct TriedFiles {
         if isFile, let output { return output.contains("/") ? output : "./\(output)" }
         let stem = Self.split(FileSystem.name(of: input)).stem
         for number in 0... {
-            let name =
-                ([stem] + (number == 0 ? [] : ["\(number)"]) + ["try"] + [label].compactMap(\.self) + [suffix])
+            let end = ((number == 0 ? [] : ["\(number)"]) + ["try"] + [label, suffix].compactMap(\.self))
                 .joined(separator: ".")
+            let name = "\(Self.shortened(stem, to: Self.longestName - end.utf8.count - 1)).\(end)"
             let path = FileSystem.join(output ?? ".", name)
             if taken.insert(path).inserted { return path }
         }
         return ""
+    }
+
+    /// A name's bytes on all common file systems.
+    private static let longestName = 255
+
+    private static func shortened(_ stem: String, to bytes: Int) -> String {
+        var stem = stem
+        while stem.utf8.count > max(1, bytes), stem.count > 1 { stem.removeLast() }
+        return stem
     }
 
     private static func split(_ path: String) -> (stem: String, suffix: String) {

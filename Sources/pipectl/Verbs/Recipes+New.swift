@@ -21,7 +21,9 @@ extension Verb {
         let invocation = context.invocation
         let kind = try invocation.choice(.recipeKind, among: RecipeStart.Kind.self) ?? .web
         let elsewhere = invocation.value(.recipeFolder)
-        let start = try RecipeStart(words[1], kind, in: elsewhere ?? context.call(Call.Recipes()).folder)
+        let start = try RecipeStart(
+            words[1], kind,
+            in: elsewhere.map { FileSystem.join(FileSystem.workingFolder, $0) } ?? context.call(Call.Recipes()).folder)
         try start.write()
         var others: [Control.Problem] = []
         if elsewhere == nil { others = try tried(start, context) }

@@ -65,11 +65,29 @@ extension Verb {
 /// A result of `try`, as JSON.
 private struct Tried: Encodable {
     var input: String
-    var file: String?
-    var before: Control.Picture?
-    var proof: Control.Proof?
-    var sheet: Control.Picture?
-    var proofs: [Control.Proof]?
+    @Omissible var file: String?
+    @Omissible var before: Control.Picture?
+    var proof: Control.Proof
+
+    init(_ input: String, _ path: String?, _ before: Control.Picture?, _ proof: Control.Proof) {
+        (self.input, self.proof) = (input, proof)
+        file = path.map(FileSystem.absolute)
+        self.before = before
+    }
+}
+
+/// A sheet, as JSON.
+private struct TriedSheet: Encodable {
+    var input: String
+    var file: String
+    @Omissible var before: Control.Picture?
+    var sheet: Control.Picture
+    var proofs: [Control.Proof]
+
+    init(_ input: String, _ path: String, _ reply: Call.Try.Reply, _ sheet: Control.Picture) {
+        (self.input, file, self.sheet, proofs) = (input, FileSystem.absolute(path), sheet, reply.proofs)
+        before = reply.before
+    }
 }
 
 extension Context {
@@ -148,7 +166,7 @@ extension Context {
 
     private func show(_ proof: Control.Proof, of reply: Call.Try.Reply, _ input: String, _ path: String?) throws {
         guard !json else {
-            return try output.object(Tried(input: input, file: path, before: reply.before, proof: proof))
+            return try output.object(Tried(input, path, reply.before, proof))
         }
         guard let picture = proof.picture, let path else {
             let what = proof.recipe ?? proof.chain
@@ -162,10 +180,7 @@ extension Context {
     }
 
     private func show(sheet: Control.Picture, of reply: Call.Try.Reply, _ input: String, _ path: String) throws {
-        guard !json else {
-            return try output.object(
-                Tried(input: input, file: path, before: reply.before, sheet: sheet, proofs: reply.proofs))
-        }
+        guard !json else { return try output.object(TriedSheet(input, path, reply, sheet)) }
         try output.line(
             "\(input) → \(shown(path), .strong)  \(sheet.dimensions), \(Amount.bytes(sheet.bytes))")
         for proof in reply.proofs {
