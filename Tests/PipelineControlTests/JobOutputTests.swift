@@ -55,6 +55,19 @@ struct JobOutputTests {
             ])
     }
 
+    @Test("What is said of a done job stands behind its results")
+    func remarked() async throws {
+        let daemon = try CannedDaemon()
+        let jobs = [Sample.job(9, reason: "left: a.jpg"), Sample.job(10, "cancelled", reason: "undone")]
+        daemon.answer(Call.List.self, .init(jobs: jobs))
+        daemon.answer(Call.Wait.self, .init(jobs: jobs))
+        let table = try await Pipectl.run("list", at: daemon).lines
+        #expect(table[1].hasSuffix("  /srv/outbox/noir/harbour.jpg; left: a.jpg"))
+        #expect(table[2].hasSuffix("  undone"))
+        let lines = try await Pipectl.run("wait", "9", "10", at: daemon).lines
+        #expect(lines[0] == "#9 done  harbour.jpg → /srv/outbox/noir/harbour.jpg; left: a.jpg")
+    }
+
     @Test("A download is named by its URL, a batch by its number, and each result has its line on a terminal")
     func named() async throws {
         let daemon = try CannedDaemon()

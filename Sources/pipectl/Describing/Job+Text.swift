@@ -7,14 +7,21 @@ extension Control.Job {
     var name: String { url.map(WebName.short) ?? input }
 
     /// The job's results, or the reason why there are none, or why it waits.
-    var outcome: Text { reasonText ?? .name(outputs.joined(separator: ", ")) + left(by: after) }
+    var outcome: Text {
+        let results = Text.name(outputs.joined(separator: ", ")) + left(by: after)
+        guard let reasonText else { return results }
+        return hasResults ? results + "; " + reasonText : reasonText
+    }
 
     /// The job's outcome, with a line for each result.
     var outcomes: [Text] {
-        if let reasonText { return [reasonText] }
-        let results = after.count == outputs.count ? after.map { [$0] } : outputs.map { _ in [] }
-        return zip(outputs, results).map { .name($0) + left(by: $1) }
+        if let reasonText, !hasResults { return [reasonText] }
+        let pictures = after.count == outputs.count ? after.map { [$0] } : outputs.map { _ in [] }
+        return zip(outputs, pictures).map { .name($0) + left(by: $1) } + [reasonText].compactMap(\.self)
     }
+
+    /// It has new results, whatever else is to be said of it.
+    private var hasResults: Bool { succeeded && error == nil && !outputs.isEmpty }
 
     /// Says of how many pictures the results have one.
     private func left(by results: [Control.Picture]) -> Text {
