@@ -104,7 +104,7 @@ struct HookTests {
             text.replacing("sendmail=/usr/sbin/sendmail", with: "sendmail=$ROOT/sendmail")
                 .replacing("$(pipectl ", with: "$(\(Programs.path("pipectl")) ")
         }
-        try await with(example, on: "HookOn=failed\n") { daemon in
+        try await with(example, on: "HookOn=failed batch\n") { daemon in
             try daemon.write(
                 "#!/bin/sh\ncat > \(daemon.path("new")) && mv \(daemon.path("new")) \(daemon.path("mail"))\n",
                 to: "sendmail")
@@ -115,6 +115,11 @@ struct HookTests {
             let mail = try daemon.text("mail")
             #expect(mail.contains("\nTo: root\nSubject: pipelined: job 1 of noir: failed\n"))
             #expect(mail.contains("broken.png") && mail.contains("this is no picture that pipelined reads"))
+            try FileManager.default.removeItem(atPath: daemon.path("mail"))
+            try daemon.drop(as: "album/one.png")
+            try await daemon.has("mail")
+            let end = try daemon.text("mail")
+            #expect(end.contains("batch 1 of noir has ended\n") && end.hasSuffix("\nAll of its pictures are done.\n"))
         }
     }
 
