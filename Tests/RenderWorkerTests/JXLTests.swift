@@ -62,7 +62,7 @@ struct JXLTests {
     @Test("effort: 3 and 9 are the ends, and more makes a smaller file of the same pixels")
     func effort() throws {
         let worker = try WorkerProcess("--jxl")
-        let source = try Pixels.mixed(160, 120).file(.png)
+        let source = try Pixels.colourful(160, 120).file(.png)
         let files = try [3, 9].map { try worker.render(source, "save format=jxl lossless=yes effort=\($0)") }
         #expect(try files[1].bytes.count < files[0].bytes.count)
         #expect(try Pixels(files[0]) == Pixels(files[1]))

@@ -215,7 +215,7 @@ struct MemoryEstimate {
         case "avif": 35 << 20 + result.pixels * 105 + colours
         case "webp" where save.isLossless: result.pixels * 34
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
-        case "jxl": result.pixels * jxl(save)
+        case "jxl": jxl(save, result.pixels)
         // Its palette is chosen from a histogram of colours.
         case "gif": min(26 << 20, result.pixels * 20) + result.pixels * 7
         // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
@@ -225,12 +225,17 @@ struct MemoryEstimate {
         }
     }
 
-    /// The bytes that libjxl holds for a pixel, with those of libvips' copy.
-    private func jxl(_ save: SaveStage) -> Int {
+    /// The bytes that libjxl holds, with those of libvips' copy.
+    private func jxl(_ save: SaveStage, _ pixels: Int) -> Int {
         let usual = 66 + bytesPerPixel + (hasAlpha ? 20 : 0)
-        guard save.isLossless else { return usual + (save.effort > 7 ? 250 : save.effort > 6 ? 37 : 0) }
-        let wide = picture.bytesPerSample > 1 ? bytesPerPixel * 10 : 0
-        return usual + wide + (save.effort > 8 ? 105 : save.effort > 7 ? 60 : 37)
+        if save.isLossless {
+            let wide = picture.bytesPerSample > 1 ? bytesPerPixel * 10 : 0
+            return pixels * (usual + wide + (save.effort > 8 ? 105 : save.effort > 7 ? 60 : 37))
+        }
+        if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
+        // Several tries leave holes. Newer versions work on a large picture part by part.
+        let all = pixels * (usual + (save.maxBytes == nil ? 0 : 10))
+        return Vips.isAtLeast(8, 16, 0) ? min(all, 70 << 20 + pixels * (usual - 32)) : all
     }
 }
 
