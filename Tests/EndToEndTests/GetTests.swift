@@ -38,7 +38,11 @@ struct GetTests {
             #expect(json.output.contains("\"bytes\":\(try daemon.data("mine/a.jpg").count)"), "\(json.output)")
             let third = try await get(daemon, "1", "--result", "3", "-o", "-")
             #expect(third.status == 1 && third.errors.contains("job 1, which is done, has 2 results"), "\(third)")
-            #expect(try await get(daemon, "1", "--result", "0", "-o", "-").status == 1)
+            for number in [0, -1, .min, .max] {
+                #expect(throws: ControlError.self) {
+                    try daemon.call(Call.Open(id: 1, result: number))
+                }
+            }
             #expect(try await get(daemon, "7", "-o", "-").errors.contains("no job 7"))
         }
     }

@@ -12,7 +12,7 @@ struct JobPictures: Sendable {
 
     /// The first result is number 1.
     func open(result number: Int, of job: JobRecord) throws -> (name: String, file: Descriptor) {
-        guard job.outputs.indices.contains(number - 1) else {
+        guard number >= 1, number <= job.outputs.count else {
             let results =
                 job.outputs.isEmpty
                 ? "no results" : job.outputs.count == 1 ? "one result" : "\(job.outputs.count) results"

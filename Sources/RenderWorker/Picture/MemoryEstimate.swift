@@ -234,7 +234,7 @@ struct MemoryEstimate {
         }
         if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
         // Several tries leave holes. Newer versions work on a large picture part by part.
-        let all = pixels * (usual + (save.maxBytes == nil ? 0 : 10))
+        let all = pixels * (usual + (save.maxBytes == nil ? 0 : 20))
         return Vips.isAtLeast(8, 16, 0) ? min(all, 70 << 20 + pixels * (usual - 32)) : all
     }
 }
