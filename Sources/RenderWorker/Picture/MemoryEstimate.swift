@@ -233,9 +233,9 @@ struct MemoryEstimate {
             return pixels * (usual + wide + (save.effort > 8 ? 105 : save.effort > 7 ? 60 : 37))
         }
         if save.effort > 6 { return pixels * (usual + (save.effort > 7 ? 250 : 37)) }
-        // Several tries leave holes. Newer versions work on a large picture part by part.
-        let all = pixels * (usual + (save.maxBytes == nil ? 0 : 20))
-        return Vips.isAtLeast(8, 16, 0) ? min(all, 70 << 20 + pixels * (usual - 32)) : all
+        guard Vips.isAtLeast(8, 16, 0) else { return pixels * usual }
+        // Newer versions work on a large picture part by part, and several tries leave holes.
+        return min(pixels * usual, 70 << 20 + pixels * (usual - 32)) + (save.maxBytes == nil ? 0 : pixels * 25)
     }
 }
 
