@@ -1,16 +1,9 @@
 /// Metrics as monitors read them.
-package enum MetricsFormat: String, CaseIterable, Sendable {
+package enum MetricsFormat: Sendable {
     /// Prometheus' text format, version 0.0.4.
     case prometheus
     /// OpenMetrics, version 1.0.0.
     case openMetrics
-
-    package var contentType: String {
-        switch self {
-        case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
-        case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
-        }
-    }
 }
 
 extension [Control.Metric] {

@@ -104,21 +104,21 @@ package final class WorkerPool {
         }
     }
 
-    /// Replies with the number of workers, and the reason why they don't start, if there is one.
-    package nonisolated func report(_ reply: @escaping @Sendable (_ workers: Int, _ problem: String?) -> Void) {
-        Coordination.async { [self] in reply(workers.count { !$0.isLeaving }, starter.problem) }
-    }
-
-    package struct Metrics: Sendable {
-        package let count: Int
+    package struct Report: Sendable {
+        package let workers: Int
+        /// Why they don't start, if so.
+        package let problem: String?
         /// The memory that the pictures in work may take, and what all together may take.
         package let granted: Int64
         package let budget: Int64
     }
 
-    package nonisolated func metrics(_ reply: @escaping @Sendable (Metrics) -> Void) {
+    package nonisolated func report(_ reply: @escaping @Sendable (Report) -> Void) {
         Coordination.async { [self] in
-            reply(Metrics(count: workers.count { !$0.isLeaving }, granted: room.granted, budget: room.budget))
+            reply(
+                Report(
+                    workers: workers.count { !$0.isLeaving }, problem: starter.problem, granted: room.granted,
+                    budget: room.budget))
         }
     }
 

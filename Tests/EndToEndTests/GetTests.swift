@@ -36,6 +36,11 @@ struct GetTests {
             #expect(Set(daemon.files(in: "mine")) == ["a.jpg", "a.small.png", "b.png"])
             let json = try await get(daemon, "1", "--json", "-o", daemon.path("mine/c.jpg"))
             #expect(json.output.contains("\"bytes\":\(try daemon.data("mine/a.jpg").count)"), "\(json.output)")
+            let long = String(repeating: "x", count: 246)
+            try daemon.drop(Picture.small, as: "\(long).png", inbox: "inbox/once")
+            try await daemon.waitForAll()
+            let named = try await get(daemon, "2", "-o", folder)
+            #expect(named.status == 0 && daemon.exists("mine/\(long).jpg"), "\(named)")
             let third = try await get(daemon, "1", "--result", "3", "-o", "-")
             #expect(third.status == 1 && third.errors.contains("job 1, which is done, has 2 results"), "\(third)")
             for number in [0, -1, .min, .max] {

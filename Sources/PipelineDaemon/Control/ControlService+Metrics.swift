@@ -14,7 +14,7 @@ extension ControlService {
             metrics.add(hooks: owners.hooks.reports)
             metrics.gauge("shortages", "Things that are missing and for which jobs wait.", owners.shortages.count)
             let begun = metrics
-            owners.pool.metrics { [self] workers in
+            owners.pool.report { [self] workers in
                 var metrics = begun
                 metrics.add(workers)
                 let counted = metrics
@@ -145,8 +145,8 @@ private struct Metrics: Sendable {
             "job_duration_seconds", "From the taking of a file to the publishing of its results.", meters.jobs)
     }
 
-    mutating func add(_ workers: WorkerPool.Metrics) {
-        gauge("workers", "Render workers.", workers.count)
+    mutating func add(_ workers: WorkerPool.Report) {
+        gauge("workers", "Render workers.", workers.workers)
         gauge("memory_granted_bytes", "Memory that the pictures in work may take.", Int(workers.granted))
         gauge("memory_budget_bytes", "Memory that all pictures in work may take together.", Int(workers.budget))
     }

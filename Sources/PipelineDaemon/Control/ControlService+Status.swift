@@ -13,10 +13,10 @@ extension ControlService {
     func addStatusCalls() {
         onOwners(Call.Status.self) { [self] _, request in
             let status = status()
-            owners.pool.report { [self] workers, problem in
+            owners.pool.report { [self] report in
                 var status = status
-                status.workers = workers
-                if let problem { status.problems.append(problem) }
+                status.workers = report.workers
+                if let problem = report.problem { status.problems.append(problem) }
                 let known = status
                 owners.fetch.report { [self] problem in
                     var status = known

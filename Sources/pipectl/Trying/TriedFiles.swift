@@ -30,20 +30,7 @@ struct TriedFiles {
         {
             throw Failure("CannotWrite", "\(path) is the picture itself; name another file", .failed)
         }
-        let folder = FileSystem.folder(of: path)
-        let part = FileSystem.join(folder, ".pipectl-try-\(getpid()).part")
-        do {
-            let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)
-            do {
-                try FileSystem.copy(file, to: target, called: path, durably: false)
-                try FileSystem.rename(part, path)
-            } catch {
-                try? FileSystem.remove(part)
-                throw error
-            }
-        } catch {
-            throw Failure("CannotWrite", "\(path): \((error as? SystemError)?.reason ?? "\(error)")", .failed)
-        }
+        try WholeFile.write(file, to: path, replacing: true)
         return path
     }
 

@@ -40,7 +40,7 @@ extension Verb {
                 return .done
             }
             let path = place(of: picture.name, output)
-            try copy(file, to: path)
+            try WholeFile.write(file, to: path, replacing: false)
             if context.json {
                 try context.output.object(Copied(file: path, bytes: picture.bytes))
             } else {
@@ -52,24 +52,6 @@ extension Verb {
     private static func place(of name: String, _ output: String?) -> String {
         guard let output else { return FileSystem.join(".", name) }
         return output.hasSuffix("/") || FileSystem.isFolder(output) ? FileSystem.join(output, name) : output
-    }
-
-    /// The new file has its name once it is whole.
-    private static func copy(_ file: Descriptor, to path: String) throws(Failure) {
-        do {
-            let part = FileSystem.join(FileSystem.folder(of: path), ".\(FileSystem.name(of: path)).\(getpid()).part")
-            let target = try Descriptor.open(part, O_WRONLY | O_CREAT | O_EXCL)
-            do {
-                try FileSystem.copy(file, to: target, called: path, durably: false)
-                try FileSystem.copyTimes(of: file, to: target)
-                try FileSystem.renameWithoutReplacing(part, path)
-            } catch {
-                try? FileSystem.remove(part)
-                throw error
-            }
-        } catch {
-            throw Failure("CannotWrite", "\(path): \((error as? SystemError)?.reason ?? "\(error)")", .failed)
-        }
     }
 
     private static func write(_ file: Descriptor, to output: Descriptor, _ name: String) throws(Failure) {
