@@ -142,10 +142,12 @@ struct FolderBatchTests {
 
     @Test("while a folder is copied its batch is open, and waits at its barrier for all that comes")
     func copied() async throws {
-        try await withDaemon(chain: Self.barrier) { daemon in
-            // Somebody has it open, and writes to it now and then.
-            try daemon.write(Data(), to: "inbox/album/slow.png")
-            var slow: Descriptor? = try Descriptor.open(daemon.path("inbox/album/slow.png"), O_WRONLY)
+        // Nothing is quiet before the copy has ended, however slow the machine is.
+        try await withDaemon(Self.late, chain: Self.barrier) { daemon in
+            try FileManager.default.createDirectory(
+                atPath: daemon.path("inbox/album/deep"), withIntermediateDirectories: true)
+            try await daemon.waitForAll()
+            var slow: Descriptor? = try Descriptor.open(daemon.path("inbox/album/slow.png"), O_WRONLY | O_CREAT)
             let bytes = Array(Picture.small)
             let number = try #require(slow?.number)
             #expect(write(number, bytes, 10) == 10)
@@ -158,6 +160,8 @@ struct FolderBatchTests {
             #expect(daemon.exists("inbox/album/deep"))
             #expect(write(number, Array(bytes[10...]), bytes.count - 10) == bytes.count - 10)
             slow = nil
+            try daemon.write(Self.soon, to: "etc/pipelined.conf")
+            #expect(try daemon.call(Call.Reload()).problems == [])
             let batch = try #require(try await ended(daemon).first)
             #expect(batch.done == 3)
             #expect(try daemon.call(Call.Batches()).batches.count == 1)
