@@ -87,10 +87,10 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         handOver()
     }
 
-    /// Foundation gets it once nothing is before it: Foundation goes through all its operations whenever one begins or
-    /// ends.
+    /// Foundation gets it once nothing is before it, as after `cancel`: Foundation goes through all its operations whenever
+    /// one begins or ends, and one that is not ready can make it lose those that were added later.
     private func handOver() {
-        guard isReady || isCancelled else { return }
+        guard isReady else { return }
         let queue = box.withLock { $0.advance(from: .added, to: .handedOver) ? $0.queue : nil }
         queue?.start(self)
     }
