@@ -56,7 +56,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "twenty reloads under load, with versions that alternate by cp and by mv, and each result is wholly one version's"
+        "reloads under load, with versions that alternate by cp and by mv, and each result is wholly one version's"
     )
     func underLoad() async throws {
         let files = Self.recipe.merging(["etc/pipelined.conf": "[Queues]\nRender=2\n"]) { $1 }
@@ -82,7 +82,7 @@ struct ReloadTests {
                     try daemon.drop(picture, as: "\(dropped).png", inbox: "inbox/paint")
                 }
             }
-            for number in 1...20 {
+            for number in 1...Sweep.of(8, all: 20) {
                 let new = number % 2 + 1
                 try drop(8)
                 if number % 4 < 2 {

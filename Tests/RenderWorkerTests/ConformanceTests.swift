@@ -48,10 +48,8 @@ struct ConformanceTests {
     /// Some filters do nothing without a value.
     private static let values = ["crop": ["ratio=1:1"], "watermark": ["text=Ada"]]
 
-    /// One for each way in which filters work: curves, colours, neighbours, other sizes, the whole picture, text, noise.
-    private static let representative = [
-        "autolevels", "border", "crop", "duotone", "grain", "noir", "rotate", "sharpen", "watermark",
-    ]
+    /// One for each way in which filters work: the whole picture, other sizes, curves, neighbours, text.
+    private static let representative = ["autolevels", "crop", "noir", "sharpen", "watermark"]
 
     @Test("Every filter of this project conforms")
     func own() async throws {
@@ -175,7 +173,13 @@ struct ConformanceTests {
 
     @Test("A filter that does not conform is told its mistakes, and the rest is checked all the same")
     func wrong() async throws {
-        try await inTurns(Self.mistakes) { body, changes, expected in
+        // Each check complains at least once.
+        var complaints: Set<String> = []
+        let some = Self.mistakes.filter { mistake in
+            defer { complaints.formUnion(mistake.expected.keys) }
+            return !complaints.isSuperset(of: mistake.expected.keys)
+        }
+        try await inTurns(Sweep.of(some, all: Self.mistakes)) { body, changes, expected in
             let folder = try TemporaryFolder()
             try Plugin(name: "odd", body: body, changes: changes).compile(to: folder.path + "/odd.so")
             let (report, status) = try await conform(folder.path + "/odd.so")

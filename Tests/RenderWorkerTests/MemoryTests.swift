@@ -20,7 +20,9 @@ struct MemoryTests {
         }
     }
 
-    private static let cases = [
+    private static let cases = common + Sweep.of([], all: slow)
+
+    private static let common = [
         Case(make: "jpegsave"),
         Case(make: "jpegsave", chain: "resize scale=0.5 kernel=lanczos3"),
         Case(make: "jpegsave", chain: "resize scale=0.5"),
@@ -36,16 +38,8 @@ struct MemoryTests {
         Case(make: "webpsave", options: ["--lossless", "--reduction-effort", "0"]),
         Case(make: "webpsave", options: ["--page-height", "1200"], chain: "noir"),
         Case(make: "webpsave", options: ["--page-height", "600"], chain: "noir | save format=webp pages=all"),
-        Case(make: "webpsave", options: ["--page-height", "240"], chain: "save format=gif pages=all"),
         Case(make: "webpsave", options: ["--page-height", "600"], chain: "save format=webp pages=all", isNoise: true),
-        Case(
-            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "600"],
-            chain: "resize scale=0.5 | save format=webp pages=all max-bytes=200K"),
-        Case(
-            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"],
-            chain: "blur | save format=gif pages=all"),
-        Case(make: "heifsave", options: ["--compression", "hevc"], chain: "noir"),
-        Case(make: "heifsave", options: ["--compression", "hevc", "--bitdepth", "10"], has16Bit: true),
+        Case(make: "heifsave", options: ["--compression", "hevc", "--effort", "0"], chain: "noir"),
         Case(make: "heifsave", options: ["--compression", "av1", "--effort", "0"]),
         Case(make: "tiffsave", options: ["--compression", "deflate"]),
         Case(make: "tiffsave", options: ["--tile"]),
@@ -57,22 +51,13 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "save format=webp quality=100", isNoise: true),
         Case(make: "jpegsave", chain: "resize width=2001 height=1501 fit=exact"),
         Case(make: "webpsave", chain: "save quality=100", isNoise: true),
-        Case(make: "webpsave", chain: "save format=webp", isNoise: true),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif"),
-        Case(
-            make: "jpegsave",
-            chain: "resize scale=0.5 | save format=avif effort=\(Sweep.of(6, all: 9)) chroma=444"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=gif"),
-        Case(make: "jpegsave", chain: "save format=gif"),
-        Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=gif effort=9", hasAlpha: true),
         Case(make: "jpegsave", chain: "save format=jxl"),
-        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl effort=7"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl", isNoise: true),
         Case(make: "jpegsave", chain: "noir | save format=jxl effort=3"),
         Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
         Case(make: "jpegsave", chain: "resize scale=0.3 | save format=jxl lossless=yes"),
-        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl lossless=yes effort=9"),
-        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl max-bytes=30K"),
         Case(
             make: "pngsave", options: ["--compression", "1"], chain: "resize scale=0.5 | save format=jxl",
             hasAlpha: true),
@@ -83,7 +68,6 @@ struct MemoryTests {
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save progressive=yes"),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=png progressive=yes"),
         Case(make: "jpegsave", chain: "save format=webp lossless=yes"),
-        Case(make: "jpegsave", chain: "save format=webp lossless=yes", isNoise: true),
         Case(make: "jpegsave", chain: "save max-bytes=2M", isNoise: true),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save max-bytes=2M", isNoise: true),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=webp max-bytes=2M"),
@@ -95,6 +79,28 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "sharpen | grain | vignette"),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "blur", hasAlpha: true),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "watermark text=Ada", has16Bit: true),
+    ]
+
+    /// To make these pictures, or to write them, takes long.
+    private static let slow = [
+        Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=gif effort=9", hasAlpha: true),
+        Case(
+            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"],
+            chain: "blur | save format=gif pages=all"),
+        Case(make: "webpsave", options: ["--page-height", "240"], chain: "save format=gif pages=all"),
+        Case(
+            make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "600"],
+            chain: "resize scale=0.5 | save format=webp pages=all max-bytes=200K"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif effort=6 chroma=444"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=avif effort=9 chroma=444"),
+        Case(make: "jpegsave", chain: "save format=gif"),
+        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl lossless=yes effort=9"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl effort=7"),
+        Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl max-bytes=30K"),
+        Case(
+            make: "heifsave", options: ["--compression", "hevc", "--effort", "0", "--bitdepth", "10"], has16Bit: true),
+        Case(make: "webpsave", chain: "save format=webp", isNoise: true),
+        Case(make: "jpegsave", chain: "save format=webp lossless=yes", isNoise: true),
     ]
 
     /// A picture of 3200 × 2400 in soft colours; libvips enlarges it, since a test's build is slow.
