@@ -12,6 +12,7 @@ struct Gate {
     var laneLimit = Int.max
     var holds: Set<Hold> = []
     var reason: String?
+    var spareCall: (places: Int, body: @Sendable () -> Void)?
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]
     /// How many operations have been let in, ever.
@@ -39,6 +40,21 @@ struct Gate {
         case .running, .aside, .gone: break
         }
         return false
+    }
+
+    /// The places that no operation has, and none waits for. Operations that are held back have no use for a place; a gate
+    /// that lets nothing in has one, as long as nothing runs.
+    var spare: Int {
+        guard !holds.contains(.closed) else { return 0 }
+        let isWanted = holds.isEmpty && limit > 0 && lanes.values.contains { !$0.waiting.isEmpty }
+        return isWanted ? 0 : max(0, max(1, limit) - running)
+    }
+
+    /// The call that is to be made now, because as many places are spare as it waits for.
+    mutating func takeSpareCall() -> (@Sendable () -> Void)? {
+        guard let call = spareCall, spare >= call.places else { return nil }
+        spareCall = nil
+        return call.body
     }
 
     /// Whether the caller is to let operations in.

@@ -70,12 +70,27 @@ package final class GatedQueue: Sendable {
         }
     }
 
+    // MARK: - Places that are spare
+
+    /// How many places of its limit are of no use to its operations now.
+    package var spare: Int { gate.withLock { $0.spare } }
+
+    /// Calls `body` once so many places are spare, which may be now. It takes the place of an earlier call that has not
+    /// been made.
+    package func whenSpare(_ places: Int, _ body: @escaping @Sendable () -> Void) {
+        gate.withLock { $0.spareCall = (places, body) }
+        tellSpare()
+    }
+
+    private func tellSpare() { gate.withLock { $0.takeSpareCall() }?() }
+
     // MARK: - Holding back
 
     /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
-        gate.withLock {
+        defer { tellSpare() }
+        return gate.withLock {
             $0.holds.insert(.paused)
             $0.reason = reason ?? $0.reason
             return $0.reason
@@ -150,5 +165,6 @@ package final class GatedQueue: Sendable {
     private func pump() {
         guard gate.withLock({ $0.beginPumping() }) else { return }
         while let operation = gate.withLock({ $0.next() }) { operation.begin() }
+        tellSpare()
     }
 }

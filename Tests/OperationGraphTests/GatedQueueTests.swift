@@ -59,6 +59,47 @@ struct GatedQueueTests {
         }
     }
 
+    @Test(
+        "a place is spare while no operation has it or waits for it; a queue that is held back has one once nothing runs"
+    )
+    func spare() async {
+        let queue = GatedQueue(limit: 2)
+        let told = Mutex<[Int]>([])
+        func wish(_ places: Int) { queue.whenSpare(places) { told.withLock { $0.append(places) } } }
+        wish(2)
+        #expect(queue.spare == 2 && told.withLock { $0 } == [2])
+        let operations = (0..<4).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        for operation in operations.prefix(2) { await operation.beginning() }
+        wish(2)
+        wish(1)
+        #expect(queue.spare == 0)
+        operations[0].finish(.finished)
+        await operations[2].beginning()
+        operations[1].finish(.finished)
+        await operations[3].beginning()
+        #expect(queue.spare == 0 && told.withLock { $0 } == [2])
+        operations[2].finish(.finished)
+        while queue.spare == 0 { await Task.yield() }
+        while told.withLock({ $0 }) != [2, 1] { await Task.yield() }
+        // What waits behind a pause has no use for a place.
+        queue.pause(reason: nil)
+        let waiting = Held()
+        queue.add(waiting)
+        #expect(queue.spare == 1)
+        queue.set(0)
+        wish(1)
+        #expect(queue.spare == 0 && told.withLock { $0 } == [2, 1])
+        operations[3].finish(.finished)
+        while told.withLock({ $0 }) != [2, 1, 1] { await Task.yield() }
+        #expect(queue.spare == 1)
+        queue.close()
+        wish(1)
+        #expect(queue.spare == 0 && told.withLock { $0 } == [2, 1, 1])
+        waiting.cancel()
+        await waiting.end()
+    }
+
     @Test("auto follows what it means")
     func automatic() async {
         let meaning = Mutex(1)
