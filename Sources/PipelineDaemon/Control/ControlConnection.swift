@@ -308,6 +308,13 @@ actor ControlConnection: QueueActor {
         close()
     }
 
+    /// Calls `body` if the client goes away before the call that is being answered is over.
+    nonisolated func whenAbandoned(_ body: @escaping @Sendable () -> Void) {
+        async { connection in
+            if connection.socket == nil { body() } else { connection.abandoned = body }
+        }
+    }
+
     /// At once, when it is closed already.
     nonisolated func whenClosed(_ body: @escaping @Sendable () -> Void) {
         async { connection in
@@ -327,11 +334,9 @@ actor ControlConnection: QueueActor {
         leaving = []
         received = FrameBuffer()
         passing = PassingDescriptors()
-        if producer != nil {
-            abandoned?()
-            endStream()
-            isBusy = false
-        }
+        abandoned?()
+        if producer != nil { isBusy = false }
+        endStream()
         if !isBusy { over(self) }
     }
 }

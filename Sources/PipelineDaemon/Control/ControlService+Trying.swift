@@ -43,8 +43,7 @@ extension ControlService {
                     sheet: outcome.sheet?.output.shown),
                 beside: outcome.sheet.map { [$0.file] } ?? outcome.made.compactMap(\.file))
         }
-        // A connection may last: what is over is let go, with its open files.
-        request.connection.whenClosed { [weak proof] in Coordination.async { [weak proof] in proof?.cancel() } }
+        request.connection.whenAbandoned { Coordination.async { proof.cancel() } }
     }
 
     private func wish(_ call: Call.Try, _ file: Descriptor) throws(ControlError) -> Proof.Wish {
