@@ -34,13 +34,15 @@ extension ControlInterface {
     public static let mostProofs = 32
     /// In pixels.
     public static let sheetEdge = 640
+    /// The longest sides of previews, in pixels.
+    public static let (smallPreview, largePreview) = (320, 1280)
     /// Answers a second.
     public static let progressRate = 4
 
     private static let limits = [
         "mostIDs": mostIDs, "longestReason": longestReason, "longestChain": longestChain,
         "mostProgress": mostProgress, "progressRate": progressRate, "mostProofs": mostProofs,
-        "sheetEdge": sheetEdge,
+        "sheetEdge": sheetEdge, "smallPreview": smallPreview, "largePreview": largePreview,
     ]
 }
 

@@ -565,12 +565,17 @@ public enum Call {
     }
     /// A picture of a job as a descriptor beside the reply, opened for reading: the `result`-th of its outputs, from 1, or without that
     /// its original, wherever it lies now. A file that somebody has changed is not handed out.
+    /// With `width`, from 1 to \(largePreview), a small picture to look at: a WebP whose longer side has at most \(smallPreview) pixels if
+    /// that is enough for `width`, or else at most \(largePreview). It is made when jobs leave a worker free, which may take a while, and is
+    /// withdrawn with the connection. A small result that needs no preview is handed out itself. `name` has the suffix of
+    /// what is handed out.
     public struct Open: ControlCall {
         public static let method = "org.pipelined.Control.Open"
         public var id: Int
         @Omissible public var result: Int?
-        public init(id: Int, result: Int? = nil) {
-            (self.id, self.result) = (id, result)
+        @Omissible public var width: Int?
+        public init(id: Int, result: Int? = nil, width: Int? = nil) {
+            (self.id, self.result, self.width) = (id, result, width)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var name: String

@@ -38,6 +38,7 @@ final class Owners: ReadsDelegate {
     let changes: JobChanges
     let revivals: Revivals
     let proofs: Proofs
+    let previews: Previews
     let doneJobs: DoneJobs
     let pauses: Pauses
     let shutdown: Shutdown
@@ -100,6 +101,7 @@ final class Owners: ReadsDelegate {
             ledger, states, window, counts, meters, numbers, inboxes, disposals, waiters, announcements, history)
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         proofs = Proofs(pool, configuration)
+        previews = Previews(pool, configuration, queues.render, meters, pictures)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
         pauses = Pauses(ledger, queues, states, window, progress)
         shutdown = Shutdown(
@@ -148,6 +150,7 @@ final class Owners: ReadsDelegate {
             window.fill()
             history.forgetOld()
             keeping.begin()
+            previews.begin()
         }
     }
 
@@ -163,6 +166,7 @@ final class Owners: ReadsDelegate {
 
     nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
         Coordination.async { [self] in
+            previews.stop()
             shutdown.begin(done)
             tellChange()
         }
@@ -202,6 +206,7 @@ final class Owners: ReadsDelegate {
         shortages.look()
         history.forgetOld()
         keeping.look()
+        previews.adopt()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         window.fill()

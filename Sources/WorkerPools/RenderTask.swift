@@ -57,6 +57,8 @@ package final class RenderTask {
     let limits: Limits
     /// It is under suspicion: nothing else is in work beside it.
     let alone: Bool
+    /// Tasks that don't yield go before it.
+    let yields: Bool
     /// Called with the reason when it waits in the middle, and with nil when it goes on.
     let waits: @Sendable (String?) -> Void
     /// Called with the process that works on it.
@@ -84,8 +86,9 @@ package final class RenderTask {
     }
 
     package nonisolated init(
-        name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, sources: [Descriptor],
-        targets: [Descriptor], waits: @escaping @Sendable (String?) -> Void, begun: @escaping @Sendable (Int32) -> Void,
+        name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, yields: Bool = false,
+        sources: [Descriptor], targets: [Descriptor], waits: @escaping @Sendable (String?) -> Void,
+        begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
         done: @escaping @Sendable (Result<[RenderedOutput], Failure>) -> Void
@@ -94,7 +97,7 @@ package final class RenderTask {
         self.subject = subject
         self.outputs = outputs
         self.limits = limits
-        self.alone = alone
+        (self.alone, self.yields) = (alone, yields)
         self.waits = waits
         self.begun = begun
         self.sources = sources
@@ -114,7 +117,7 @@ package final class RenderTask {
         outputs = []
         self.limits = limits
         subject = LogSubject()
-        alone = false
+        (alone, yields) = (false, false)
         waits = { _ in }
         begun = { _ in }
         self.sources = sources
@@ -135,7 +138,7 @@ package final class RenderTask {
         self.outputs = outputs
         self.limits = limits
         subject = LogSubject()
-        alone = false
+        (alone, yields) = (false, false)
         waits = { _ in }
         begun = { _ in }
         sources = [source]

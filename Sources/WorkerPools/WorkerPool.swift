@@ -125,7 +125,8 @@ package final class WorkerPool {
     package nonisolated func run(_ task: RenderTask) {
         Coordination.async { [self] in
             if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
-            waiting.append(task)
+            waiting.insert(
+                task, at: task.yields ? waiting.endIndex : waiting.firstIndex(where: \.yields) ?? waiting.endIndex)
             balance()
         }
     }
@@ -311,7 +312,9 @@ package final class WorkerPool {
         }
         task.deadline = nil
         worker.state = .waitsForMemory(task, need)
-        waitingForMemory.append(worker)
+        let first = waitingForMemory.firstIndex { $0.task?.yields ?? false }
+        waitingForMemory.insert(
+            worker, at: task.yields ? waitingForMemory.endIndex : first ?? waitingForMemory.endIndex)
         admit()
         guard case .waitsForMemory = worker.state else { return }
         task.isWaiting = true

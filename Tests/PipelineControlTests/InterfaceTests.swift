@@ -54,7 +54,7 @@ struct InterfaceTests {
         try check(Call.List(states: ["done"], before: 7), .init(jobs: [Sample.job(1)]))
         try check(Call.WhyWaiting(ids: [1]), .init(waiting: Sample.status().waiting))
         try check(Call.ListIgnored(recipe: "noir", after: "/srv"), .init(ignored: Sample.status().ignored))
-        try check(Call.Open(id: 1, result: 2), .init(name: "a.jpg", bytes: 3))
+        try check(Call.Open(id: 1, result: 2, width: 320), .init(name: "a.jpg", bytes: 3))
         try check(Call.Show(id: 1), .init(story: Sample.story))
         try check(Call.Explain(file: "a"), .init(explanation: Sample.explanation))
         try check(

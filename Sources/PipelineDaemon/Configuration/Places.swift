@@ -54,6 +54,7 @@ struct Places: Sendable, Hashable {
     var state: String { "\(data)/state" }
     var pluginCopies: String { "\(state)/plugins" }
     var spool: String { "\(state)/spool" }
+    var previews: String { "\(state)/previews" }
     var ledger: String { "\(state)/ledger.sqlite" }
     var saved: String { "\(state)/saved.conf" }
     var identity: String { "\(state)/id" }

@@ -31,21 +31,6 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.Open.self) { [self] call, request in
-            let record = try record(of: call.id)
-            // A mount may hang.
-            FileQueue.async { [pictures = owners.pictures] in
-                do {
-                    let (name, file) =
-                        try call.result.map { try pictures.open(result: $0, of: record) }
-                        ?? pictures.openOriginal(of: record)
-                    request.reply(
-                        Call.Open.Reply(name: name, bytes: FileStatus(try file.status()).identity.size), beside: [file])
-                } catch {
-                    request.fail(ControlError.refused("\(error)"))
-                }
-            }
-        }
         onOwners(Call.Log.self) { [self] call, request in
             let record = try record(of: call.id)
             request.connection.queue.async { [self] in

@@ -141,6 +141,7 @@ private struct Metrics: Sendable {
             counter("read_bytes", "Bytes that operations have read.", operations.read, labels: labels)
             counter("written_bytes", "Bytes that operations have written.", operations.written, labels: labels)
         }
+        counter("previews_made", "Small pictures that were made for looking.", meters.previews)
         histogram(
             "job_duration_seconds", "From the taking of a file to the publishing of its results.", meters.jobs)
     }

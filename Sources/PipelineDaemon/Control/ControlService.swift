@@ -35,6 +35,7 @@ final class ControlService: Sendable {
         addConfigurationCalls()
         addExplaining()
         addTrying()
+        addPictureCalls()
     }
 
     var ledger: Ledger { owners.ledger }

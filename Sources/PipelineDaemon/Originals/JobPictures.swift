@@ -3,6 +3,21 @@ import JobLedger
 import PipelineModel
 import SystemCalls
 
+/// A picture of a job, open for reading.
+struct JobPicture: Sendable {
+    var name: String
+    var file: Descriptor
+    var identity: FileStatus.Identity
+    /// What a worker has said of a result that it made.
+    var made: JobStory.Picture?
+
+    /// Whether it is a result that any browser shows, no larger than that.
+    func isSmall(bytes: Int, side: Int) -> Bool {
+        guard let made, identity.size <= bytes, made.bytes == identity.size, made.pages == 1 else { return false }
+        return ["jpeg", "png", "webp"].contains(made.format) && max(made.width, made.height) <= side
+    }
+}
+
 /// Opens pictures of jobs for clients: an original where it lies now, or a result in its outbox. It waits for their disks.
 ///
 /// Others may write in those folders, and put a link to somebody's secret at such a path. So no link is followed to a file,
@@ -10,8 +25,12 @@ import SystemCalls
 struct JobPictures: Sendable {
     let originals: OriginalPlaces
 
-    /// The first result is number 1.
-    func open(result number: Int, of job: JobRecord) throws -> (name: String, file: Descriptor) {
+    /// The first result is number 1; nil stands for the original.
+    func open(_ result: Int?, of job: JobRecord) throws -> JobPicture {
+        try result.map { try open(result: $0, of: job) } ?? openOriginal(of: job)
+    }
+
+    private func open(result number: Int, of job: JobRecord) throws -> JobPicture {
         guard number >= 1, number <= job.outputs.count else {
             let results =
                 job.outputs.isEmpty
@@ -23,10 +42,13 @@ struct JobPictures: Sendable {
         guard result.file?.isStill(there, at: result.path) == true else {
             throw JobFailure("\(result.path) is not the file that job \(job.id) has published; somebody has changed it")
         }
-        return (FileSystem.name(of: result.path), file)
+        let after = job.story?.after ?? []
+        return JobPicture(
+            name: FileSystem.name(of: result.path), file: file, identity: there,
+            made: after.count == job.outputs.count ? after[number - 1] : nil)
     }
 
-    func openOriginal(of job: JobRecord) throws -> (name: String, file: Descriptor) {
+    private func openOriginal(of job: JobRecord) throws -> JobPicture {
         if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
         if let removed = job.removed { throw JobFailure("the original of job \(job.id) was \(removed.text)") }
         if job.disposed, Disposal.isRemoved(job) {
@@ -40,7 +62,7 @@ struct JobPictures: Sendable {
         guard (there.size, there.modified) == (job.file.size, job.file.modified) else {
             throw JobFailure("\(job.source) is not the original of job \(job.id); somebody has changed it")
         }
-        return (FileSystem.name(of: job.path), file)
+        return JobPicture(name: FileSystem.name(of: job.path), file: file, identity: there)
     }
 
     private func opened(_ spot: Spot, _ path: String) throws -> (Descriptor, FileStatus.Identity) {

@@ -81,7 +81,7 @@ struct ResultName {
     private static func split(_ name: String) -> (stem: String, suffix: String) { NameFacts.split(name) }
 
     /// A name has at most 255 bytes.
-    private static func shortened(_ stem: String, toFit ending: String) -> String {
+    static func shortened(_ stem: String, toFit ending: String) -> String {
         var stem = stem
         while stem.utf8.count + ending.utf8.count > 255, !stem.isEmpty { stem.removeLast() }
         return stem

@@ -4,6 +4,8 @@ public struct KeepSettings: Sendable, Hashable {
     public var failed = KeepRule()
     public var cancelled = KeepRule()
     public var results = KeepRule()
+    /// The bytes of all previews together.
+    public var previews: Int64 = 256 << 20
 
     public init() {}
 
@@ -18,6 +20,10 @@ public struct KeepSettings: Sendable, Hashable {
         Setting(
             "Keep", "Results", \.results, .rule,
             "the same for published results, in all outboxes; one that somebody has changed stays"),
+        Setting(
+            "Keep", "Previews", \.previews, .magnitude(.bytes, 0...1 << 50),
+            "how much is kept of the small pictures that are made for looking; those unused for longest go first; "
+                + "0: each is made anew"),
     ]
 
     public subscript(place: KeptPlace) -> KeepRule {

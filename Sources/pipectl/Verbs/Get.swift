@@ -6,6 +6,9 @@ extension Option {
     fileprivate static let result = Option(
         "--result", value: "N", "the N-th of several results, as `pipectl show` lists them")
     fileprivate static let original = Option("--original", "the original instead of a result")
+    fileprivate static let width = Option(
+        "--width", value: "PIXELS",
+        "a preview instead: a WebP, large enough to be shown so wide; 1 to \(ControlInterface.largePreview)")
     fileprivate static let output = Option(
         "--output", short: "-o", value: "PATH", kinds: [.file],
         "a new file, a folder, or - for the standard output; else the working folder")
@@ -15,15 +18,18 @@ extension Verb {
     static let get = Verb(
         name: "get",
         summary: "copy a job's result, or its original, to where you are",
-        usage: "ID [--result N | --original] [--output PATH]",
+        usage: "ID [--result N | --original] [--width PIXELS] [--output PATH]",
         discussion: [
             "The daemon opens the picture, so it is found wherever it lies, also where you may not look yourself.",
             "A file that somebody has changed since it was published is not handed out. Nothing is replaced.",
+            "With --width it is a preview, whose longer side has at most \(ControlInterface.smallPreview) pixels or, if those are too few,",
+            "\(ControlInterface.largePreview). It is made when jobs leave a worker free. A small result is copied as it is.",
         ],
         arguments: [Argument("ID", kinds: [.anyJob], "the job's number, as `pipectl list` shows it")],
-        options: [.result, .original, .output],
+        options: [.result, .original, .width, .output],
         examples: [
             Example("pipectl get 12", "its result, into the working folder"),
+            Example("pipectl get 12 --original --width 320 -o a.webp", "a small picture of its original"),
             Example("pipectl get 12 --original --output - | exiftool -", "what its original says of itself"),
         ],
         run: { context in
@@ -31,7 +37,8 @@ extension Verb {
             guard let id = try invocation.ids().first else { return .usage }
             let number = try invocation.number(.result)
             if number != nil, invocation.has(.original) { throw Failure.usage("either --result or --original") }
-            let call = Call.Open(id: id, result: invocation.has(.original) ? nil : number ?? 1)
+            let call = Call.Open(
+                id: id, result: invocation.has(.original) ? nil : number ?? 1, width: try invocation.number(.width))
             let (picture, files) = try context.client().callForFiles(call)
             guard let file = files.first else { return .failed }
             let output = invocation.value(.output)

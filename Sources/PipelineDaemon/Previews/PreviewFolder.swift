@@ -1,0 +1,149 @@
+import DaemonRuntime
+import Glibc
+import SystemCalls
+
+/// The files of previews, in `state/previews`. They can be thrown away at any time, so none of them is made durable. A file's
+/// time of change is when it was last used.
+actor PreviewFolder: QueueActor {
+    /// A preview that is being made.
+    struct Draft: Sendable {
+        fileprivate let path: String
+        /// For the worker.
+        let target: Descriptor
+    }
+
+    private static let draftSuffix = ".part"
+
+    nonisolated let executor = QueueExecutor("pipelined.previews")
+    private let path: String
+    /// The bytes of all files together, at most.
+    private let most: @Sendable () -> Int64
+    /// The bytes that there are, or more where somebody has removed files. Nil until they are counted.
+    private var bytes: Int64?
+
+    init(_ path: String, most: @escaping @Sendable () -> Int64) {
+        (self.path, self.most) = (path, most)
+    }
+
+    // MARK: - From any queue
+
+    /// Removes what a crash has left.
+    nonisolated func begin() {
+        async { folder in
+            for name in folder.names where name.hasSuffix(Self.draftSuffix) { folder.remove(name) }
+            folder.tidy()
+        }
+    }
+
+    /// The limit may be another.
+    nonisolated func look() { async { $0.tidy() } }
+
+    nonisolated func find(_ key: PreviewKey, _ done: @escaping @Coordination @Sendable (Descriptor?) -> Void) {
+        async { folder in
+            let file = folder.file(of: key)
+            Coordination.async { done(file) }
+        }
+    }
+
+    nonisolated func draft(_ done: @escaping @Coordination @Sendable (Result<Draft, any Error>) -> Void) {
+        async { folder in
+            let draft = Result { try folder.makeDraft() }
+            Coordination.async { done(draft) }
+        }
+    }
+
+    /// Keeps a preview that is whole, if there is room for it, and opens it for reading in any case.
+    nonisolated func keep(
+        _ draft: Draft, as key: PreviewKey,
+        _ done: @escaping @Coordination @Sendable (Result<Descriptor, any Error>) -> Void
+    ) {
+        async { folder in
+            let file = Result { try folder.kept(draft, key) }
+            Coordination.async { done(file) }
+        }
+    }
+
+    nonisolated func drop(_ draft: Draft) { async { $0.remove(FileSystem.name(of: draft.path)) } }
+
+    /// Opens a preview several times: each reader has a place in the file of its own.
+    nonisolated func open(
+        _ file: Descriptor, for readers: [@Sendable (Result<Descriptor, any Error>) -> Void]
+    ) {
+        async { _ in
+            for reader in readers {
+                reader(Result { try Descriptor.open("/proc/self/fd/\(file.number)", O_RDONLY) })
+            }
+        }
+    }
+
+    // MARK: - On its queue
+
+    private func file(of key: PreviewKey) -> Descriptor? {
+        let path = FileSystem.join(path, key.fileName)
+        guard let file = try? Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), Self.isWhole(file) else {
+            return nil
+        }
+        Self.touch(file)
+        return file
+    }
+
+    /// After a power cut, a file may be shorter than it was, or have nothing but zeros.
+    private static func isWhole(_ file: Descriptor) -> Bool {
+        guard let status = try? file.status(), FileStatus(status).kind == .file,
+            let head = try? FileSystem.read(file, most: 12, called: "a preview"), head.count == 12
+        else { return false }
+        let length = head[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        return head.starts(with: "RIFF".utf8) && head[8...].elementsEqual("WEBP".utf8)
+            && Int(status.st_size) == length + 8
+    }
+
+    /// The kernel's own time of a change is too coarse to tell uses apart.
+    private static func touch(_ file: Descriptor) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        _ = futimens(file.number, [now, now])
+    }
+
+    private func makeDraft() throws -> Draft {
+        try FileSystem.makeFolders(path, mode: 0o700)
+        let path = FileSystem.join(path, UUIDName.make() + Self.draftSuffix)
+        return Draft(path: path, target: try Descriptor.open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
+    }
+
+    private func kept(_ draft: Draft, _ key: PreviewKey) throws -> Descriptor {
+        // It is gone from here, whatever happens, unless it has another name.
+        defer { remove(FileSystem.name(of: draft.path)) }
+        let file = try Descriptor.open(draft.path, O_RDONLY)
+        let size = Int64(try file.status().st_size)
+        guard size <= most() else { return file }
+        try FileSystem.rename(draft.path, FileSystem.join(path, key.fileName))
+        Self.touch(file)
+        bytes = bytes.map { $0 + size }
+        if bytes.map({ $0 > most() }) ?? true { tidy() }
+        return file
+    }
+
+    private var names: [String] { (try? FileSystem.names(in: path).compactMap(\.self)) ?? [] }
+
+    private func remove(_ name: String) { try? FileSystem.remove(FileSystem.join(path, name)) }
+
+    /// Counts the files. If they are too many, removes those that nobody has used for longest, and an eighth more than
+    /// needed, so that it need not count again soon.
+    private func tidy() {
+        let most = most()
+        let files = names.filter { $0.hasSuffix(PreviewKey.suffix) }.compactMap { name in
+            (try? FileSystem.status(FileSystem.join(path, name))).flatMap { $0.map { (name: name, status: $0) } }
+        }
+        var left = files.reduce(0) { $0 + $1.status.size }
+        defer { bytes = left }
+        guard left > most else { return }
+        let oldest = files.sorted { $0.status.modified < $1.status.modified }
+        for (number, file) in oldest.enumerated() {
+            // The newest may be larger than the rest of the room.
+            let isEnough = number == oldest.count - 1 ? left <= most : left <= most - most / 8
+            if isEnough { break }
+            remove(file.name)
+            left -= file.status.size
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import DaemonRuntime
+import Dispatch
+import JobLedger
+import OperationGraph
+import PipelineModel
+import SystemCalls
+import WorkerPools
+
+/// Small pictures of originals and results, for people who look at many. They are made when somebody asks, and kept as far as
+/// `Previews=` allows.
+///
+/// Jobs go first: a preview begins only while a place of the render queue is spare. The one that was asked for last is made next,
+/// because that is what somebody looks at now.
+@Coordination
+final class Previews {
+    private let pool: WorkerPool
+    private let configuration: ConfigurationInForce
+    private let queue: GatedQueue
+    private let meters: Meters
+    private let pictures: JobPictures
+    private let folder: PreviewFolder
+    /// Those that somebody waits for.
+    private var makings: [PreviewKey: PreviewMaking] = [:]
+    /// The last one is made next.
+    private var waiting: [PreviewMaking] = []
+    private var inWork = 0
+    private var failures: [PreviewKey: (error: any Error, until: DispatchTime)] = [:]
+    private var isStopped = false
+
+    /// A picture that can't be rendered is not tried again for so long.
+    nonisolated private static let pause = Duration.seconds(60)
+    nonisolated private static let mostFailures = 1000
+    /// Larger results are not handed out in place of a preview. In bytes.
+    nonisolated private static let smallResult = 64 << 10
+
+    init(
+        _ pool: WorkerPool, _ configuration: ConfigurationInForce, _ queue: GatedQueue, _ meters: Meters,
+        _ pictures: JobPictures
+    ) {
+        (self.pool, self.configuration, self.queue) = (pool, configuration, queue)
+        (self.meters, self.pictures) = (meters, pictures)
+        folder = PreviewFolder(configuration.places.previews) { configuration.settings.keep.previews }
+    }
+
+    func begin() { folder.begin() }
+
+    /// A reload may have raised a limit that a picture has failed at.
+    func adopt() {
+        failures = [:]
+        folder.look()
+    }
+
+    /// Nothing is begun any more.
+    func stop() {
+        isStopped = true
+        for making in waiting { end(making, Self.stopping) }
+        waiting = []
+    }
+
+    nonisolated private static let stopping = JobFailure("the daemon is stopping; try again when it is back")
+
+    // MARK: - Wishes
+
+    func ask(_ wish: PreviewWish) {
+        guard !isStopped else { return wish.fail(Self.stopping) }
+        let (record, result) = (wish.record, wish.result)
+        // A mount may hang.
+        FileQueue.async { [self] in
+            let opened = Result { try pictures.open(result, of: record) }
+            Coordination.async { [self] in took(wish, opened) }
+        }
+    }
+
+    /// The client has gone.
+    func withdraw(_ wish: PreviewWish) {
+        // Even so, the call has to be answered to be over.
+        wish.fail(JobFailure("nobody waits for it any more"))
+        guard let making = wish.making else { return }
+        making.wishes.removeAll { $0 === wish }
+        guard making.wishes.isEmpty else { return }
+        waiting.removeAll { $0 === making }
+        forget(making)
+        if let task = making.task { pool.cancel(task) }
+    }
+
+    private func took(_ wish: PreviewWish, _ opened: Result<JobPicture, any Error>) {
+        guard !wish.isOver else { return }
+        guard !isStopped else { return wish.fail(Self.stopping) }
+        let picture: JobPicture
+        do { picture = try opened.get() } catch { return wish.fail(error) }
+        if picture.isSmall(bytes: Self.smallResult, side: wish.size) {
+            wish.take()?(.success((picture.name, picture.file)))
+            return
+        }
+        let key = PreviewKey(
+            job: wish.record.id, result: wish.result ?? 0, size: wish.size, picture: picture.identity.onAnyDevice)
+        if let failure = failures[key.ofAnySize], failure.until > .now() { return wish.fail(failure.error) }
+        let known = makings[key]
+        let making = known ?? PreviewMaking(key, picture, LogSubject(wish.record))
+        making.wishes.append(wish)
+        wish.making = making
+        if known == nil {
+            makings[key] = making
+            folder.find(key) { [self] file in looked(making, file) }
+        } else if let index = waiting.firstIndex(where: { $0 === making }) {
+            waiting.append(waiting.remove(at: index))
+        }
+    }
+
+    private func looked(_ making: PreviewMaking, _ file: Descriptor?) {
+        guard !making.wishes.isEmpty else { return }
+        if let file { return hand(file, to: making) }
+        guard !isStopped else { return end(making, Self.stopping) }
+        waiting.append(making)
+        fill()
+    }
+
+    // MARK: - Turns
+
+    /// On a small machine, one at a time.
+    private var most: Int { max(1, queue.report.effective / 4) }
+
+    private func fill() {
+        while inWork < min(most, queue.spare), let next = waiting.popLast() { begin(next) }
+        guard !waiting.isEmpty, inWork < most else { return }
+        queue.whenSpare(inWork + 1) { Coordination.async { [self] in fill() } }
+    }
+
+    private func begin(_ making: PreviewMaking) {
+        inWork += 1
+        folder.draft { [self] draft in
+            switch draft {
+            case .success(let draft):
+                making.wishes.isEmpty ? ended(making, draft, .cancelled) : render(making, into: draft)
+            case .failure(let error):
+                end(making, error)
+                freed()
+            }
+        }
+    }
+
+    private func render(_ making: PreviewMaking, into draft: PreviewFolder.Draft) {
+        let task = RenderTask(
+            name: making.picture.name, subject: making.subject, outputs: [making.output],
+            // As much as there is of a damaged picture says more than nothing.
+            limits: RenderTask.Limits(configuration.settings, onTruncated: .accept, raw: .preview), alone: false,
+            yields: true, sources: [making.picture.file], targets: [draft.target], waits: { _ in }, begun: { _ in },
+            opened: { _ in }, progress: { _, _ in }
+        ) { [self] result in
+            Coordination.assumeIsolated { [self] in
+                switch result {
+                case .success: made(making, draft)
+                case .failure(let failure): ended(making, draft, failure)
+                }
+            }
+        }
+        making.task = task
+        pool.run(task)
+    }
+
+    private func made(_ making: PreviewMaking, _ draft: PreviewFolder.Draft) {
+        meters.madePreview()
+        folder.keep(draft, as: making.key) { [self] file in
+            switch file {
+            case .success(let file): hand(file, to: making)
+            case .failure(let error): end(making, error)
+            }
+        }
+        freed()
+    }
+
+    private func ended(_ making: PreviewMaking, _ draft: PreviewFolder.Draft, _ failure: RenderTask.Failure) {
+        folder.drop(draft)
+        if let failure = JobFailure(failure, atTry: 1) {
+            remember(failure, of: making.key.ofAnySize)
+            end(making, failure)
+        } else {
+            end(making, Self.stopping)
+        }
+        freed()
+    }
+
+    private func freed() {
+        inWork -= 1
+        fill()
+    }
+
+    private func remember(_ failure: JobFailure, of key: PreviewKey) {
+        let now = DispatchTime.now()
+        if failures.count >= Self.mostFailures { failures = failures.filter { $0.value.until > now } }
+        if failures.count >= Self.mostFailures { failures = [:] }
+        failures[key] = (failure, now + Self.pause.dispatch)
+    }
+
+    // MARK: - Ends
+
+    private func forget(_ making: PreviewMaking) {
+        if makings[making.key] === making { makings[making.key] = nil }
+    }
+
+    private func end(_ making: PreviewMaking, _ error: any Error) {
+        forget(making)
+        // The task holds this making.
+        making.task = nil
+        for wish in making.wishes { wish.fail(error) }
+        making.wishes = []
+    }
+
+    private func hand(_ file: Descriptor, to making: PreviewMaking) {
+        forget(making)
+        making.task = nil
+        let (answers, name) = (making.wishes.compactMap { $0.take() }, making.name)
+        making.wishes = []
+        folder.open(file, for: answers.map { answer in { file in answer(file.map { (name, $0) }) } })
+    }
+}
