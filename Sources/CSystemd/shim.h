@@ -7,7 +7,7 @@
 enum { SD_LISTEN_FDS_START = 3 };
 
 int sd_listen_fds_with_names(int unset_environment, char ***names);
-int sd_is_socket_unix(int fd, int type, int listening, const char *path, size_t length);
+int sd_is_socket(int fd, int family, int type, int listening);
 int sd_notify(int unset_environment, const char *state);
 int sd_watchdog_enabled(int unset_environment, uint64_t *usec);
 

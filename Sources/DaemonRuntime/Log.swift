@@ -15,10 +15,10 @@ package enum Log {
         write((line + (advice.map { "; \($0)" } ?? "")).printable, .failure, of: subject)
     }
 
-    /// Logs why the daemon does not start: a mistake in the command line, or in the configuration.
-    package static func refusal(_ line: String) {
+    /// Logs why a program does not start: a mistake in the command line, or in the configuration.
+    package static func refusal(_ line: String, by program: String = "pipelined") {
         switch LogTarget.current {
-        case .plain: put("pipelined: \(line)\n")
+        case .plain: put("\(program): \(line)\n")
         case .prefixed, .journal: failure(line)
         }
     }

@@ -18,6 +18,14 @@ public final class ControlClient {
         socket = try Socket.connect(path)
     }
 
+    /// From now on a daemon that says nothing for so many seconds is an error, `EAGAIN`.
+    public func wait(atMost seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        for direction in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(socket.number, SOL_SOCKET, direction, &time, socklen_t(MemoryLayout<timeval>.size))
+        }
+    }
+
     /// Calls, and returns the one reply.
     public func call<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws -> Request.Reply {
         try send(call, more: nil, descriptors: descriptors)

@@ -1,9 +1,12 @@
+import DaemonRuntime
+
 /// The wishes of the command line.
 struct Arguments {
     enum Task: Equatable { case run, check, giveBack, manual(Manual), help, version }
 
-    /// The options; the help and the manual are made of this.
-    enum Option: String, CaseIterable {
+    enum Option: String, ProgramOption {
+        static let program = "pipelined"
+
         case root = "--root"
         case instance = "--instance"
         case check = "--check"
@@ -41,23 +44,8 @@ struct Arguments {
     var instance: String?
 
     init(_ words: some Sequence<String>) throws(UsageError) {
-        var words = words.makeIterator()
-        while let word = words.next() {
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let option = word == "-h" ? .help : Option(rawValue: parts[0]) else {
-                throw UsageError("'\(word)' is not known")
-            }
-            guard let kind = option.value else {
-                if parts.count > 1 { throw UsageError("\(option.rawValue) takes no value") }
-                try take(option, "")
-                continue
-            }
-            guard let value = parts.count > 1 ? parts[1] : words.next(), !value.isEmpty else {
-                throw UsageError("\(option.rawValue) wants a value: \(option.rawValue) \(kind)")
-            }
-            try take(option, value)
-        }
-        if root != nil, instance != nil { throw UsageError("--root and --instance exclude each other") }
+        for (option, value) in try Option.read(words) { try take(option, value) }
+        if root != nil, instance != nil { throw Option.misuse("--root and --instance exclude each other") }
     }
 
     private mutating func take(_ option: Option, _ value: String) throws(UsageError) {
@@ -67,22 +55,17 @@ struct Arguments {
             // systemd's names of instances, but for those that would be other paths.
             let isName = value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ":-_.\\".contains($0)) }
             guard isName, value != ".", value != ".." else {
-                throw UsageError("'\(value)' can't be the name of an instance: it has letters, digits, and :-_. alone")
+                throw Option.misuse(
+                    "'\(value)' can't be the name of an instance: it has letters, digits, and :-_. alone")
             }
             instance = value
         case .check: task = .check
         case .giveBack: task = .giveBack
         case .man:
-            guard let page = Manual(rawValue: value) else { throw UsageError("there is no page '\(value)'") }
+            guard let page = Manual(rawValue: value) else { throw Option.misuse("there is no page '\(value)'") }
             task = .manual(page)
         case .version: task = .version
         case .help: task = .help
         }
     }
-}
-
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ complaint: String) { description = "\(complaint); `pipelined --help` shows what is" }
 }

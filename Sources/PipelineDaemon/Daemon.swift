@@ -38,7 +38,7 @@ final class Daemon: Sendable {
         self.places = places
         Self.keepMemory()
         let passed: Descriptor?
-        do { passed = try PassedSocket.take() } catch {
+        do { passed = try PassedSocket.control() } catch {
             throw StartError(status: .configuration, description: error.description)
         }
         guard passed != nil || places.socket.utf8.count <= Socket.longestPath else {

@@ -1,3 +1,5 @@
+import PipelineControl
+
 /// A word that begins with dashes. With `value` it takes a value, written `--name VALUE` or `--name=VALUE`.
 struct Option: Sendable {
     let name: String

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineControl
 import SystemCalls
 
 /// The reason why nobody answers at the socket, and the remedy.

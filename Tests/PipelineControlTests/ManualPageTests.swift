@@ -1,3 +1,4 @@
+import PipelineControl
 import TestTools
 import Testing
 

@@ -1,3 +1,4 @@
+import DaemonRuntime
 import ManualPages
 import PipelineModel
 import TestTools

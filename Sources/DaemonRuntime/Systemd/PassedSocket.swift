@@ -2,43 +2,58 @@ import CSystemd
 import Glibc
 package import SystemCalls
 
-/// The control socket, when systemd listens at it in our place (pipelined.socket). The next daemon answers a client
-/// that connects while none runs.
-package enum PassedSocket {
-    /// The socket that was passed, or nil when none was. Anything but one listening Unix stream socket is an error.
-    package static func take() throws(PassedSocketError) -> Descriptor? {
+/// A socket at which systemd listens in our place. The next process answers a client that connects while none runs.
+package struct PassedSocket {
+    /// FileDescriptorName= of its unit.
+    package let name: String
+    package let descriptor: Descriptor
+
+    /// All that were passed.
+    package static func all() throws(PassedSocketError) -> [PassedSocket] {
         let first = Int32(SD_LISTEN_FDS_START)
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &names)
         defer { free(names) }
         guard count >= 0 else {
-            throw refusal("LISTEN_FDS and LISTEN_PID can't be understood: \(String(cString: strerror(-count)))")
+            throw PassedSocketError(
+                "LISTEN_FDS and LISTEN_PID can't be understood: \(String(cString: strerror(-count)))")
         }
-        guard count > 0 else { return nil }
-        let known = (0..<Int(count)).map { index in
+        return (0..<Int(count)).map { index in
             defer { free(names?[index]) }
-            return names?[index].map { String(cString: $0) } ?? "unknown"
+            return PassedSocket(
+                name: names?[index].map { String(cString: $0) } ?? "unknown",
+                descriptor: Descriptor(owning: first + Int32(index)))
         }
-        guard count == 1 else {
-            let others = known.filter { $0 != "control" }.joined(separator: ", ")
-            throw refusal(
-                "\(count) sockets were passed (\(known.joined(separator: ", "))), where nobody would answer at \(others)"
-            )
-        }
-        guard sd_is_socket_unix(first, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
-            throw refusal("what was passed as '\(known[0])' is not a Unix stream socket that listens")
-        }
-        return Descriptor(owning: first)
     }
 
-    private static func refusal(_ problem: String) -> PassedSocketError {
-        PassedSocketError(
-            description: "socket activation: \(problem); "
-                + "the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket")
+    /// The control socket (pipelined.socket), or nil when none was passed. Anything but one listening Unix stream socket is an
+    /// error.
+    package static func control() throws(PassedSocketError) -> Descriptor? {
+        let advice = "; the unit's one socket is ListenStream=/run/pipelined/control.sock, as in pipelined.socket"
+        let passed = try all()
+        guard let socket = passed.first else { return nil }
+        guard passed.count == 1 else {
+            let (known, others) = (passed.map(\.name), passed.map(\.name).filter { $0 != "control" })
+            throw PassedSocketError(
+                "\(passed.count) sockets were passed (\(known.joined(separator: ", "))), where nobody would answer at "
+                    + others.joined(separator: ", ") + advice)
+        }
+        guard socket.listens(family: AF_UNIX) else {
+            throw PassedSocketError(
+                "what was passed as '\(socket.name)' is not a Unix stream socket that listens" + advice)
+        }
+        return socket.descriptor
+    }
+
+    /// Whether it is a stream socket that listens, of this family or of any.
+    package func listens(family: Int32 = AF_UNSPEC) -> Bool {
+        sd_is_socket(descriptor.number, family, Int32(SOCK_STREAM.rawValue), 1) > 0
     }
 }
 
-/// Why the daemon can't listen at what systemd passed.
+/// Why a program can't listen at what systemd passed.
 package struct PassedSocketError: Error, CustomStringConvertible {
     package let description: String
+
+    package init(_ problem: String) { description = "socket activation: \(problem)" }
 }

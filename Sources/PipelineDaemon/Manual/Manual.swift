@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import ManualPages
 import PipelineModel
@@ -26,10 +27,6 @@ enum Manual: String, CaseIterable {
     }
 
     static var help: String {
-        let width = Arguments.Option.allCases.map(\.written.count).max() ?? 0
-        let options = Arguments.Option.allCases.map { option in
-            "  \(option.written.padding(toLength: width + 3, withPad: " ", startingAt: 0))\(option.help)"
-        }
         let statuses = ExitStatus.allCases.map {
             "  \("\($0.rawValue)".padding(toLength: 5, withPad: " ", startingAt: 0))\($0.meaning)"
         }
@@ -38,7 +35,7 @@ enum Manual: String, CaseIterable {
 
             Usage: pipelined \(usage)
 
-            \(options.joined(separator: "\n"))
+            \(Arguments.Option.lines)
 
             Without --root the system's places are used: /etc/pipelined, /var/lib/pipelined and
             /run/pipelined. Control it with pipectl; `pipectl help` says how. The log is standard error;
@@ -62,8 +59,4 @@ enum Manual: String, CaseIterable {
             with: PluginShelf(folder: copies, sources: [Places.ownPlugins]), within: PluginSettings().timeout)
         return hello.filters.sorted { $0.name < $1.name }
     }
-}
-
-extension Arguments.Option {
-    var written: String { value.map { "\(rawValue) \($0)" } ?? rawValue }
 }

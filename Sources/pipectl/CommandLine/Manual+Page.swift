@@ -1,4 +1,5 @@
 import ManualPages
+import PipelineControl
 import SystemCalls
 
 extension Manual {

@@ -1,4 +1,5 @@
 import Glibc
+import PipelineControl
 
 extension Verb {
     static let complete = Verb(

@@ -1,6 +1,6 @@
 /// The place of the control socket, and where it was named.
-struct SocketAddress {
-    enum Origin: Equatable {
+public struct SocketAddress: Sendable {
+    public enum Origin: Equatable, Sendable {
         case option
         case root(String)
         case instance(String)
@@ -8,14 +8,14 @@ struct SocketAddress {
         case system
     }
 
-    static let variable = "PIPELINED_SOCKET"
-    static let systemPath = "/run/pipelined/control.sock"
+    public static let variable = "PIPELINED_SOCKET"
+    public static let systemPath = "/run/pipelined/control.sock"
 
-    let path: String
-    let origin: Origin
+    public let path: String
+    public let origin: Origin
 
     /// The command line precedes the environment, a socket a root, and a root an instance.
-    init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
+    public init(socket: String?, root: String?, instance: String? = nil, variable: String?) {
         if let socket {
             (path, origin) = (socket, .option)
         } else if let root {
@@ -30,5 +30,7 @@ struct SocketAddress {
     }
 
     /// The socket of a daemon with `--root`.
-    static func path(below root: String) -> String { (root.hasSuffix("/") ? root : root + "/") + "run/control.sock" }
+    public static func path(below root: String) -> String {
+        (root.hasSuffix("/") ? root : root + "/") + "run/control.sock"
+    }
 }
