@@ -63,6 +63,7 @@ let package = Package(
         .executable(name: "pipelined-render", targets: ["RenderWorker"]),
         .executable(name: "pipelined-fetch", targets: ["FetchWorker"]),
         .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
+        .executable(name: "pipelined-gallery", targets: ["Gallery"]),
         .executable(name: "pipectl", targets: ["pipectl"]),
     ] + filters.map { .library(name: stage($0), type: .dynamic, targets: [$0]) },
     targets: [
@@ -75,6 +76,7 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         // Of the two that Debian has, OpenSSL's needs nothing but the certificates; GnuTLS's loads modules as it goes.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
         // LibRaw is C++.
@@ -115,6 +117,7 @@ let package = Package(
             "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
+        program("Gallery", ["CMicrohttpd", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineControl"]),
 
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",
@@ -147,6 +150,7 @@ let package = Package(
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
             exclude: ["Fixture/faulty_disk.c", "Fixture/foreign_client.py"]),
+        tests("GalleryTests", ["Gallery", "DaemonRuntime", "ManualPages", "PipelineControl", "SystemCalls"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("ManualPagesTests", ["ManualPages"]),
         tests("RoomTests", []),

@@ -13,7 +13,7 @@ put() { # MODE FOLDER FILE…
     install -m "$mode" "$@" "$to/$folder/"
 }
 
-put 755 bin "$build"/{pipelined,pipectl}
+put 755 bin "$build"/{pipelined,pipectl,pipelined-gallery}
 put 755 libexec/pipelined "$build"/pipelined-{render,fetch}
 install -d "$to/lib/pipelined/plugins"
 for plugin in "$build"/lib*.so; do
@@ -62,7 +62,10 @@ put 644 share/doc/pipelined/docs/pictures "$source"/docs/pictures/*
 units=$source/packaging/systemd
 put 644 lib/sysusers.d "$units/sysusers.d/pipelined.conf"
 put 644 lib/tmpfiles.d "$units/tmpfiles.d/pipelined.conf"
-put 644 lib/systemd/system "$units"/pipelined.{service,socket}
+put 644 lib/systemd/system "$units"/pipelined.{service,socket} "$units"/pipelined-{gallery.service,gallery.socket,metrics.socket}
+# A port is served by a process of its own, so that it can be opened while the other runs.
+sed 's/^Description=.*/& at a port/' "$units/pipelined-gallery.service" > "$to/lib/systemd/system/pipelined-metrics.service"
+chmod 644 "$to/lib/systemd/system/pipelined-metrics.service"
 # A daemon of several has the same unit, with its name behind each of its folders.
 for kind in service socket; do
     sed -E -e 's#^Description=.*#& %i#' -e 's#=/usr/bin/pipe[a-z]*#& --instance %i#' \
@@ -70,7 +73,7 @@ for kind in service socket; do
         "$units/pipelined.$kind" > "$to/lib/systemd/system/pipelined@.$kind"
     chmod 644 "$to/lib/systemd/system/pipelined@.$kind"
 done
-sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined{,@}.{service,socket}
+sed -i "s|=/usr/bin/|=$prefix/bin/|" "$to"/lib/systemd/system/pipelined*
 
 completions=$source/packaging/completions
 install -D -m 644 "$completions/pipectl.bash" "$to/share/bash-completion/completions/pipectl"
@@ -87,6 +90,7 @@ page() { # NAME SECTION COMMAND…
 
 page pipectl 1 "$build/pipectl" help --man
 page pipelined 8 "$build/pipelined" --man pipelined
+page pipelined-gallery 8 "$build/pipelined-gallery" --man
 page pipelined.conf 5 "$build/pipelined" --man pipelined.conf
 page pipelined.recipe 5 "$build/pipelined" --man pipelined.recipe
 # The title of the contract's page ends like those of the other pages.

@@ -9,7 +9,7 @@ import Testing
 struct ManualTests {
     private static let pages = [
         "man1/pipectl.1", "man3/pipeline_plugin.h.3", "man5/pipelined.conf.5", "man5/pipelined.recipe.5",
-        "man8/pipelined.8",
+        "man8/pipelined-gallery.8", "man8/pipelined.8",
     ]
 
     private static let source = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized

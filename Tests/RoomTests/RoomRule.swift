@@ -36,6 +36,7 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["RenderWorker"], see: "CTurboJPEG", header: "turbojpeg"),
         .only(["RenderWorker"], see: "CWebP", header: "webp/"),
         .only(["RenderWorker"], see: "CRaw", header: "libraw/"),
+        .only(["Gallery"], see: "CMicrohttpd", header: "microhttpd"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
         .only(["DaemonRuntime/Systemd"], see: "CSystemd", header: "systemd/"),
@@ -45,9 +46,11 @@ struct RoomRule: CustomTestStringConvertible {
         RoomRule(testDescription: "In the daemon, only Control/ knows calls and their errors") { file in
             file.room == "PipelineDaemon" && !file.lies(in: "PipelineDaemon/Control") ? file.calls : []
         },
-        RoomRule(testDescription: "Queues of the daemon are serial: others have it woken each second") { file in
+        RoomRule(testDescription: "Queues of a process that sleeps are serial: others have it woken each second") {
+            file in
             let daemon = [
-                "PipelineDaemon", "DaemonRuntime", "InboxWatching", "JobLedger", "OperationGraph", "WorkerPools",
+                "PipelineDaemon", "DaemonRuntime", "Gallery", "InboxWatching", "JobLedger", "OperationGraph",
+                "WorkerPools",
             ]
             return daemon.contains(file.room) ? file.sharedThreads : []
         },

@@ -48,6 +48,39 @@ an_example_is_built_against_the_dev_package_and_is_used_after_a_reload() {
     apt remove pipelined-dev
 }
 
+figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
+    with_package
+    apt install "$PACKAGES"/pipelined-gallery_*.deb
+    local units=(pipelined-gallery.service pipelined-metrics.service pipelined-gallery.socket pipelined-metrics.socket)
+    systemd-analyze verify --man=no "${units[@]}"
+    systemd-analyze security --offline=true --no-pager --threshold=10 "$(systemctl show "${units[0]}" -p FragmentPath --value)"
+    for socket in "${units[@]:2}"; do test "$(systemctl is-enabled "$socket")" = disabled; done
+    systemctl start "$unit"
+    systemctl enable --now "${units[@]:2}"
+    local port=http://127.0.0.1:9188 group=/run/pipelined/gallery.sock
+    test "$(systemctl is-active "${units[0]}")" = inactive
+    curl -sf --noproxy '*' $port/metrics | grep '^pipelined_jobs{state="done"} '
+    test "$(as check-member curl -sf --unix-socket $group http://localhost/healthz)" = ok
+    if as check-stranger curl -s --unix-socket $group http://localhost/healthz; then return 1; fi
+    # Each is a process of its own, of a user that is nobody else's, and has no network.
+    local service process
+    for service in "${units[@]:0:2}"; do
+        test "$(systemctl is-active "$service")" = active
+        process=$(systemctl show "$service" -p MainPID --value)
+        test "$(stat -c %U "/proc/$process")" != root
+        test "$(readlink "/proc/$process/ns/net")" != "$(readlink /proc/1/ns/net)"
+    done
+    systemctl stop "$unit"
+    test "$(curl -s --noproxy '*' -o "$scratch/words" -w '%{http_code}' $port/healthz)" = 503
+    grep -q 'no daemon answers at /run/pipelined/control.sock' "$scratch/words"
+    systemctl start "$unit"
+    test "$(curl -sf --noproxy '*' $port/healthz)" = ok
+    apt purge pipelined-gallery
+    test ! -e $group
+    if curl -s --noproxy '*' $port/healthz; then return 1; fi
+    systemctl is-active "$unit"
+}
+
 installing_starts_nothing_and_enabling_starts_it_at_boot() {
     with_package
     test "$(systemctl is-enabled "$unit")" = disabled

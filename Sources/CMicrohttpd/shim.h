@@ -1,0 +1,56 @@
+/* libmicrohttpd for Swift, which calls no function of a variable number of arguments. */
+#ifndef CMICROHTTPD_SHIM_H
+#define CMICROHTTPD_SHIM_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+/* Its answers are enumerations, whose names Swift shortens in one release and not in another. */
+static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
+
+/* Serves at a listening socket, which it closes at its end. Nothing happens before `MHD_run`, and no thread is made. */
+static inline struct MHD_Daemon *cmicrohttpd_start(
+    int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed, void *context,
+    unsigned int connections, unsigned int silence, size_t memory) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, context,
+        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, silence,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+}
+
+/* The descriptor that can be read when `MHD_run` has something to do, or -1. */
+static inline int cmicrohttpd_ready(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->epoll_fd;
+}
+
+static inline unsigned int cmicrohttpd_clients(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == NULL ? 0 : info->num_connections;
+}
+
+/* Whether there is a time, in milliseconds, after which `MHD_run` has something to do. */
+static inline bool cmicrohttpd_waits(struct MHD_Daemon *daemon, unsigned long long *wait) {
+    return MHD_get_timeout(daemon, wait) == MHD_YES;
+}
+
+static inline void cmicrohttpd_headers(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
+}
+
+/* An answer with a copy of these bytes. */
+static inline struct MHD_Response *cmicrohttpd_answer(const void *bytes, size_t count) {
+    return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+static inline bool cmicrohttpd_add(struct MHD_Response *answer, const char *name, const char *value) {
+    return MHD_add_response_header(answer, name, value) == MHD_YES;
+}
+
+static inline bool cmicrohttpd_send(struct MHD_Connection *connection, unsigned int status, struct MHD_Response *answer) {
+    return MHD_queue_response(connection, status, answer) == MHD_YES;
+}
+
+#endif

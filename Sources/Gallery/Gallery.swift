@@ -1,0 +1,73 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import PipelineControl
+import SystemCalls
+
+/// Puts the parts together: each server has a socket that listens, and a site.
+final class Gallery {
+    private let servers: [HTTPServer]
+    private let signals: [any DispatchSourceSignal]
+
+    /// Listens at what systemd has passed, or else at `gallery.sock` beside the control socket.
+    init(_ arguments: Arguments) throws {
+        let control = SocketAddress(
+            socket: arguments.socket, root: arguments.root, instance: arguments.instance,
+            variable: getenv(SocketAddress.variable).map { String(cString: $0) })
+        let monitor = MonitorSite(calls: ControlCalls(path: control.path))
+        let passed = try PassedSocket.all()
+        for socket in passed where !socket.listens() {
+            throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
+        }
+        var listeners = passed.map { (name: "the socket \($0.name)", descriptor: $0.descriptor) }
+        if let address = arguments.metrics {
+            let listener = try address.listen()
+            listeners.append(("http://\(InternetAddress(of: listener) ?? address)", listener))
+        }
+        var own: String?
+        if passed.isEmpty {
+            let path = FileSystem.join(FileSystem.folder(of: control.path), "gallery.sock")
+            listeners.insert((path, try Self.listen(path)), at: 0)
+            own = path
+        }
+        // All servers have one loop.
+        let executor = QueueExecutor("pipelined-gallery")
+        servers = try listeners.map { listener in
+            let server = HTTPServer(monitor, limits: arguments.limits, on: executor)
+            try server.begin(at: listener.descriptor)
+            return server
+        }
+        signals = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: executor.queue)
+            source.setEventHandler {
+                if let own { unlink(own) }
+                exit(0)
+            }
+            source.activate()
+            return source
+        }
+        let places = listeners.map(\.name).joined(separator: " and ")
+        Log.notice(
+            "pipelined-gallery \(Release.version) serves the daemon at \(control.path): /metrics and /healthz at \(places)"
+        )
+        ServiceManager.tell("READY=1", "STATUS=serving at \(places)")
+    }
+
+    func run() -> Never { dispatchMain() }
+
+    private static func listen(_ path: String) throws -> Descriptor {
+        guard (try? Socket.connect(path)) == nil else { throw TakenError(path: path) }
+        let listener = try Socket.listen(path)
+        // Everybody who may connect may read: the socket's mode and group are the lock.
+        chmod(path, 0o660)
+        return listener
+    }
+}
+
+/// Somebody else serves there.
+private struct TakenError: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String { "another pipelined-gallery serves at \(path)" }
+}

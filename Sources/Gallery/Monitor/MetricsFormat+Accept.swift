@@ -1,0 +1,33 @@
+import PipelineControl
+
+/// A format by the header Accept (RFC 9110, 12.5.1).
+extension MetricsFormat {
+    var type: String {
+        switch self {
+        case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+        case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        }
+    }
+
+    /// OpenMetrics for a client that names it, and wants it no less than plain text.
+    static func wanted(by accept: [String]) -> MetricsFormat {
+        let ranges = accept.joined(separator: ",").split(separator: ",").map(MediaRange.init)
+        func quality(_ names: String...) -> Double? {
+            names.lazy.compactMap { name in ranges.filter { $0.name == name }.map(\.quality).max() }.first
+        }
+        guard let open = quality("application/openmetrics-text"), open > 0 else { return .prometheus }
+        return open >= quality("text/plain", "text/*", "*/*") ?? 0 ? .openMetrics : .prometheus
+    }
+}
+
+/// A kind of media in Accept, and how much it is wanted.
+private struct MediaRange {
+    let name: String
+    let quality: Double
+
+    init(_ text: Substring) {
+        let parts = text.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+        name = parts.first ?? ""
+        quality = parts.first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+    }
+}

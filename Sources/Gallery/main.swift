@@ -1,0 +1,22 @@
+import DaemonRuntime
+import Glibc
+import ManualPages
+import SystemCalls
+
+signal(SIGPIPE, SIG_IGN)
+
+do {
+    let arguments = try Arguments(CommandLine.arguments.dropFirst())
+    switch arguments.task {
+    case .help: print(Manual.help)
+    case .manual: print(Manual.page.roff(version: Release.version, date: Release.date), terminator: "")
+    case .version: print("pipelined-gallery \(Release.version)")
+    case .run: try Gallery(arguments).run()
+    }
+} catch let error as UsageError {
+    Log.refusal(error.description, by: Arguments.Option.program)
+    exit(EX_USAGE)
+} catch {
+    Log.refusal("\(error)", by: Arguments.Option.program)
+    exit(EXIT_FAILURE)
+}

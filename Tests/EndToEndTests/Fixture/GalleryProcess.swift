@@ -1,0 +1,58 @@
+import Foundation
+import Glibc
+import SystemCalls
+import TestTools
+import Testing
+
+/// A gallery that serves a test's daemon, and is ready.
+final class GalleryProcess {
+    let process: ChildProcess
+    private let socket: String
+
+    init(of daemon: DaemonFixture, _ words: [String] = [], under wrapper: [String] = [], passing: [Descriptor] = [])
+        async throws
+    {
+        socket = daemon.path("run/gallery.sock")
+        let all = wrapper + [Programs.path("pipelined-gallery"), "--root", daemon.root.path] + words
+        let process = try ChildProcess(all[0], Array(all.dropFirst()), passed: passing)
+        self.process = process
+        await process.until { process.errors.contains("serves the daemon") || process.status != nil }
+        try #require(process.status == nil, "\(process.errors)")
+    }
+
+    deinit { process.signal(SIGKILL) }
+
+    /// Connects, and sends these bytes.
+    func client(_ bytes: String = "") throws -> Descriptor {
+        let client = try Socket.connect(socket)
+        if !bytes.isEmpty { try Socket.send(bytes.utf8, to: client) }
+        return client
+    }
+
+    /// All that comes until the server closes.
+    static func all(from client: Descriptor) throws -> String {
+        var all: [UInt8] = []
+        while true {
+            do {
+                let packet = try Socket.receive(room: 65536, from: client)
+                if packet.bytes.isEmpty { break }
+                all += packet.bytes
+            } catch {
+                if error.code == ECONNRESET { break }
+                throw error
+            }
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    func send(_ bytes: String) throws -> String { try Self.all(from: client(bytes)) }
+
+    func get(_ path: String, method: String = "GET", _ headers: String...) throws -> String {
+        try send(Self.request(path, method: method, headers))
+    }
+
+    static func request(_ path: String, method: String = "GET", _ headers: [String] = []) -> String {
+        (["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"] + headers).joined(separator: "\r\n")
+            + "\r\n\r\n"
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Pages for monitors")
+struct MonitorPageTests {
+    private func with(
+        _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
+    }
+
+    @Test("/metrics has the figures that pipectl has, in the format that the monitor asks for")
+    func metrics() async throws {
+        try await with { daemon, gallery in
+            try daemon.drop(as: "a.png")
+            try await daemon.waitForAll()
+            let ended = #"pipelined_jobs_ended_total{recipe="noir",result="done"} 1"#
+            let plain = try gallery.get("/metrics")
+            #expect(
+                plain.hasPrefix("HTTP/1.1 200 ")
+                    && plain.contains("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
+            #expect(plain.contains("\n\(ended)\n"), "\(plain)")
+            let open = try gallery.get("/metrics", "Accept: application/openmetrics-text; version=1.0.0, */*;q=0.1")
+            #expect(open.contains("\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"))
+            #expect(open.contains("\n\(ended)\n") && open.hasSuffix("\n# EOF\n"), "\(open)")
+            let names = try await daemon.pipectl("metrics").lines.filter { $0.hasPrefix("# TYPE") }
+            let body = try #require(plain.components(separatedBy: "\r\n\r\n").last)
+            #expect(body.split(separator: "\n").filter { $0.hasPrefix("# TYPE") }.map(String.init) == names)
+            let head = try gallery.get("/metrics", method: "HEAD")
+            #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n") && !head.contains("# TYPE"))
+        }
+    }
+
+    @Test("/healthz says whether the daemon answers, and why it does not")
+    func health() async throws {
+        try await with { daemon, gallery in
+            #expect(try gallery.get("/healthz").hasSuffix("\r\n\r\nok\n"))
+            await daemon.stop()
+            let down = try gallery.get("/healthz")
+            #expect(
+                down.hasPrefix("HTTP/1.1 503 ") && down.contains("no daemon answers at \(daemon.root.path)"), "\(down)")
+            #expect(try gallery.get("/metrics").hasPrefix("HTTP/1.1 503 "))
+            try await daemon.start()
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test("what is not there, and what is no way to ask, is told so; no page is kept, guessed at or framed")
+    func others() async throws {
+        try await with { _, gallery in
+            for path in ["/", "/metrics/", "/metricsx", "/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"] {
+                let answer = try gallery.get(path)
+                #expect(
+                    answer.hasPrefix("HTTP/1.1 404 ") && answer.contains("/metrics has the daemon's figures"),
+                    "\(answer)")
+            }
+            #expect(try gallery.get("/metrics?x=1").hasPrefix("HTTP/1.1 200 "))
+            for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "NONSENSE"] {
+                let answer = try gallery.get("/metrics", method: method)
+                #expect(answer.hasPrefix("HTTP/1.1 405 ") && answer.contains("\r\nAllow: GET, HEAD\r\n"), "\(answer)")
+            }
+            let answer = try gallery.get("/healthz")
+            for header in ["Cache-Control: no-store", "X-Content-Type-Options: nosniff"] {
+                #expect(answer.contains("\r\n\(header)\r\n"))
+            }
+            #expect(answer.contains("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"))
+        }
+    }
+
+    @Test(
+        "a request that others could read as two is refused, and nothing behind it is run",
+        arguments: [
+            "Host: a\r\nHost: b\r\n", "Host: a\r\nHost: a\r\n", "X: y\r\n",
+            "Host: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n",
+            "Host: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+            "Host: a\r\nTransfer-Encoding: chunked\r\n",
+            "Host: a\r\nContent-Length: 36\r\n", "Host: a\r\nContent-Length: -1\r\n",
+            "Host: a\r\nContent-Length: 0x0\r\n",
+            "Host: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n",
+        ])
+    func smuggled(headers: String) async throws {
+        try await with { _, gallery in
+            let second = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            let answer = try gallery.send("GET /healthz HTTP/1.1\r\n\(headers)\r\n\(second)")
+            #expect(answer.hasPrefix("HTTP/1.1 4") && !answer.contains("\r\n\r\nok\n"), "\(answer)")
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
+    @Test("clients beyond --clients wait for room, and who says nothing for --silence is closed")
+    func bounds() async throws {
+        try await with(["--clients", "2", "--silence", "1", "--headers", "1024"]) { _, gallery in
+            let silent = try (1...2).map { _ in try gallery.client("GET /hea") }
+            // It is answered once one of them has been closed.
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+            for client in silent { #expect(try !GalleryProcess.all(from: client).contains("ok")) }
+            #expect(try gallery.get("/healthz", "X: \(String(repeating: "x", count: 2000))").hasPrefix("HTTP/1.1 431 "))
+        }
+    }
+
+    @Test("a daemon that hangs costs no more than a few threads, and those who wait are answered when it goes on")
+    func hanging() async throws {
+        try await with { daemon, gallery in
+            kill(daemon.process, SIGSTOP)
+            let clients = try (1...9).map { _ in try gallery.client(GalleryProcess.request("/healthz")) }
+            var ready = clients.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+            #expect(poll(&ready, nfds_t(ready.count), -1) == 1)
+            kill(daemon.process, SIGCONT)
+            let answers = try clients.map(GalleryProcess.all)
+            #expect(answers.filter { $0.hasSuffix("\r\n\r\nok\n") }.count == 8, "\(answers)")
+            #expect(answers.filter { $0.contains("too many ask the daemon at once") }.count == 1)
+        }
+    }
+
+    @Test("it listens at the sockets that systemd passes, and at none of its own beside them")
+    func passed() async throws {
+        try await DaemonFixture.with { daemon in
+            let socket = try Socket.listen(daemon.path("run/passed.sock"))
+            let port = try #require(InternetAddress("127.0.0.1:0")).listen()
+            let gallery = try await GalleryProcess(
+                of: daemon, under: ServiceEnvironment.listening(2, names: "gallery:metrics"), passing: [socket, port])
+            #expect(!daemon.exists("run/gallery.sock"))
+            let address = try #require(InternetAddress(of: port))
+            for words in [
+                ["--unix-socket", daemon.path("run/passed.sock"), "http://localhost/healthz"],
+                ["http://\(address)/healthz"],
+            ] {
+                #expect(
+                    try await Programs.run(path: "/usr/bin/curl", ["-s", "--noproxy", "*"] + words).output == "ok\n")
+            }
+            gallery.process.signal(SIGTERM)
+            #expect(await gallery.process.outcome().status == 0)
+            #expect(daemon.exists("run/passed.sock"))
+            let file = try Descriptor.open("/dev/null", O_RDONLY)
+            let words = ServiceEnvironment.listening(1, names: "gallery") + [Programs.path("pipelined-gallery")]
+            let refused = await (try ChildProcess(words[0], Array(words.dropFirst()), passed: [file])).outcome()
+            #expect(
+                refused.status == 1 && refused.errors.contains("'gallery' is not a stream socket that listens"),
+                "\(refused)")
+        }
+    }
+
+    @Test("its own socket is for the group alone, and goes with it; --metrics-listen serves the same at a port")
+    func listening() async throws {
+        try await with(["--metrics-listen", "127.0.0.1:0"]) { daemon, gallery in
+            var status = stat()
+            #expect(stat(daemon.path("run/gallery.sock"), &status) == 0 && status.st_mode & 0o777 == 0o660)
+            let address = try #require(gallery.process.errors.components(separatedBy: "and http://").last)
+                .trimmingCharacters(in: .newlines)
+            #expect(
+                try await Programs.run(path: "/usr/bin/curl", ["-s", "--noproxy", "*", "http://\(address)/healthz"])
+                    .output == "ok\n")
+            let second = try await Programs.run(
+                "pipelined-gallery", ["--root", daemon.root.path, "--metrics-listen", address])
+            #expect(second.status == 1 && second.errors.contains("\(address): Address already in use"), "\(second)")
+            let third = try await Programs.run("pipelined-gallery", ["--root", daemon.root.path])
+            #expect(third.status == 1 && third.errors.contains("another pipelined-gallery serves at"), "\(third)")
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+            gallery.process.signal(SIGTERM)
+            #expect(await gallery.process.outcome().status == 0)
+            #expect(!daemon.exists("run/gallery.sock"))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Gallery
+
+@Suite("A request's headers")
+struct HTTPRequestTests {
+    private static func request(_ version: String = "HTTP/1.1", _ headers: (String, String)...) -> HTTPRequest {
+        HTTPRequest(
+            method: "GET", path: "/metrics", version: version,
+            headers: headers.map { HTTPRequest.Header(name: $0, value: $1) })
+    }
+
+    private static func status(_ version: String = "HTTP/1.1", _ headers: (String, String)...) -> Int? {
+        HTTPRequest(
+            method: "GET", path: "/metrics", version: version,
+            headers: headers.map { HTTPRequest.Header(name: $0, value: $1) }
+        ).refusal(longestBody: 10)?.status
+    }
+
+    @Test("one host is wanted, in whatever letters its header is written")
+    func hosts() {
+        #expect(Self.status("HTTP/1.1", ("hOST", "a")) == nil)
+        #expect(Self.status("HTTP/1.1") == 400)
+        #expect(Self.status("HTTP/1.0") == nil)
+        #expect(Self.status("HTTP/1.1", ("Host", "a"), ("HOST", "a")) == 400)
+        #expect(Self.status("HTTP/1.0", ("Host", "a"), ("Host", "b")) == 400)
+        #expect(Self.status("HTTP/2.0", ("Host", "a")) == 505)
+    }
+
+    @Test("a length is said once, as a number, and is at most the site's")
+    func lengths() {
+        for (length, status) in [
+            ("0", nil), ("10", nil), ("11", 413), ("99999999999999999999", 400), ("-1", 400), ("+1", 400), ("1,1", 400),
+            ("0x1", 400), ("", 400), ("1 ", 400), ("١", 400),
+        ] as [(String, Int?)] {
+            #expect(Self.status("HTTP/1.1", ("Host", "a"), ("Content-Length", length)) == status, "\(length)")
+        }
+        #expect(Self.status("HTTP/1.1", ("Host", "a"), ("Content-Length", "1"), ("content-length", "1")) == 400)
+        #expect(Self.status("HTTP/1.1", ("Host", "a"), ("Transfer-Encoding", "chunked")) == 411)
+        #expect(
+            Self.status("HTTP/1.1", ("Host", "a"), ("Content-Length", "1"), ("Transfer-Encoding", "chunked")) == 400)
+    }
+}
