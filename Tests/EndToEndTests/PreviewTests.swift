@@ -326,6 +326,21 @@ struct PreviewTests {
         }
     }
 
+    @Test("a stop answers those who wait for a preview")
+    func stopped() async throws {
+        let quick = "[Daemon]\nDrainTimeout=0s\n" + (Self.files["etc/pipelined.conf"] ?? "")
+        try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": quick]) { $1 }) { daemon in
+            try daemon.drop(Picture.small, as: "a.png", inbox: "inbox/plain")
+            try await daemon.waitForAll()
+            try daemon.drop(Picture.tiff(width: 12000, height: 9000), as: "slow.tif", inbox: "inbox/slow")
+            _ = try await daemon.worker(holding: "slow.tif")
+            let client = try await ask(daemon, 1, "a.png")
+            await daemon.stop()
+            let answer = try #require(try client.answer())
+            #expect(answer.error == "Refused" && "\(answer)".contains("the daemon is stopping"), "\(answer)")
+        }
+    }
+
     // MARK: - Files
 
     @Test("killed in the middle, the daemon leaves nothing; what somebody removes or cuts off is made anew")

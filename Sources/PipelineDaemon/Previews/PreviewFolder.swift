@@ -70,8 +70,10 @@ actor PreviewFolder: QueueActor {
         _ file: Descriptor, for readers: [@Sendable (Result<Descriptor, any Error>) -> Void]
     ) {
         async { _ in
-            for reader in readers {
-                reader(Result { try Descriptor.open("/proc/self/fd/\(file.number)", O_RDONLY) })
+            for (number, reader) in readers.enumerated() {
+                reader(
+                    number == 0
+                        ? .success(file) : Result { try Descriptor.open("/proc/self/fd/\(file.number)", O_RDONLY) })
             }
         }
     }
