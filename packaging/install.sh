@@ -47,7 +47,7 @@ put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
 # Hooks and recipes to begin with: users copy them, and change them.
 put 755 share/pipelined/hooks "$source"/packaging/hooks/*
-put 644 share/pipelined/monitoring "$source"/packaging/monitoring/pipelined.rules.yml
+put 644 share/pipelined/monitoring "$source"/packaging/monitoring/pipelined.{rules.yml,dashboard.json}
 install -d "$to/share/pipelined/recipes"
 for kind in web archive square print noir; do
     "$build/pipectl" recipes new $kind --from $kind --to "$to/share/pipelined/recipes" > /dev/null

@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import PipelineControl
+import SystemCalls
 import TestTools
 import Testing
 
@@ -9,6 +11,17 @@ struct MetricsTests {
         "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
         "etc/recipes.d/shop.recipe": "[Recipe]\nInbox=shop\n[Output]\nChain=save\n",
     ]
+
+    private static let monitoring = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../packaging/monitoring").standardizedFileURL
+
+    /// A program of Prometheus.
+    private static func prometheus(_ program: String) throws -> String {
+        let folder = try #require(
+            ProcessInfo.processInfo.environment["PIPELINED_PROMETHEUS"],
+            "./run test gets Prometheus and names its folder")
+        return "\(folder)/\(program)"
+    }
 
     private static func value(
         _ name: String, _ labels: [String: String] = [:], in metrics: [Control.Metric]
@@ -94,10 +107,8 @@ struct MetricsTests {
         "promtool finds no fault in the text and in the alerts, and each alert fires when it should and stays quiet else"
     )
     func promtool() async throws {
-        let tool = try #require(
-            ProcessInfo.processInfo.environment["PIPELINED_PROMTOOL"], "./run test gets promtool and names it here")
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../packaging/monitoring").standardizedFileURL.path
+        let tool = try Self.prometheus("promtool")
+        let folder = Self.monitoring.path
         for words in [["check", "rules", "pipelined.rules.yml"], ["test", "rules", "pipelined.test.yml"]] {
             let outcome = try await Programs.run(
                 path: "/usr/bin/env", ["-C", folder, tool] + words)
@@ -112,5 +123,76 @@ struct MetricsTests {
                 path: "/bin/sh", ["-c", command, "sh", pipectl, daemon.root.path, tool])
             #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.output)\(outcome.errors)")
         }
+    }
+
+    private struct Dashboard: Decodable {
+        struct Panel: Decodable { var targets: [Query] }
+        struct Query: Decodable { var expr: String }
+        struct Annotations: Decodable { var list: [Query] }
+
+        var panels: [Panel]
+        var annotations: Annotations
+    }
+
+    private struct Found: Decodable {
+        struct Body: Decodable { var result: [Sample] }
+        struct Sample: Decodable { var metric: [String: String] }
+
+        var status: String
+        var error: String?
+        var data: Body?
+    }
+
+    @Test("Prometheus reads the gallery's port, and each query of the dashboard finds something there")
+    func dashboard() async throws {
+        let file = Self.monitoring.appendingPathComponent("pipelined.dashboard.json")
+        let board = try JSONDecoder().decode(Dashboard.self, from: Data(contentsOf: file))
+        #expect(board.panels.count >= 15)
+        try await DaemonFixture.with(Self.files) { daemon in
+            try daemon.drop(Picture.small, as: "a.png", inbox: "inbox/shop")
+            try await daemon.waitForAll()
+            let gallery = try await GalleryProcess(of: daemon, ["--metrics-listen", "127.0.0.1:0"])
+            let port = try #require(gallery.port)
+            try daemon.write(
+                "scrape_configs:\n- job_name: pipelined\n  scrape_interval: 200ms\n  scrape_timeout: 200ms\n"
+                    + "  static_configs: [{targets: ['\(port)']}]\n", to: "prometheus.yml")
+            let address = try Self.freeAddress()
+            let server = try ChildProcess(
+                Self.prometheus("prometheus"),
+                [
+                    "--config.file=\(daemon.path("prometheus.yml"))", "--storage.tsdb.path=\(daemon.path("tsdb"))",
+                    "--web.listen-address=\(address)",
+                ])
+            defer { server.signal(SIGKILL) }
+            func ask(_ query: String) async throws -> Found? {
+                try #require(server.status == nil, "\(server.errors)")
+                let words = [
+                    "-s", "--noproxy", "*", "-G", "http://\(address)/api/v1/query", "--data-urlencode",
+                    "query=\(query)",
+                ]
+                let answer = try await Programs.run(path: "/usr/bin/curl", words)
+                return answer.status == 0 ? try? JSONDecoder().decode(Found.self, from: Data(answer.output.utf8)) : nil
+            }
+            // A rate needs two looks.
+            while try await ask("rate(pipelined_jobs_ended_total[5m])")?.data?.result.isEmpty != false {}
+            for query in board.panels.flatMap(\.targets).map(\.expr) {
+                let asked = Self.filled(query)
+                let found = try #require(try await ask(asked))
+                #expect(found.data?.result.isEmpty == false, "\(asked): \(found.error ?? "nothing is found")")
+            }
+            for query in board.annotations.list.map(\.expr) {
+                #expect(try await ask(Self.filled(query))?.status == "success", "\(query)")
+            }
+        }
+    }
+
+    /// The query as Grafana asks it of all machines.
+    private static func filled(_ query: String) -> String {
+        query.replacingOccurrences(of: "$instance", with: ".*").replacingOccurrences(of: "$__rate_interval", with: "5m")
+    }
+
+    private static func freeAddress() throws -> InternetAddress {
+        let listener = try #require(InternetAddress("127.0.0.1:0")).listen()
+        return try #require(InternetAddress(of: listener))
     }
 }

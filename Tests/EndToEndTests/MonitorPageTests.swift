@@ -149,8 +149,7 @@ struct MonitorPageTests {
         try await with(["--metrics-listen", "127.0.0.1:0"]) { daemon, gallery in
             var status = stat()
             #expect(stat(daemon.path("run/gallery.sock"), &status) == 0 && status.st_mode & 0o777 == 0o660)
-            let address = try #require(gallery.process.errors.components(separatedBy: "and http://").last)
-                .trimmingCharacters(in: .newlines)
+            let address = try #require(gallery.port)
             #expect(
                 try await Programs.run(path: "/usr/bin/curl", ["-s", "--noproxy", "*", "http://\(address)/healthz"])
                     .output == "ok\n")

@@ -22,6 +22,11 @@ final class GalleryProcess {
 
     deinit { process.signal(SIGKILL) }
 
+    /// Where it serves at a port, if it does.
+    var port: String? {
+        process.errors.components(separatedBy: "http://").dropFirst().last?.trimmingCharacters(in: .newlines)
+    }
+
     /// Connects, and sends these bytes.
     func client(_ bytes: String = "") throws -> Descriptor {
         let client = try Socket.connect(socket)
