@@ -249,7 +249,7 @@ struct PreviewTests {
             #expect(try words("good.png", result: 1).contains("somebody has changed it"))
 
             // No worker is free now: what is said was remembered.
-            try daemon.drop(Picture.tiff(width: 9000, height: 9000), as: "slow.tif", inbox: "inbox/slow")
+            try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             #expect(try words("large.tif").contains("more than MaxPixels"))
             #expect(try words("text.png").contains("looks like text"))
@@ -271,7 +271,7 @@ struct PreviewTests {
             for name in ["a.png", "b.png", "c.png"] { jobs[name] = try await wait(daemon, Picture.small, name) }
             _ = try daemon.call(Call.Resume())
             try await daemon.waitForAll()
-            try daemon.drop(Picture.tiff(width: 12000, height: 9000), as: "slow.tif", inbox: "inbox/slow")
+            try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             try daemon.drop(Picture.small, as: "later.png", inbox: "inbox/plain")
             _ = try await daemon.job("later.png", becomes: "queued")
@@ -332,7 +332,7 @@ struct PreviewTests {
         try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": quick]) { $1 }) { daemon in
             try daemon.drop(Picture.small, as: "a.png", inbox: "inbox/plain")
             try await daemon.waitForAll()
-            try daemon.drop(Picture.tiff(width: 12000, height: 9000), as: "slow.tif", inbox: "inbox/slow")
+            try daemon.drop(Picture.tiff(width: 6000, height: 4500), as: "slow.tif", inbox: "inbox/slow")
             _ = try await daemon.worker(holding: "slow.tif")
             let client = try await ask(daemon, 1, "a.png")
             await daemon.stop()
