@@ -38,8 +38,6 @@ struct MemoryTests {
         Case(make: "webpsave", options: ["--lossless", "--reduction-effort", "0"]),
         Case(make: "webpsave", options: ["--page-height", "1200"], chain: "noir"),
         Case(make: "webpsave", options: ["--page-height", "600"], chain: "noir | save format=webp pages=all"),
-        Case(make: "webpsave", options: ["--page-height", "600"], chain: "save format=webp pages=all", isNoise: true),
-        Case(make: "heifsave", options: ["--compression", "hevc", "--effort", "0"], chain: "noir"),
         Case(make: "heifsave", options: ["--compression", "av1", "--effort", "0"]),
         Case(make: "tiffsave", options: ["--compression", "deflate"]),
         Case(make: "tiffsave", options: ["--tile"]),
@@ -56,7 +54,6 @@ struct MemoryTests {
         Case(make: "jpegsave", chain: "save format=jxl"),
         Case(make: "jpegsave", chain: "resize scale=0.5 | save format=jxl", isNoise: true),
         Case(make: "jpegsave", chain: "noir | save format=jxl effort=3"),
-        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
         Case(make: "jpegsave", chain: "resize scale=0.3 | save format=jxl lossless=yes"),
         Case(
             make: "pngsave", options: ["--compression", "1"], chain: "resize scale=0.5 | save format=jxl",
@@ -83,6 +80,9 @@ struct MemoryTests {
 
     /// To make these pictures, or to write them, takes long.
     private static let slow = [
+        Case(make: "jpegsave", chain: "resize width=500 | save format=jxl effort=9"),
+        Case(make: "heifsave", options: ["--compression", "hevc", "--effort", "0"], chain: "noir"),
+        Case(make: "webpsave", options: ["--page-height", "600"], chain: "save format=webp pages=all", isNoise: true),
         Case(make: "pngsave", options: ["--compression", "1"], chain: "save format=gif effort=9", hasAlpha: true),
         Case(
             make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"],
