@@ -43,10 +43,12 @@ struct FolderBursts: Sendable {
 
     // MARK: - What happens
 
-    /// A folder is there. It has come when it is new to the inbox, and the inbox itself is not.
-    mutating func found(_ folder: String, hasCome: Bool, at now: DispatchTime) {
+    /// A folder is there. It has come when it is new to the inbox, and the inbox itself is not, or when the kernel says so:
+    /// the first look may see a folder that comes meanwhile.
+    mutating func found(_ folder: String, hasCome: Bool, isNew: Bool = false, at now: DispatchTime) {
         let key = FileSystem.Key(folder)
-        guard known.insert(key).inserted, hasCome else { return }
+        let isUnknown = known.insert(key).inserted
+        guard isNew || (isUnknown && hasCome) else { return }
         let top = Self.top(of: folder, below: inbox) ?? key
         bursts[top, default: Burst(heard: now)].came.insert(key)
         touch(top, at: now)

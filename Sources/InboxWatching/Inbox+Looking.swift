@@ -14,16 +14,16 @@ extension Inbox {
         finishLook()
     }
 
-    /// Returns the folders that are there, or nil when some can't be read.
+    /// Returns the folders that are there, or nil when some can't be read. The kernel has told of a new one.
     @discardableResult
-    func scan(_ top: String, isFirst: Bool = false) -> Set<FileSystem.Key>? {
+    func scan(_ top: String, isFirst: Bool = false, isNew: Bool = false) -> Set<FileSystem.Key>? {
         var folders = [top]
         var isWhole = true
         var found: Set<FileSystem.Key> = []
         while let path = folders.popLast() {
             if isOthers(path) { continue }
             if path != folder {
-                bursts.found(path, hasCome: !isFirst, at: .now())
+                bursts.found(path, hasCome: !isFirst, isNew: isNew, at: .now())
                 found.insert(FileSystem.Key(path))
             }
             if path != folder, let inotify {

@@ -139,7 +139,7 @@ extension Inbox {
                 bursts.heard(path, at: .now())
                 logged[FileSystem.Key(path)] = nil
                 forgetIgnored(path)
-            case .folderAppeared(let path): scan(path)
+            case .folderAppeared(let path): scan(path, isNew: true)
             case .misnamed(let folder): ignoreMisnamed(in: folder)
             case .folderGone(let path):
                 bursts.gone(path)

@@ -37,6 +37,17 @@ struct FolderBurstsTests {
         #expect(bursts.folders == [] && bursts.next(quiet: quiet) == nil)
     }
 
+    @Test("a folder that comes while the inbox is looked at for the first time has come when the kernel tells of it")
+    func duringTheFirstLook() {
+        var bursts = FolderBursts(in: "/in")
+        for folder in ["/in/customer", "/in/album", "/in/album/deep"] {
+            bursts.found(folder, hasCome: false, at: after(0))
+        }
+        for folder in ["/in/album", "/in/album/deep"] { bursts.found(folder, hasCome: true, isNew: true, at: after(0)) }
+        for folder in ["/in/customer", "/in/album"] { bursts.took("\(folder)/a.png", at: after(1)) }
+        #expect(end(&bursts, after: 3) == ["/in/album": ["/in/album/deep", "/in/album"], "/in/customer": []])
+    }
+
     @Test("what comes after a burst is another one")
     func again() {
         var bursts = FolderBursts(in: "/in")
