@@ -61,7 +61,7 @@ struct OneFile {
         let operations = story?["operations"] as? [[String: Any]] ?? []
         let dates = ISO8601DateFormatter()
         dates.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        guard let render = operations.first(where: { $0["kind"] as? String == "RenderOperation" }),
+        guard let render = operations.first(where: { $0["kind"] as? String == "render" }),
             let begun = (render["started"] as? String).flatMap(dates.date(from:)),
             let ended = (render["finished"] as? String).flatMap(dates.date(from:))
         else { throw BenchError("`pipectl show \(job)` tells nothing of its render: \(told)") }
