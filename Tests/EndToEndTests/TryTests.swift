@@ -133,7 +133,11 @@ struct TryTests {
             try await expect(2, "at column 8", picture, "--chain", "mono | bogus")
             try await expect(1, "No such file", daemon.path("none.png"))
             try await expect(1, "is not a regular file", daemon.root.path)
-            try await expect(1, "No such file", picture, "-o", daemon.path("none/b.jpg"))
+            try await expect(1, "none: there is no such folder", picture, "-o", daemon.path("none/b.jpg"))
+            // No daemon is asked before.
+            let nowhere = ["--root", daemon.path("none"), "try", picture, "--sheet", "-o", daemon.path("none") + "/"]
+            let early = try await Programs.run("pipectl", nowhere)
+            #expect(early.status == 1 && early.errors.contains("none/: there is no such folder"), "\(early)")
             let many = (0...ControlInterface.mostProofs).flatMap { _ in ["--chain", "noir"] }
             let outcome = try await Programs.run("pipectl", ["--root", daemon.root.path, "try", picture] + many)
             #expect(outcome.status == 2 && outcome.errors.contains("at most 32 results"))

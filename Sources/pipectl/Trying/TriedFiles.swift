@@ -34,6 +34,19 @@ struct TriedFiles {
         return path
     }
 
+    /// Finds out before anything is rendered that no result could be written.
+    func checkPlace() throws(Failure) {
+        let folder = isFile ? FileSystem.folder(of: output ?? "") : output ?? "."
+        guard FileSystem.isFolder(folder) else {
+            throw Failure("CannotWrite", "\(folder): there is no such folder; make it, or name another", .failed)
+        }
+        do throws(SystemError) {
+            try FileSystem.checkWritable(folder)
+        } catch {
+            throw Failure("CannotWrite", "\(folder): \(error.reason); name another folder with --output", .failed)
+        }
+    }
+
     /// Several results don't go into one file.
     func checkRoom(for results: Int) throws(Failure) {
         guard isFile, results > 1, let output else { return }

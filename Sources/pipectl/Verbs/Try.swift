@@ -38,7 +38,10 @@ extension Verb {
             let invocation = context.invocation
             try context.checkRaw(beside: .chain)
             var files = TriedFiles(output: invocation.value(.output))
-            if invocation.arguments.count > 1 { try files.checkRoom(for: 2) }
+            let chains = invocation.values(.chain).count + invocation.values(.recipe).count
+            let sheets = invocation.has(.sheet)
+            try files.checkRoom(for: invocation.arguments.count * (sheets ? 1 : max(1, chains)))
+            try files.checkPlace()
             var code = ExitCode.done
             for input in invocation.arguments {
                 do {
