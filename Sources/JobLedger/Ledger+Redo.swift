@@ -26,8 +26,8 @@ extension Ledger {
             for one in jobs {
                 try ledger.writer.run(
                     """
-                    UPDATE jobs SET state = 'cancelled', reason = ?, intent = ?, goal = ?, finished = ?, disposed = 0,
-                        outputs = NULL, error = NULL, advice = NULL, failure = NULL,
+                    UPDATE jobs SET state = 'cancelled', reason = ?, intent = ?, goal = ?, started = NULL, finished = ?,
+                        disposed = 0, outputs = NULL, error = NULL, advice = NULL, failure = NULL,
                         story = json_set(story, '$.after', json('[]'))
                     WHERE id = ? AND state = 'done' AND disposed = 1 AND returns IS NULL AND removed IS NULL
                     """,

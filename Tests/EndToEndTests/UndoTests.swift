@@ -45,6 +45,7 @@ struct UndoTests {
             #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
             let job = try Self.job(daemon)
             #expect(job.state == "cancelled" && job.reason == "undone" && job.outputs == [] && job.after == [])
+            #expect(job.finished != nil && job.milliseconds == nil)
             #expect(try daemon.status().jobs.cancelled == 1 && daemon.status().jobs.done == 0)
             let again = try await daemon.pipectl("undo", "1")
             #expect(again.status == 1 && again.output.contains("not done, but cancelled"), "\(again)")
@@ -107,6 +108,8 @@ struct UndoTests {
                 let undo = try await daemon.pipectl("undo", "1", "--to", daemon.path(folder))
                 #expect(undo.status == 2 && undo.errors.contains(daemon.path(folder)), "\(undo)")
             }
+            let kernel = try await daemon.pipectl("undo", "1", "--to", "/proc")
+            #expect(kernel.status == 2 && kernel.errors.contains("which takes no files"), "\(kernel)")
             #expect(try Self.job(daemon).state == "done")
             try FileManager.default.createDirectory(atPath: daemon.path("again"), withIntermediateDirectories: true)
             let undo = try await daemon.pipectl("undo", "1", "--to", daemon.path("again"))

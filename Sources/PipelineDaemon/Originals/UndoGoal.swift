@@ -1,4 +1,5 @@
 import Glibc
+import InboxWatching
 import JobLedger
 import PipelineModel
 import SystemCalls
@@ -20,6 +21,9 @@ enum UndoGoal {
             return
                 "the daemon sees no folder \(folder): it must exist, and neither be in /tmp nor in a home folder, which the "
                 + "daemon's unit hides from it"
+        }
+        if let kind = FileSystemType.withoutFiles(place) {
+            return "\(folder) is \(kind), which takes no files; name another folder"
         }
         do throws(SystemError) {
             try FileSystem.checkWritable(place)
