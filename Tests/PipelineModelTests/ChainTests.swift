@@ -224,6 +224,10 @@ struct ChainTests {
                 "'artist' with metadata=strip, which takes it away at column 21; use metadata=copyright, or leave artist out"
             ),
             (
+                "save format=gif copyright=Ada",
+                "'copyright' with format=gif, which has none at column 17; leave it out, or choose another format"
+            ),
+            (
                 "save profile=keep metadata=strip",
                 "'profile=keep' with metadata=strip, which takes the profile away at column 6; use metadata=copyright, or leave profile out"
             ),

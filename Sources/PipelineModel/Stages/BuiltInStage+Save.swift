@@ -116,6 +116,11 @@ extension BuiltInStage {
                     parameter: name, complaint: "'\(name)' with metadata=strip, which takes it away",
                     advice: "use metadata=copyright, or leave \(name) out")
             }
+            if format == "gif" {
+                return Violation(
+                    parameter: name, complaint: "'\(name)' with format=gif, which has none",
+                    advice: "leave it out, or choose another format")
+            }
         }
         if stage.arguments["profile"]?.text == "keep", stage.arguments["metadata"]?.text == "strip" {
             return Violation(
