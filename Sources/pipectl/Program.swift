@@ -18,7 +18,12 @@ enum Program {
             }
         } catch {
             let failure = Failure(error)
-            report(failure, json: words.prefix { $0 != "--" }.contains(where: Option.json.isCalled))
+            let json = words.prefix { $0 != "--" }.contains(where: Option.json.isCalled)
+            if let verdict = Verdict(failure, of: words) {
+                let output = Output(color: .never)
+                if let code = try? output.tell(verdict, json: json), (try? output.flush()) != nil { return code }
+            }
+            report(failure, json: json)
             return failure.code
         }
     }

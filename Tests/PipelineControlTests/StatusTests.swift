@@ -110,6 +110,29 @@ struct StatusTests {
         #expect(alone.status == 2 && alone.errors.contains("pipectl status --check --failed N"))
     }
 
+    @Test(
+        "--check that can't be made ends with 3, so that no monitor takes it for a state of the daemon",
+        arguments: [
+            (["status", "--check", "--failed", "many"], "--failed wants a number, not 'many'"),
+            (["st", "--bogus", "--check"], "unknown option '--bogus' for status"),
+            (["--socket", "/", "st", "--check", "--disk", "101"], "--disk is a percentage, up to 100, not '101'"),
+            (["status", "--check", "--since", "1d"], "'1d' is no time"),
+            (["status", "--check", "--color", "pink"], "--color is one of auto, always, never, not 'pink'"),
+        ])
+    func wrongCheck(words: [String], reason: String) async throws {
+        let daemon = try daemon(Sample.status())
+        daemon.on(Call.List.self) { _, _ in throw ControlError.badValue("'1d' is no time") }
+        let outcome = try await Pipectl.run(words, at: daemon)
+        #expect(outcome.status == 3 && outcome.errors.isEmpty, "\(outcome)")
+        #expect(outcome.output == "pipelined UNKNOWN: \(reason)\n")
+        let json = try await Pipectl.run(words + ["-j"], at: daemon)
+        #expect(json.status == 3)
+        #expect(try json.document()["state"] as? String == "unknown")
+        #expect(try json.document()["reasons"] as? [String] == [reason])
+        // Another verb has a --check of its own.
+        #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
+    }
+
     @Test("Colour is for terminals, for whoever asks, and for nobody who refuses")
     func color() async throws {
         let daemon = try daemon(Sample.status())

@@ -10,6 +10,13 @@ struct Parser {
         return try parser.finish()
     }
 
+    /// The verb of words that may be wrong behind it.
+    static func verb(in words: [String]) -> Verb? {
+        var parser = Parser()
+        try? parser.read(words)
+        return parser.verb
+    }
+
     private mutating func read(_ words: [String]) throws(Failure) {
         var rest = words[...]
         while let word = rest.popFirst() {

@@ -9,6 +9,8 @@ struct Verdict: Encodable {
         case attention
         /// No daemon answers.
         case away
+        /// The check could not be made.
+        case unknown
     }
 
     /// The most that is no reason for attention; nil for any number.
@@ -58,13 +60,15 @@ struct Verdict: Encodable {
         disk = status.disks.map(\.share).max()
     }
 
-    init(away reason: String) {
-        (state, reasons) = (.away, [reason])
+    /// Without the daemon's figures.
+    init(_ state: State, _ failure: Failure) {
+        self.state = state
+        reasons = [failure.message.split(separator: "\n").first.map(String.init) ?? failure.name]
     }
 
     /// A monitor shows the words before the bar, and draws the figures behind it.
     var line: String {
-        let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL"][state] ?? ""
+        let word = [State.ok: "OK", .attention: "WARNING", .away: "CRITICAL", .unknown: "UNKNOWN"][state] ?? ""
         let words = reasons.isEmpty ? "nothing fails, nothing waits for a person" : reasons.joined(separator: "; ")
         let figures = [("failed", failed), ("unfinished", unfinished), ("ignored", ignored), ("disk", disk)].compactMap
         { name, count in
@@ -75,12 +79,13 @@ struct Verdict: Encodable {
         return figures.isEmpty ? text : "\(text) | \(figures.joined(separator: " "))"
     }
 
-    /// 2 is the monitors' number for the gravest state.
+    /// 2 is the monitors' number for the gravest state, and 3 for a check that can't be made.
     var exitCode: ExitCode {
         switch state {
         case .ok: .done
         case .attention: .failed
         case .away: .usage
+        case .unknown: .unreachable
         }
     }
 }

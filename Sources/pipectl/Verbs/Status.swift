@@ -23,7 +23,8 @@ extension Verb {
         usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT]]",
         discussion: [
             "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
-            "With --check a problem, a paused queue, and more jobs or files than the options allow want a person.",
+            "With --check a problem, a paused queue, and more jobs or files than the options allow want a person. When the",
+            "check itself can't be made, for an unknown option, say, the line says so, and the exit code is 3.",
         ],
         options: [.check] + limits,
         examples: [
@@ -50,13 +51,7 @@ extension Verb {
     private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk]
 
     private static func check(_ context: Context) throws -> ExitCode {
-        let verdict = try verdict(context)
-        if context.json {
-            try context.output.document(verdict)
-        } else {
-            try context.output.line("\(verdict.line)")
-        }
-        return verdict.exitCode
+        try context.output.tell(try verdict(context), json: context.json)
     }
 
     private static func verdict(_ context: Context) throws -> Verdict {
@@ -64,6 +59,9 @@ extension Verb {
         let limits = Verdict.Limits(
             failed: try invocation.number(.failed) ?? 0, unfinished: try invocation.number(.unfinished),
             ignored: try invocation.number(.ignored), disk: try invocation.number(.disk))
+        if let disk = limits.disk, disk > 100 {
+            throw Failure.usage("--disk is a percentage, up to 100, not '\(disk)'")
+        }
         let since = invocation.value(.since)
         do {
             let status = try context.call(Call.Status()).status
@@ -79,7 +77,27 @@ extension Verb {
         } catch {
             let failure = Failure(error)
             guard failure.code == .unreachable else { throw error }
-            return Verdict(away: failure.message.split(separator: "\n").first.map(String.init) ?? failure.name)
+            return Verdict(.away, failure)
         }
+    }
+}
+
+extension Verdict {
+    /// The verdict on a check that has failed; nil of any other command. A monitor takes the usual codes of failures for states of
+    /// the daemon.
+    init?(_ failure: Failure, of words: [String]) {
+        guard words.contains(Option.check.name), Parser.verb(in: words)?.name == Verb.status.name else { return nil }
+        self.init(.unknown, failure)
+    }
+}
+
+extension Output {
+    func tell(_ verdict: Verdict, json: Bool) throws -> ExitCode {
+        if json {
+            try document(verdict)
+        } else {
+            try line("\(verdict.line)")
+        }
+        return verdict.exitCode
     }
 }
