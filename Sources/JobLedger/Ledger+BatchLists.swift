@@ -56,10 +56,16 @@ extension Ledger {
     private nonisolated func batches(_ choice: String, _ values: [Database.Value]) throws -> [BatchRecord] {
         try read { database in
             var records = try database.rows(
-                "SELECT id, name, open, created, finished FROM batches WHERE \(choice)", values
+                """
+                SELECT id, name, open, created, finished, (
+                    SELECT json_extract(o.body, '$.recipe') FROM orders o WHERE o.id = (
+                        SELECT work FROM jobs INDEXED BY jobs_by_batch WHERE batch = batches.id AND batch IS NOT NULL
+                        ORDER BY id LIMIT 1))
+                FROM batches WHERE \(choice)
+                """, values
             ) { row in
                 var batch = BatchRecord(id: row.integer(0), name: row.optionalText(1), isOpen: row.integer(2) != 0)
-                (batch.created, batch.finished) = (row.real(3), row.optionalReal(4))
+                (batch.created, batch.finished, batch.recipe) = (row.real(3), row.optionalReal(4), row.optionalText(5))
                 return batch
             }
             let places = Dictionary(uniqueKeysWithValues: records.indices.map { (records[$0].id, $0) })

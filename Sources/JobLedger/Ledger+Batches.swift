@@ -6,6 +6,8 @@ package struct BatchRecord: Sendable {
     package var id: Int
     /// The list or the folder that it came from, or the name that its client gave it.
     package var name: String?
+    /// The recipe of its first job.
+    package var recipe: String?
     package var isOpen: Bool
     package var created: Double?
     /// When it was announced that all its jobs are over.

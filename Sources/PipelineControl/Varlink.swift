@@ -239,7 +239,7 @@ public enum Control {
         }
     }
     /// The jobs of one list, of one dropped folder, or of one NewBatch, in their states. `name` is the list's, the folder's, or the
-    /// one given. `ended` is when all of them were over.
+    /// one given. `ended` is when all of them were over. `recipe` is that of its first job, and of all, unless a client has mixed them.
     public struct Batch: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var name: String?
@@ -253,8 +253,9 @@ public enum Control {
         public var cancelled: Int
         @Omissible public var created: String?
         @Omissible public var ended: String?
-        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, created: String? = nil, ended: String? = nil) {
-            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended)
+        @Omissible public var recipe: String?
+        public init(id: Int, name: String? = nil, open: Bool, waiting: Int, queued: Int, running: Int, cancelling: Int, done: Int, failed: Int, cancelled: Int, created: String? = nil, ended: String? = nil, recipe: String? = nil) {
+            (self.id, self.name, self.open, self.waiting, self.queued, self.running, self.cancelling, self.done, self.failed, self.cancelled, self.created, self.ended, self.recipe) = (id, name, open, waiting, queued, running, cancelling, done, failed, cancelled, created, ended, recipe)
         }
     }
     /// A change. `kind` is `job` (its state), `published` (its results are in the outbox), `picture`

@@ -58,6 +58,7 @@ struct BatchNameTests {
         try await withBatches(nil, "lucerne", nil, "lucerne") { daemon in
             let client = try daemon.client()
             let empty = try client.call(Call.NewBatch(name: "nothing")).batch
+            #expect(try client.call(Call.FindBatch(batch: "nothing")).batch.recipe == nil)
             func ids(_ call: Call.Batches) throws -> [Int] {
                 var ids: [Int] = []
                 try client.stream(call) { reply in
@@ -79,7 +80,7 @@ struct BatchNameTests {
             #expect(try ids(Call.Batches(limit: 1)) == [2, 3, 4])
             #expect(try ids(Call.Batches(limit: 4)) == [1, 2, 3, 4])
             let first = try #require(try client.call(Call.Batches()).batches.first)
-            #expect(first.cancelled == 1 && first.ended != nil && first.created != nil)
+            #expect(first.recipe == "noir" && first.cancelled == 1 && first.ended != nil && first.created != nil)
             #expect(refusal { _ = try daemon.call(Call.Batches(limit: 0)) }.contains("begins at 1"))
         }
     }

@@ -10,7 +10,7 @@ struct BatchVerbTests {
 
     private func batch(_ id: Int, _ name: String?, isOpen: Bool = false, ended: String? = nil) -> Control.Batch {
         var batch = Control.Batch(id: id, name: name, running: isOpen ? 2 : 0, done: 19, failed: 1)
-        (batch.open, batch.created, batch.ended) = (isOpen, Self.morning, ended)
+        (batch.open, batch.created, batch.ended, batch.recipe) = (isOpen, Self.morning, ended, "web")
         return batch
     }
 
@@ -23,9 +23,9 @@ struct BatchVerbTests {
         #expect(page.status == 0 && page.errors.isEmpty)
         #expect(
             page.lines == [
-                "BATCH  NAME     CREATED           ENDED             JOBS",
-                "    3  lucerne  2026-03-01 09:30  2026-03-01 09:30  19 done, 1 failed",
-                "   12           2026-03-01 09:30  open              2 running, 19 done, 1 failed",
+                "BATCH  NAME     RECIPE  CREATED           ENDED             JOBS",
+                "    3  lucerne  web     2026-03-01 09:30  2026-03-01 09:30  19 done, 1 failed",
+                "   12           web     2026-03-01 09:30  open              2 running, 19 done, 1 failed",
             ])
         let documents = try await Pipectl.run("batches", "--all", "--json", at: daemon).objects()
         #expect(documents.map { $0["id"] as? Int } == [3, 12])

@@ -195,6 +195,6 @@ extension BatchRecord {
             id: id, name: name, open: isOpen, waiting: jobs[.waiting] ?? 0, queued: jobs[.queued] ?? 0,
             running: jobs[.running] ?? 0, cancelling: jobs[.cancelling] ?? 0, done: jobs[.done] ?? 0,
             failed: jobs[.failed] ?? 0, cancelled: jobs[.cancelled] ?? 0, created: created.map(Timestamp.text),
-            ended: finished.map(Timestamp.text))
+            ended: finished.map(Timestamp.text), recipe: recipe)
     }
 }

@@ -44,14 +44,16 @@ extension Verb {
 extension Table {
     init(_ batches: [Control.Batch]) {
         self.init([
-            .init(title: "BATCH", right: true), .init(title: "NAME", fit: .name), .init(title: "CREATED", spare: 2),
+            .init(title: "BATCH", right: true), .init(title: "NAME", fit: .name), .init(title: "RECIPE", spare: 3),
+            .init(title: "CREATED", spare: 2),
             .init(title: "ENDED", spare: 1), .init(title: "JOBS", fit: .words),
         ])
         for batch in batches {
             let end: Text =
                 batch.ended.map { Text(Moment.local($0), .faint) } ?? (batch.open ? Text("open", .busy) : "")
             add(
-                "\(batch.id)", .name(batch.name ?? ""), Text(batch.created.map { Moment.local($0) } ?? "", .faint), end,
+                "\(batch.id)", .name(batch.name ?? ""), Text(batch.recipe ?? ""),
+                Text(batch.created.map { Moment.local($0) } ?? "", .faint), end,
                 Text(batch.counts, batch.failed > 0 ? .bad : .plain))
         }
     }
