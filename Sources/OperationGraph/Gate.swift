@@ -5,6 +5,13 @@ struct Gate {
         case paused, trouble, closed
     }
 
+    /// A step of the thread that lets operations in.
+    enum Turn {
+        case begin(AsyncOperation)
+        /// No operation may begin. If there is a call, places are spare, and it is to be made now.
+        case over(call: (@Sendable () -> Void)?)
+    }
+
     /// How many operations may run; nil follows the queue's `automatic`.
     var configured: Int?
     /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
@@ -63,8 +70,8 @@ struct Gate {
         return !isPumping
     }
 
-    /// The next operation to begin now. Nil ends the caller's turn at pumping.
-    mutating func next() -> AsyncOperation? {
+    /// The caller's next step. After `over` another thread may let operations in.
+    mutating func next() -> Turn {
         while holds.isEmpty, running < limit, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
             // It was cancelled while it waited.
@@ -78,10 +85,10 @@ struct Gate {
             lanes[lane]?.served = turns
             let isStarted = operation.ticket.standing == .waiting(isStarted: true)
             operation.ticket.standing = isStarted ? .running : .admitted
-            if isStarted { return operation }
+            if isStarted { return .begin(operation) }
         }
         isPumping = false
-        return nil
+        return .over(call: takeSpareCall())
     }
 
     /// The lane whose turn it is.

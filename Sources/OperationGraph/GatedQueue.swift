@@ -78,23 +78,24 @@ package final class GatedQueue: Sendable {
     /// Calls `body` once so many places are spare, which may be now. It takes the place of an earlier call that has not
     /// been made.
     package func whenSpare(_ places: Int, _ body: @escaping @Sendable () -> Void) {
-        gate.withLock { $0.spareCall = (places, body) }
-        tellSpare()
+        gate.withLock { gate in
+            gate.spareCall = (places, body)
+            return gate.takeSpareCall()
+        }?()
     }
-
-    private func tellSpare() { gate.withLock { $0.takeSpareCall() }?() }
 
     // MARK: - Holding back
 
     /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
-        defer { tellSpare() }
-        return gate.withLock {
-            $0.holds.insert(.paused)
-            $0.reason = reason ?? $0.reason
-            return $0.reason
+        let (reason, call) = gate.withLock { gate in
+            gate.holds.insert(.paused)
+            gate.reason = reason ?? gate.reason
+            return (gate.reason, gate.takeSpareCall())
         }
+        call?()
+        return reason
     }
 
     package func resume() {
@@ -164,7 +165,13 @@ package final class GatedQueue: Sendable {
 
     private func pump() {
         guard gate.withLock({ $0.beginPumping() }) else { return }
-        while let operation = gate.withLock({ $0.next() }) { operation.begin() }
-        tellSpare()
+        while true {
+            switch gate.withLock({ $0.next() }) {
+            case .begin(let operation): operation.begin()
+            case .over(let call):
+                call?()
+                return
+            }
+        }
     }
 }
