@@ -40,8 +40,7 @@ struct Disposal: Sendable {
             if let moved, job.state == .failed { try Explanation(job: job).write(beside: moved) }
             return moved ?? (Self.isRemoved(job) ? job.source : nil)
         }
-        // A late writer may change the size; a reboot, or on some file systems a rename, changes the inode number.
-        guard there.identity.inode == job.file.inode || hasBytes(of: job, there) else {
+        guard job.isOriginalInWork(there.identity) else {
             throw JobFailure("\(job.source) is not the file that was claimed")
         }
         if Self.isRemoved(job) {
@@ -109,13 +108,8 @@ struct Disposal: Sendable {
         for number in 0..<100 {
             let path = number == 0 ? target : ResultName.numbered(target, number)
             guard let there = try FileSystem.status(path) else { return nil }
-            // Another inode, when it was copied to another file system.
-            if hasBytes(of: job, there) || there.identity.inode == job.file.inode { return path }
+            if job.isOriginalInWork(there.identity) { return path }
         }
         return nil
-    }
-
-    private func hasBytes(of job: JobRecord, _ there: FileStatus) -> Bool {
-        (there.identity.size, there.identity.modified) == (job.file.size, job.file.modified)
     }
 }

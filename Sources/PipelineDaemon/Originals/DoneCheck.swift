@@ -21,9 +21,8 @@ struct DoneCheck: Sendable {
         }
         return looked(for: job) { there in
             guard let there else { return "its original is not at its place any more" }
-            let isSame =
-                there.inode == job.file.inode || (there.size, there.modified) == (job.file.size, job.file.modified)
-            return isSame || job.origin == .kept ? nil : "another file lies where its original was"
+            return job.isUnchangedOriginal(there) || job.origin == .kept
+                ? nil : "another file lies where its original was, or somebody has changed it"
         }
     }
 

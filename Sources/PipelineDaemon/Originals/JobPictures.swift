@@ -11,9 +11,14 @@ struct JobPicture: Sendable {
     /// What a worker has said of a result that it made.
     var made: JobStory.Picture?
 
-    /// Whether it is a result that any browser shows, no larger than that.
-    func isSmall(bytes: Int, side: Int) -> Bool {
-        guard let made, identity.size <= bytes, made.bytes == identity.size, made.pages == 1 else { return false }
+    /// A larger result is not handed out in place of a preview.
+    private static let mostBytes = 64 << 10
+
+    /// Whether it is a small result that any browser shows, with sides no longer than that.
+    func isSmall(side: Int) -> Bool {
+        guard let made, identity.size <= Self.mostBytes, made.bytes == identity.size, made.pages == 1 else {
+            return false
+        }
         return ["jpeg", "png", "webp"].contains(made.format) && max(made.width, made.height) <= side
     }
 }
@@ -58,8 +63,7 @@ struct JobPictures: Sendable {
             throw SystemError("open", job.source, code: ENOENT)
         }
         let (file, there) = try opened(spot, job.source)
-        // Another file may have the inode of one that was removed.
-        guard (there.size, there.modified) == (job.file.size, job.file.modified) else {
+        guard job.isUnchangedOriginal(there) else {
             throw JobFailure("\(job.source) is not the original of job \(job.id); somebody has changed it")
         }
         return JobPicture(name: FileSystem.name(of: job.path), file: file, identity: there)

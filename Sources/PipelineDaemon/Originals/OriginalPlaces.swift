@@ -38,7 +38,7 @@ struct OriginalPlaces: Sendable {
     func place(of job: JobRecord, among candidates: [String]) throws -> String? {
         let found = try candidates.compactMap { path in try status(path, of: job).map { (path, $0.identity) } }
         let same = found.first { $0.1.inode == job.file.inode }
-        return (same ?? found.first { ($0.1.size, $0.1.modified) == (job.file.size, job.file.modified) })?.0
+        return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
     /// A free place to begin from. An original that was never moved stays where it is.

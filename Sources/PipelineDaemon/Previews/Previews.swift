@@ -19,7 +19,7 @@ final class Previews {
     private let meters: Meters
     private let pictures: JobPictures
     private let folder: PreviewFolder
-    /// Those that somebody waits for.
+    /// The previews that somebody waits for.
     private var makings: [PreviewKey: PreviewMaking] = [:]
     /// The last one is made next.
     private var waiting: [PreviewMaking] = []
@@ -30,8 +30,6 @@ final class Previews {
     /// A picture that can't be rendered is not tried again for so long.
     nonisolated private static let pause = Duration.seconds(60)
     nonisolated private static let mostFailures = 1000
-    /// Larger results are not handed out in place of a preview. In bytes.
-    nonisolated private static let smallResult = 64 << 10
 
     init(
         _ pool: WorkerPool, _ configuration: ConfigurationInForce, _ queue: GatedQueue, _ meters: Meters,
@@ -88,7 +86,7 @@ final class Previews {
         guard !isStopped else { return wish.fail(Self.stopping) }
         let picture: JobPicture
         do { picture = try opened.get() } catch { return wish.fail(error) }
-        if picture.isSmall(bytes: Self.smallResult, side: wish.size) {
+        if picture.isSmall(side: wish.size) {
             wish.take()?(.success((picture.name, picture.file)))
             return
         }
