@@ -116,6 +116,27 @@ struct PublishingTests {
         }
     }
 
+    @Test("a job that publishes to a name which another has chosen does not free it")
+    func othersReservation() throws {
+        try withTemporaryFolder { folder in
+            let publisher = Publisher()
+            func target(_ number: Int, _ conflict: ConflictPolicy) throws -> (Publisher.Publication, String) {
+                let publication = try publisher.choose(
+                    [staged("\(folder)/\(number)")], order: order("\(folder)/out", conflict), path: "same.png")
+                return (publication, FileSystem.name(of: publication.intent.steps[0].target))
+            }
+            let (first, name) = try target(1, .number)
+            for (number, conflict) in [(2, ConflictPolicy.replace), (3, .skip)] {
+                let (other, same) = try target(number, conflict)
+                #expect(same == name)
+                publisher.release(other)
+            }
+            #expect(try target(4, .number).1 == "same-1.jpg")
+            publisher.release(first)
+            #expect(try target(5, .number).1 == "same.jpg")
+        }
+    }
+
     @Test("a published result is known again, also when a crash came before its end was recorded")
     func knownAgain() throws {
         try withTemporaryFolder { folder in

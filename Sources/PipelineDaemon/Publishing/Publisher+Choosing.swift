@@ -13,7 +13,7 @@ extension Publisher {
         let name = ResultName(order: order, path: path, facts: facts)
         try name.check(staged)
         let former = try before.map(Former.init)
-        let intent = try reserved.withLock { reserved in
+        let publication = try reserved.withLock { reserved in
             let isFree = { target in
                 try former?.owns(target) == true || (!reserved.contains(target) && !FileSystem.exists(target))
             }
@@ -21,16 +21,16 @@ extension Publisher {
             guard let former else {
                 // A name that is taken under `skip` is met at the rename, and left out there.
                 let steps = try zip(staged, targets).map { try Self.step($0, to: $1, $0.conflict(order.conflict)) }
-                reserved.formUnion(steps.filter { $0.conflict == .number }.map(\.target))
-                return PublishIntent(steps: steps)
+                let names = steps.filter { $0.conflict == .number }.map(\.target)
+                return Publication(
+                    intent: PublishIntent(steps: steps), results: staged, reserved: reserved.take(names))
             }
             let intent = try self.steps(staged, to: targets, former, order.conflict, isFree)
-            reserved.formUnion(intent.steps.map(\.target))
-            return intent
+            return Publication(
+                intent: intent, results: staged, reserved: reserved.take(intent.steps.map(\.target)))
         }
-        let publication = Publication(intent: intent, results: staged)
         do {
-            for folder in Set(intent.steps.map { FileSystem.folder(of: $0.target) }) {
+            for folder in Set(publication.intent.steps.map { FileSystem.folder(of: $0.target) }) {
                 try FileSystem.makeFolders(folder, durable: true)
             }
         } catch {
@@ -81,6 +81,15 @@ extension Publisher {
             if try isFree(middle) { free = middle } else { taken = middle }
         }
         return free
+    }
+}
+
+extension Set<String> {
+    /// Adds names, and returns those that no other publication has added.
+    fileprivate mutating func take(_ names: [String]) -> Set<String> {
+        let new = Set(names).subtracting(self)
+        formUnion(new)
+        return new
     }
 }
 

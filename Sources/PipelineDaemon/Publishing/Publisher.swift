@@ -12,6 +12,8 @@ final class Publisher: Sendable {
     struct Publication: Sendable {
         var intent: PublishIntent
         var results: [ImageHandle.Staged]
+        /// The names that are reserved for it.
+        var reserved: Set<String>
     }
 
     struct Published: Sendable, Equatable {
@@ -202,7 +204,7 @@ final class Publisher: Sendable {
 
     /// The names may be chosen again.
     func release(_ publication: Publication) {
-        reserved.withLock { $0.subtract(publication.intent.steps.map(\.target)) }
+        reserved.withLock { $0.subtract(publication.reserved) }
     }
 
     func discard(_ staged: [ImageHandle.Staged]) {
