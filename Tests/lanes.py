@@ -4,7 +4,9 @@ PROGRAM is the tests' bundle. A suite is a process of its own, in which its test
 state of another; so many suites run at once as there are lanes. FOLDER keeps each suite's output and time: the suites that took longest
 begin first the next time.
 
-A suite that is silent for QUIET seconds hangs, and is ended; on the busiest machine a suite gets further in that time.
+A suite hangs when it is silent for longer than any suite is that works, on the busiest machine: for QUIET seconds, or three times as long
+as all of it took the last time. gdb shows its threads. Then the programs that it has started are ended, since a test that waits for one
+of them fails with that program's log, and the tests behind it run. A suite that stays silent even so is ended itself.
 """
 
 import argparse
@@ -20,7 +22,11 @@ import sys
 import threading
 import time
 
-QUIET = 15 * 60
+QUIET = 5 * 60
+# A suite whose time is not known, as in the first run of a kind, gets longer.
+UNKNOWN = 15 * 60
+# A test whose program has been ended needs a moment to say so.
+GRACE = 60
 
 # On a new clone no suite's time is known. These take longer than the number of their tests tells.
 LONG = [
@@ -34,8 +40,8 @@ LONG = [
 class Suite:
     """The chosen tests of a suite, and the process that runs them."""
 
-    def __init__(self, name, tests, is_whole):
-        self.name, self.tests, self.is_whole = name, tests, is_whole
+    def __init__(self, name, tests, is_whole, known):
+        self.name, self.tests, self.is_whole, self.known = name, tests, is_whole, known
         self.failed, self.hung = False, False
 
     def run(self, program, folder):
@@ -48,8 +54,10 @@ class Suite:
             program, "--testing-library", "swift-testing", "--no-parallel", "--event-stream-output-path", self.events]
         for test in chosen:
             words += ["--filter", "^" + re.escape(test)]
-        with open(self.output, "wb") as output:
-            # Its children are in its session, and end with it.
+        self.output.write_bytes(b"")
+        # gdb writes to it as well.
+        with open(self.output, "ab") as output:
+            # The programs that it starts are in its session, and end with it.
             self.process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
             status, usage = self.wait()
@@ -72,19 +80,41 @@ class Suite:
             pass
 
     def watch(self, over):
-        told, since = 0, time.monotonic()
+        """Ends what hangs."""
+        patience = UNKNOWN if self.known is None else max(QUIET, 3 * self.known)
+        told, since, are_ended = 0, time.monotonic(), False
         while not over.wait(5):
             size = self.events.stat().st_size + self.output.stat().st_size
             if size != told:
-                told, since = size, time.monotonic()
-            elif time.monotonic() - since > QUIET:
+                told, since, are_ended = size, time.monotonic(), False
+            elif time.monotonic() - since > (GRACE if are_ended else patience):
                 self.hung = True
-                if shutil.which("gdb"):
-                    with open(self.output, "ab") as output:
-                        subprocess.run(
-                            ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all backtrace"],
-                            stdout=output, stderr=output)
-                return self.end()
+                if are_ended:
+                    return self.end()
+                self.show_threads()
+                self.end_programs()
+                # What gdb has said is no sign of life.
+                told, since, are_ended = self.events.stat().st_size + self.output.stat().st_size, time.monotonic(), True
+
+    def show_threads(self):
+        if not shutil.which("gdb"):
+            return
+        words = ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all backtrace"]
+        said = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        # gdb complains of Swift's symbols in thousands of lines.
+        noise = (b"During symbol reading", b"[New LWP", b"warning: ")
+        with open(self.output, "ab") as output:
+            output.writelines(line for line in said.splitlines(keepends=True) if not line.startswith(noise))
+
+    def end_programs(self):
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                # The name, which stands in brackets, may have spaces.
+                session = (process / "stat").read_text().rpartition(")")[2].split()[3]
+                if int(session) == self.process.pid != int(process.name):
+                    os.kill(int(process.name), signal.SIGKILL)
+            except (OSError, IndexError):
+                pass  # It has just ended.
 
     def records(self):
         for line in self.events.read_text(encoding="utf-8").splitlines():
@@ -126,7 +156,17 @@ class Suite:
                 yield f"did not end{', and said nothing for a long time' if self.hung else ''}: {names.get(test, test)}"
 
 
-def chosen(program, filters, skips):
+def precompile(folder):
+    """Begins to compile libvips' header for the plugins that tests compile."""
+    header = folder / "vips.pch"
+    header.unlink(missing_ok=True)
+    os.environ["PIPELINED_PRECOMPILED"] = str(header.absolute())
+    command = (
+        'echo "#include <vips/vips.h>" | clang -w -fPIC -x c-header -o "$1.part" - $(pkg-config --cflags vips) && mv "$1.part" "$1"')
+    return subprocess.Popen(["sh", "-c", command, "sh", header], stderr=subprocess.DEVNULL)
+
+
+def chosen(program, filters, skips, known):
     listed = subprocess.run(
         [program, "--testing-library", "swift-testing", "--list-tests"], capture_output=True, text=True, check=True)
     tests = [line for line in listed.stdout.splitlines() if "/" in line]
@@ -140,25 +180,27 @@ def chosen(program, filters, skips):
             and not any(re.search(each, test) for each in skips)
         ]
         if some:
-            yield Suite(name, some, len(some) == len(all_of_it))
+            yield Suite(name, some, len(some) == len(all_of_it), known.get(name))
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("program")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--lanes", type=int, default=3 * len(os.sched_getaffinity(0)))
+    parser.add_argument("--lanes", type=int, default=4 * len(os.sched_getaffinity(0)))
     parser.add_argument("--filter", action="append", default=[])
     parser.add_argument("--skip", action="append", default=[])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    times = options.folder / "times.json"
+    # Runs that go further take other times.
+    kind = "-all" if os.environ.get("PIPELINED_SWEEP") == "all" else "-memory" if os.environ.get("PIPELINED_WATCH") else ""
+    times = options.folder / f"times{kind}.json"
     known = json.loads(times.read_text()) if times.exists() else {}
-    suites = list(chosen(options.program, options.filter, options.skip))
+    suites = list(chosen(options.program, options.filter, options.skip, known))
     if not suites:
         sys.exit("no test has such a name")
     guess = {name: 1000 - place for place, name in enumerate(LONG)}
-    waiting = sorted(suites, key=lambda suite: known.get(suite.name, guess.get(suite.name, len(suite.tests))))
+    waiting = sorted(suites, key=lambda suite: suite.known or guess.get(suite.name, len(suite.tests)))
     lock, running, over = threading.Lock(), set(), []
     began = time.monotonic()
 
@@ -179,6 +221,7 @@ def main():
                     f"[{len(over):3}/{len(suites)}] {mark:6} {suite.name}: {tests}, {suite.seconds:.1f} s "
                     f"({suite.processor:.1f} s of the processors)", flush=True)
 
+    precompile(options.folder)
     lanes = [threading.Thread(target=lane, daemon=True) for _ in range(options.lanes)]
     try:
         for each in lanes:
@@ -191,7 +234,7 @@ def main():
             for suite in running:
                 suite.end()
         sys.exit(130)
-    known.update({suite.name: suite.seconds for suite in over})
+    known.update({suite.name: suite.seconds for suite in over if suite.is_whole})
     times.write_text(json.dumps(known, indent=1))
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     failed = [suite for suite in over if suite.failed]

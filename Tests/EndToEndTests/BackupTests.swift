@@ -104,10 +104,8 @@ struct BackupTests {
                     import sqlite3, sys
                     with sqlite3.connect(sys.argv[1]) as ledger, sqlite3.connect(sys.argv[2]) as copy: ledger.backup(copy)
                     """
-                let words = [
-                    "python3", "-c", ledger, first.path("state/ledger.sqlite"), second.path("state/ledger.sqlite"),
-                ]
-                let outcome = try await Programs.run(path: "/usr/bin/env", words)
+                let outcome = try await Python.run(
+                    ledger, first.path("state/ledger.sqlite"), second.path("state/ledger.sqlite"))
                 try #require(outcome.status == 0, "\(outcome.errors)")
                 for file in ["id", "place"] { try second.write(try first.data("state/\(file)"), to: "state/\(file)") }
                 try await check(second)

@@ -194,7 +194,7 @@ struct OddFileTests {
         try await DaemonFixture.with(started: false) { daemon in
             let inbox = daemon.path("inbox")
             try daemon.write(Picture.small, to: "inbox/good.png")
-            let made = try await Programs.run(path: "/usr/bin/python3", ["-c", Self.makeLongPaths, inbox])
+            let made = try await Python.run(Self.makeLongPaths, inbox)
             try #require(made.status == 0, "\(made.errors)")
             try await daemon.start()
             try await daemon.job("good.png", becomes: "done")

@@ -43,8 +43,7 @@ struct TidyingTests {
 
         func sql(_ statement: String) async throws {
             let script = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as l: l.execute(sys.argv[2])"
-            let words = ["python3", "-c", script, owners.places.ledger, statement]
-            let outcome = await (try ChildProcess("/usr/bin/env", words)).outcome()
+            let outcome = try await Python.run(script, owners.places.ledger, statement)
             #expect(outcome.status == 0, "\(outcome.errors)")
         }
 
@@ -186,6 +185,20 @@ struct TidyingTests {
             #expect(paths.map(fixture.owners.exists) == [true, false])
             #expect(try fixture.ledger.job(1)?.removed == nil)
             #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 1)
+        }
+    }
+
+    @Test("files stay when the ledger refuses to record their removal, and that is said")
+    func unrecorded() async throws {
+        try await with { fixture in
+            let paths = try await fixture.leave(1...2)
+            try await fixture.sql(
+                "CREATE TRIGGER refusal BEFORE UPDATE OF leaving ON kept BEGIN SELECT RAISE(ABORT, 'no'); END")
+            let outcome = try fixture.tidying.run(Tidying.Wish(place: .failed, by: "test"))
+            #expect(outcome.files == 0 && outcome.refused == 2)
+            #expect(outcome.refusal?.hasPrefix("the ledger refuses to record the removal") == true)
+            #expect(paths.map(fixture.owners.exists) == [true, true])
+            #expect(try fixture.ledger.keptSum(in: .failed, of: nil).files == 2)
         }
     }
 }

@@ -47,13 +47,21 @@ public struct Plugin {
     public static let contract = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Sources/CPipelinePlugin").standardizedFileURL.path
 
+    /// `<vips/vips.h>`, which takes most of the time. Tests/lanes.py compiles it, and says where it will be.
+    private static var precompiled: String {
+        let path = ProcessInfo.processInfo.environment["PIPELINED_PRECOMPILED"] ?? ""
+        return FileManager.default.fileExists(atPath: path) ? path : ""
+    }
+
     /// `contract` is the folder of the header that it is compiled with.
     public static func compile(_ source: String, to path: String, contract: String = contract) throws {
         let text = "\(path).c"
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))
         defer { try? FileManager.default.removeItem(atPath: text) }
-        let command = #"exec clang -w -fPIC -shared -o "$1" -I "$2" "$1.c" $(pkg-config --cflags --libs vips)"#
-        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, contract]).wait()
+        let command = #"""
+            exec clang -w -fPIC -shared -o "$1" -I "$2" ${3:+-include-pch "$3"} "$1.c" $(pkg-config --cflags --libs vips)
+            """#
+        let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, contract, precompiled]).wait()
         guard compiler.status == 0 else { throw DoesNotCompile(description: compiler.errors) }
     }
 }

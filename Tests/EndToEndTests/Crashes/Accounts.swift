@@ -20,8 +20,7 @@ struct Accounts: Equatable, CustomStringConvertible {
             }
             remains += Self.remains(in: daemon.path(place))
         }
-        let ledger = try await Programs.run(
-            path: "/usr/bin/env", ["python3", "-c", Self.read, daemon.path("state/ledger.sqlite"), daemon.root.path])
+        let ledger = try await Python.run(Self.read, daemon.path("state/ledger.sqlite"), daemon.root.path)
         #expect(ledger.status == 0, "\(ledger.errors)")
         jobs = ledger.lines
     }

@@ -26,7 +26,23 @@ struct CrashSweepTests {
     private func interruptEverywhere(
         _ crash: CrashCase, where isWanted: (CrashPoint) -> Bool = { _ in true }
     ) async throws {
-        let reference = try await record(crash)
+        let files = crash.files.merging([
+            "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
+            // The ID is the same in every run, since it is part of the staging files' paths.
+            "state/id": "sweep\n",
+        ]) { $1 }
+        // The sweep does not cover the making of the ledger and the folders: every run begins with a copy of them.
+        try await DaemonFixture.with(files) { first in
+            await first.stop()
+            try await interruptEverywhere(crash, of: first, where: isWanted)
+        }
+    }
+
+    private func interruptEverywhere(
+        _ crash: CrashCase, of first: DaemonFixture, where isWanted: (CrashPoint) -> Bool
+    ) async throws {
+        let root = first.root
+        let reference = try await record(crash, root)
         let points = CrashPoint.all(
             in: reference.calls, withLedger: Sweep.of(crash.sweepsLedger, all: true),
             isWhole: Sweep.of(false, all: true), where: isWanted)
@@ -36,7 +52,7 @@ struct CrashSweepTests {
         let reached = try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in 0..<lanes {
                 let mine = stride(from: lane, to: points.count, by: lanes).map { points[$0] }
-                group.addTask { try await interrupt(crash, at: mine, reference.before, reference.accounts) }
+                group.addTask { try await interrupt(crash, root, at: mine, reference.before, reference.accounts) }
             }
             return try await group.reduce(0, +)
         }
@@ -45,11 +61,11 @@ struct CrashSweepTests {
 
     /// Returns at how many of the points the daemon was killed.
     private func interrupt(
-        _ crash: CrashCase, at points: [CrashPoint], _ before: Accounts?, _ expected: Accounts
+        _ crash: CrashCase, _ first: URL, at points: [CrashPoint], _ before: Accounts?, _ expected: Accounts
     ) async throws -> Int {
         var reached = 0
         for point in points {
-            let (killed, between, accounts) = try await kill(crash, at: point)
+            let (killed, between, accounts) = try await kill(crash, first, at: point)
             if killed { reached += 1 }
             #expect(between == before || between == expected, "killed at \(point), and started again")
             #expect(accounts == expected, "killed at \(point)")
@@ -62,9 +78,9 @@ struct CrashSweepTests {
     }
 
     private func record(
-        _ crash: CrashCase
+        _ crash: CrashCase, _ first: URL
     ) async throws -> (calls: [TracedCall], before: Accounts?, accounts: Accounts) {
-        try await run(crash) { daemon in
+        try await run(crash, first) { daemon in
             let trace = daemon.path("trace")
             let before = crash.command.isEmpty ? nil : try await Accounts(daemon)
             try await daemon.start(under: Strace.recording(to: trace, injecting: crash.injecting))
@@ -79,9 +95,9 @@ struct CrashSweepTests {
 
     /// Hands over the accounts after the next start, if there is a command, and after that has been given once more.
     private func kill(
-        _ crash: CrashCase, at point: CrashPoint
+        _ crash: CrashCase, _ first: URL, at point: CrashPoint
     ) async throws -> (killed: Bool, between: Accounts?, accounts: Accounts) {
-        try await run(crash) { daemon in
+        try await run(crash, first) { daemon in
             let injected = ["\(point.call):signal=SIGKILL:when=\(point.count)"]
             let wrapper = Strace.injecting(crash.injecting + injected, into: [daemon.path(point.path)])
             let killed = try await daemon.isKilled(under: wrapper) { try await crash.run(daemon) }
@@ -103,17 +119,11 @@ struct CrashSweepTests {
     }
 
     private func run<Result>(
-        _ crash: CrashCase, _ body: (DaemonFixture) async throws -> Result
+        _ crash: CrashCase, _ first: URL, _ body: (DaemonFixture) async throws -> Result
     ) async throws -> Result {
         var result: Result?
-        let files = crash.files.merging([
-            "etc/pipelined.conf": "[Queues]\nRender=1\n[Inbox]\nSettle=1ms\n",
-            // The ID is the same in every run, since it is part of the staging files' paths.
-            "state/id": "sweep\n",
-        ]) { $1 }
-        try await DaemonFixture.with(files) { daemon in
-            // The sweep does not cover the making of the ledger.
-            await daemon.stop()
+        try await DaemonFixture.with(started: false) { daemon in
+            try await daemon.copy(first)
             try await crash.prepare(daemon)
             guard crash.archiveIsElsewhere else {
                 result = try await body(daemon)

@@ -122,6 +122,14 @@ final class DaemonFixture {
 
     // MARK: - Files
 
+    /// Becomes like a root whose daemon has been stopped, and has had no job.
+    func copy(_ other: URL) async throws {
+        let copied = try await Programs.run(path: "/usr/bin/cp", ["-a", "\(other.path)/.", root.path])
+        try #require(copied.status == 0, "\(copied.errors)")
+        // Else the ledger would follow a move.
+        try write("\(root.path)\n", to: "state/place")
+    }
+
     func path(_ relative: String) -> String { root.appendingPathComponent(relative).path }
 
     func write(_ text: String, to relative: String) throws { try write(Data(text.utf8), to: relative) }
@@ -175,8 +183,7 @@ final class DaemonFixture {
                 for statement in sys.argv[2].split(";"):
                     for row in ledger.execute(statement): print(row[0])
             """
-        let outcome = try await Programs.run(
-            path: "/usr/bin/env", ["python3", "-c", script, path("state/ledger.sqlite"), statements])
+        let outcome = try await Python.run(script, path("state/ledger.sqlite"), statements)
         try #require(outcome.status == 0, "\(outcome.errors)")
         return outcome.lines
     }

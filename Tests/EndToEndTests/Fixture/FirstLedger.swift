@@ -21,7 +21,7 @@ enum FirstLedger {
             .appendingPathComponent("../../../JobLedgerTests/Fixture/ledger-1.sqlite").standardized
         try daemon.write(try Data(contentsOf: file), to: "state/ledger.sqlite")
         try daemon.write(Picture.small, to: "original.png")
-        let moved = try await Programs.run(path: "/usr/bin/env", ["python3", "-c", move, daemon.root.path])
+        let moved = try await Python.run(move, daemon.root.path)
         try #require(moved.status == 0, "\(moved.errors)")
     }
 
