@@ -113,10 +113,10 @@ extension Ledger {
 
     // MARK: - Removing
 
-    /// Records the removal of files before it happens; returns those that nobody brings back. Blocks until the
-    /// record is durable.
-    package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int> {
-        wait(refused: []) { ledger in
+    /// Records the removal of files before it happens; returns those that nobody brings back, or nil when the
+    /// ledger refuses. Blocks until the record is durable.
+    package nonisolated func begin(removing files: [KeptFile], _ removal: JobRecord.Removal) -> Set<Int>? {
+        wait(refused: nil) { ledger in
             let removal = Database.Value.text(try JSONText.encode(removal))
             var begun: Set<Int> = []
             for file in files {

@@ -37,8 +37,8 @@ struct Tidying: Sendable {
             newest = max(newest ?? file.time, file.time)
         }
 
-        fileprivate mutating func refuse(_ error: any Error) {
-            refused += 1
+        fileprivate mutating func refuse(_ error: any Error, files: Int = 1) {
+            refused += files
             refusal = refusal ?? "\(error)"
         }
     }
@@ -145,7 +145,9 @@ struct Tidying: Sendable {
 
     private func remove(_ files: [KeptFile], _ removal: JobRecord.Removal, _ outcome: inout Outcome) {
         guard !files.isEmpty else { return }
-        let begun = ledger.begin(removing: files, removal)
+        guard let begun = ledger.begin(removing: files, removal) else {
+            return outcome.refuse(JobFailure.unrecordedRemoval, files: files.count)
+        }
         finish(files.filter { begun.contains($0.id) }, &outcome)
     }
 

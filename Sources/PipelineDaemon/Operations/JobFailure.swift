@@ -37,6 +37,9 @@ struct JobFailure: Error, Sendable, CustomStringConvertible {
     static let unrecordedIntent = JobFailure(
         "the ledger refuses to record what is to be published", advice: "see the daemon's log")
 
+    /// A client sees the message alone.
+    static let unrecordedRemoval = JobFailure("the ledger refuses to record the removal; see the daemon's log")
+
     /// A failure of work on the original.
     init(_ error: any Error, during work: String) {
         self.init(error, during: work, ofOriginal: true)
