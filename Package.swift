@@ -117,7 +117,11 @@ let package = Package(
             "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
-        program("Gallery", ["CMicrohttpd", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineControl"]),
+        .executableTarget(
+            name: "Gallery",
+            dependencies: ["CMicrohttpd", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineControl"],
+            resources: ["index.html", "gallery.css", "gallery.js"].map { .embedInCode("Page/\($0)") },
+            swiftSettings: strict, linkerSettings: linked),
 
         .target(
             name: "TestTools", dependencies: ["CLinux", "SystemCalls"], path: "Tests/TestTools",

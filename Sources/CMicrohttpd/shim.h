@@ -40,6 +40,30 @@ static inline void cmicrohttpd_headers(struct MHD_Connection *connection, MHD_Ke
     MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
 }
 
+static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, context);
+}
+
+/* The descriptor of a client, or -1. */
+static inline int cmicrohttpd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
+}
+
+/* An answer with the first bytes of a file, which it closes. */
+static inline struct MHD_Response *cmicrohttpd_file(int file, unsigned long long bytes) {
+    return MHD_create_response_from_fd64(bytes, file);
+}
+
+/* Of a stream: nothing more comes, or nothing more can come. */
+static const long cmicrohttpd_over = -1, cmicrohttpd_failed = -2;
+
+/* An answer whose bytes `next` gives as they come. */
+static inline struct MHD_Response *cmicrohttpd_stream(
+    MHD_ContentReaderCallback next, MHD_ContentReaderFreeCallback end, void *context) {
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 * 1024, next, context, end);
+}
+
 /* An answer with a copy of these bytes. */
 static inline struct MHD_Response *cmicrohttpd_answer(const void *bytes, size_t count) {
     return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);

@@ -13,9 +13,13 @@ struct Arguments {
         case root = "--root"
         case instance = "--instance"
         case socket = "--socket"
+        case listen = "--listen"
+        case host = "--host"
         case metricsListen = "--metrics-listen"
         case clients = "--clients"
+        case streams = "--streams"
         case headers = "--headers"
+        case body = "--body"
         case silence = "--silence"
         case man = "--man"
         case version = "--version"
@@ -26,9 +30,10 @@ struct Arguments {
             case .root: "DIR"
             case .instance: "NAME"
             case .socket: "PATH"
-            case .metricsListen: "ADDRESS:PORT"
-            case .clients: "N"
-            case .headers: "BYTES"
+            case .listen, .metricsListen: "ADDRESS:PORT"
+            case .host: "NAME"
+            case .clients, .streams: "N"
+            case .headers, .body: "BYTES"
             case .silence: "SECONDS"
             case .man, .version, .help: nil
             }
@@ -40,10 +45,17 @@ struct Arguments {
             case .instance: "serve the daemon pipelined@NAME"
             case .socket:
                 "the daemon's control socket; else $\(SocketAddress.variable), else \(SocketAddress.systemPath)"
+            case .listen:
+                "serve the page at 127.0.0.1:8080, say, to whom `pipectl gallery` has given a code"
+            case .host: "a name by which a proxy's browsers know this server; may come several times"
             case .metricsListen:
                 "serve /metrics and /healthz there as well, to anybody: 127.0.0.1:9188 or [::1]:9188"
             case .clients: "as many at once, from 1 to 10000 (\(HTTPServer.Limits().clients)); others wait"
+            case .streams:
+                "browsers that are told of events at once, from 1 to 10000 (\(GallerySite.Limits().streams))"
             case .headers: "a request's headers, from 1024 to 1048576 bytes (\(HTTPServer.Limits().headers))"
+            case .body:
+                "a call's body, from 1024 to 1048576 bytes (\(GallerySite.Limits().body)); uploads have MaxSize="
             case .silence:
                 "who neither sends nor reads for so long is closed, from 1 to 3600 s (\(HTTPServer.Limits().silence))"
             case .man: "print the manual page, for `man -l -`"
@@ -57,8 +69,11 @@ struct Arguments {
     var root: String?
     var instance: String?
     var socket: String?
+    var listen: InternetAddress?
+    var hosts: Set<String> = []
     var metrics: InternetAddress?
     var limits = HTTPServer.Limits()
+    var siteLimits = GallerySite.Limits()
 
     init(_ words: some Sequence<String>) throws(UsageError) {
         for (option, value) in try Option.read(words) {
@@ -66,12 +81,19 @@ struct Arguments {
             case .root: root = value
             case .instance: instance = value
             case .socket: socket = value
-            case .metricsListen:
-                guard let address = InternetAddress(value) else {
-                    throw Option.misuse("'\(value)' is no address with a port, as 127.0.0.1:9188 or [::1]:9188")
+            case .listen:
+                let address = try Self.address(value)
+                guard address.isLoopback else {
+                    throw Option.misuse(
+                        "--listen takes an address of this machine alone, as 127.0.0.1:8080, not '\(value)'; ssh -L or a proxy "
+                            + "brings the page to others")
                 }
-                metrics = address
+                listen = address
+            case .host: hosts.insert(value.lowercased())
+            case .metricsListen: metrics = try Self.address(value)
             case .clients: limits.clients = try Self.number(value, of: option, in: 1...10_000)
+            case .streams: siteLimits.streams = try Self.number(value, of: option, in: 1...10_000)
+            case .body: siteLimits.body = try Self.number(value, of: option, in: 1024...1_048_576)
             case .headers: limits.headers = try Self.number(value, of: option, in: 1024...1_048_576)
             case .silence: limits.silence = try Self.number(value, of: option, in: 1...3600)
             case .man: task = .manual
@@ -82,6 +104,11 @@ struct Arguments {
         if [root, instance, socket].compactMap(\.self).count > 1 {
             throw Option.misuse("--root, --instance and --socket exclude each other")
         }
+    }
+
+    private static func address(_ text: String) throws(UsageError) -> InternetAddress {
+        if let address = InternetAddress(text) { return address }
+        throw Option.misuse("'\(text)' is no address with a port, as 127.0.0.1:9188 or [::1]:9188")
     }
 
     private static func number(

@@ -14,27 +14,48 @@ final class Gallery {
         let control = SocketAddress(
             socket: arguments.socket, root: arguments.root, instance: arguments.instance,
             variable: getenv(SocketAddress.variable).map { String(cString: $0) })
-        let monitor = MonitorSite(calls: ControlCalls(path: control.path))
+        // All parts have one loop.
+        let executor = QueueExecutor("pipelined-gallery")
+        let calls = ControlCalls(path: control.path, on: executor)
+        let monitor = MonitorSite(calls: calls)
+        let events = EventHub(calls, on: executor)
+        let hosts = Guard.loopback.union(arguments.hosts)
+        let site = { door, login in
+            GallerySite(
+                calls: calls, events: events, monitor: monitor, limits: arguments.siteLimits,
+                guardian: Guard(hosts: hosts, door: door), login: login)
+        }
         let passed = try PassedSocket.all()
         for socket in passed where !socket.listens() {
             throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
         }
-        var listeners = passed.map { (name: "the socket \($0.name)", descriptor: $0.descriptor) }
+        var listeners: [(name: String, socket: Descriptor, site: any HTTPSite)] = []
+        var login: (@Sendable () -> String?)?
+        if let address = arguments.listen {
+            let listener = try address.listen()
+            let place = InternetAddress(of: listener) ?? address
+            let door = Door(port: place.port)
+            login = { "http://\(place)/?code=\(door.makeCode())" }
+            listeners.append(("http://\(place)", listener, site(door, nil)))
+        }
+        for socket in passed {
+            // A port has no lock, and so has the figures alone.
+            let hasLock = socket.listens(family: AF_UNIX)
+            listeners.append(("the socket \(socket.name)", socket.descriptor, hasLock ? site(nil, login) : monitor))
+        }
         if let address = arguments.metrics {
             let listener = try address.listen()
-            listeners.append(("http://\(InternetAddress(of: listener) ?? address)", listener))
+            listeners.append(("http://\(InternetAddress(of: listener) ?? address)", listener, monitor))
         }
         var own: String?
         if passed.isEmpty {
             let path = FileSystem.join(FileSystem.folder(of: control.path), "gallery.sock")
-            listeners.insert((path, try Self.listen(path)), at: 0)
+            listeners.insert((path, try Self.listen(path), site(nil, login)), at: 0)
             own = path
         }
-        // All servers have one loop.
-        let executor = QueueExecutor("pipelined-gallery")
         servers = try listeners.map { listener in
-            let server = HTTPServer(monitor, limits: arguments.limits, on: executor)
-            try server.begin(at: listener.descriptor)
+            let server = HTTPServer(listener.site, limits: arguments.limits, on: executor)
+            try server.begin(at: listener.socket)
             return server
         }
         signals = [SIGTERM, SIGINT].map { number in
@@ -49,7 +70,7 @@ final class Gallery {
         }
         let places = listeners.map(\.name).joined(separator: " and ")
         Log.notice(
-            "pipelined-gallery \(Release.version) serves the daemon at \(control.path): /metrics and /healthz at \(places)"
+            "pipelined-gallery \(Release.version) serves the daemon at \(control.path): at \(places)"
         )
         ServiceManager.tell("READY=1", "STATUS=serving at \(places)")
     }

@@ -4,8 +4,8 @@ import PipelineControl
 
 /// What the program says of itself.
 enum Manual {
-    private static let purpose = "answers monitors over HTTP for pipelined"
-    private static let usage = "[--root DIR | --instance NAME | --socket PATH] [--metrics-listen ADDRESS:PORT]"
+    private static let purpose = "shows the pictures of pipelined in a browser, and answers monitors"
+    private static let usage = "[--root DIR | --instance NAME | --socket PATH] [--listen ADDRESS:PORT] …"
 
     static var help: String {
         """
@@ -18,10 +18,11 @@ enum Manual {
         It is a client of the daemon's control socket, and reads no folder. At gallery.sock beside that socket, or at the
         sockets that systemd passes, it serves
 
+          /          the page, on which pictures are looked at as they are made; /plain is the same without JavaScript
           /metrics   the daemon's figures, for Prometheus and what reads its format, or OpenMetrics
           /healthz   200 while the daemon answers, 503 while it does not, with the reason
 
-        Try it: curl --unix-socket /run/pipelined/gallery.sock http://localhost/metrics
+        Try it: pipelined-gallery --listen 127.0.0.1:8080, and in another terminal: pipectl gallery
         """
     }
 
@@ -35,6 +36,10 @@ enum Manual {
                     "`pipelined-gallery` is a client of the control socket of `pipelined`(8). It serves what it is told there "
                         + "over HTTP, and reads no folder. It listens at `gallery.sock` beside the control socket, or at the "
                         + "sockets that systemd passes."),
+                .entry(
+                    "/", value: "",
+                    "the page, on which pictures are looked at as they are made, and jobs are steered. `/plain` is a list with "
+                        + "forms, for a browser without JavaScript."),
                 .entry(
                     "/metrics", value: "",
                     "the daemon's figures in Prometheus' text format, or in OpenMetrics for a client whose Accept asks for it. "
@@ -50,9 +55,11 @@ enum Manual {
                 } + [
                     .section("SECURITY"),
                     .paragraph(
-                        "Who may use the socket may read the figures: it belongs to the group pipelined. Anybody who reaches "
-                            + "ADDRESS:PORT may read them, too: no label holds a path, a name or an ID. A request with two hosts, "
-                            + "or with two lengths, is refused."),
+                        "Who may use the socket may do what `pipectl` does: it belongs to the group pipelined. At the port of --listen "
+                            + "a browser needs a cookie, which it gets for the code that `pipectl`(1) gallery prints, once. Anybody who "
+                            + "reaches the port of --metrics-listen may read the figures: no label holds a path, a name or an ID. "
+                            + "A request with two hosts, with two lengths, for a name that this server is not known by, or from another "
+                            + "site's page is refused."),
                     .section("FILES"),
                     .entry("/run/pipelined/gallery.sock", value: "", "the socket of pipelined-gallery.socket"),
                     .entry(
@@ -62,6 +69,9 @@ enum Manual {
                     .entry(
                         "systemctl enable --now pipelined-metrics.socket", value: "",
                         "have Prometheus read http://127.0.0.1:9188/metrics"),
+                    .entry(
+                        "ssh -L 8080:/run/pipelined/gallery.sock HOST", value: "",
+                        "see the page of another machine at http://localhost:8080"),
                     .entry(
                         "curl --unix-socket /run/pipelined/gallery.sock http://localhost/healthz", value: "",
                         "ask whether the daemon answers"),

@@ -18,6 +18,22 @@ extension Ledger {
         ) { $0.integer(0) } ?? 0
     }
 
+    /// The IDs of the filter's jobs, as ranges without a gap.
+    package nonisolated func ids(_ filter: JobFilter) throws -> [ClosedRange<Int>] {
+        let ids = try rows(
+            "SELECT id FROM (\(filter.ids("id > ?1 AND ?2"))) ORDER BY id", [.integer(0), .integer(1)] + filter.values
+        ) { $0.integer(0) }
+        var ranges: [ClosedRange<Int>] = []
+        for id in ids {
+            if let last = ranges.last, last.upperBound + 1 == id {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
+        }
+        return ranges
+    }
+
     /// The latest job of this path that is `wanted`. A name may come again, in several inboxes.
     package nonisolated func newest(
         path: String, where wanted: (JobRecord) -> Bool = { _ in true }

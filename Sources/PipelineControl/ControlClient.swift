@@ -38,8 +38,7 @@ public final class ControlClient {
     ) throws -> (reply: Request.Reply, descriptors: [Descriptor]) {
         passed = []
         let reply = try self.call(call, descriptors: descriptors)
-        defer { passed = [] }
-        return (reply, passed)
+        return (reply, takeFiles())
     }
 
     /// Calls with `more`, and hands over each reply until the last, or until `each` returns false. A conversation that
@@ -50,6 +49,17 @@ public final class ControlClient {
             let answer = try nextAnswer(to: Request.self)
             guard try each(answer.parameters), answer.continues else { return }
         }
+    }
+
+    /// Calls, and leaves the reply to `receive`.
+    public func begin<Request: ControlCall>(_ call: Request, descriptors: [Descriptor] = []) throws {
+        try send(call, more: nil, descriptors: descriptors)
+    }
+
+    /// The descriptors that have come beside replies and were not taken yet.
+    public func takeFiles() -> [Descriptor] {
+        defer { passed = [] }
+        return passed
     }
 
     /// Calls with `more`, and leaves the replies to `receive`.

@@ -223,6 +223,14 @@ public enum Control {
             (self.job, self.chains, self.original, self.removed, self.tries, self.started, self.header, self.advice, self.operations, self.priority, self.after, self.followers) = (job, chains, original, removed, tries, started, header, advice, operations, priority, after, followers)
         }
     }
+    /// IDs without a gap: from `first` to `last`.
+    public struct IDRange: Codable, Sendable, Hashable {
+        public var first: Int
+        public var last: Int
+        public init(first: Int, last: Int) {
+            (self.first, self.last) = (first, last)
+        }
+    }
     /// The jobs before another one, or behind it: the first hundred, and the number of all. A forgotten job has no state.
     public struct Neighbours: Codable, Sendable, Hashable {
         @Omissible public var jobs: [Control.Neighbour]
@@ -519,6 +527,25 @@ public enum Call {
             }
         }
     }
+    /// The IDs of the jobs that List would give under the same conditions, oldest first. While some queues are held up, the waiting
+    /// jobs, and the queued ones, are both of these.
+    public struct ListIDs: ControlCall {
+        public static let method = "org.pipelined.Control.ListIDs"
+        public var states: [String]
+        @Omissible public var recipe: String?
+        @Omissible public var batch: Int?
+        @Omissible public var since: String?
+        @Omissible public var until: String?
+        public init(states: [String] = [], recipe: String? = nil, batch: Int? = nil, since: String? = nil, until: String? = nil) {
+            (self.states, self.recipe, self.batch, self.since, self.until) = (states, recipe, batch, since, until)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var ranges: [Control.IDRange]
+            public init(ranges: [Control.IDRange] = []) {
+                (self.ranges) = (ranges)
+            }
+        }
+    }
     /// Batches by number, oldest first; with `more`, in several replies. With `name`, the batches of that name; `limit` takes the
     /// newest, and those that have not ended in any case.
     public struct Batches: ControlCall {
@@ -665,6 +692,18 @@ public enum Call {
             public init(job: Control.Job) {
                 (self.job) = (job)
             }
+        }
+    }
+    /// For a client that has no place of its own: beside the reply comes an empty file without a name, on the disk that Add copies
+    /// to, open for writing and reading, for a picture of so many bytes. It is gone when it is closed everywhere.
+    public struct NewFile: ControlCall {
+        public static let method = "org.pipelined.Control.NewFile"
+        public var bytes: Int
+        public init(bytes: Int) {
+            (self.bytes) = (bytes)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            public init() {}
         }
     }
     /// Which of these files an inbox of the recipe would leave alone by their names, with the reason. With a chain, or without

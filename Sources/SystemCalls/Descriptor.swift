@@ -20,12 +20,26 @@ public final class Descriptor: Sendable {
         return Descriptor(owning: number)
     }
 
+    /// A file without a name on the disk of a folder.
+    public static func unnamed(in folder: String) throws(SystemError) -> Descriptor {
+        do {
+            return try open(folder, O_TMPFILE | O_RDWR, mode: 0o600)
+        } catch {
+            guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
+            // Not every file system has them.
+            let path = FileSystem.join(folder, ".unnamed-\(getpid())")
+            let file = try open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            try FileSystem.remove(path)
+            return file
+        }
+    }
+
     /// A file in memory alone, to be read from its start.
     public static func memory(_ bytes: [UInt8]) throws(SystemError) -> Descriptor {
         let number = clinux_memory_file()
         guard number >= 0 else { throw SystemError("memfd_create", "memory") }
         let file = Descriptor(owning: number)
-        guard write(number, bytes, bytes.count) == bytes.count, lseek(number, 0, SEEK_SET) == 0 else {
+        guard Glibc.write(number, bytes, bytes.count) == bytes.count, lseek(number, 0, SEEK_SET) == 0 else {
             throw SystemError("write", "memory")
         }
         return file
@@ -93,6 +107,18 @@ public final class Descriptor: Sendable {
         return status
     }
 
+    /// Writes all of it.
+    public func write(_ bytes: [UInt8], called name: String) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let count = uninterrupted {
+                bytes[written...].withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+            }
+            guard count >= 0 else { throw SystemError("write", name) }
+            written += count
+        }
+    }
+
     /// Returns once all written data would survive a power cut.
     public func sync(called name: String) throws(SystemError) {
         guard uninterrupted({ fsync(number) }) == 0 else { throw SystemError("fsync", name) }
@@ -116,3 +142,4 @@ public final class Descriptor: Sendable {
 
 // Swift's module of <fcntl.h> leaves it out.
 private let O_PATH: Int32 = 0o10000000
+private let O_TMPFILE: Int32 = 0o20000000 | O_DIRECTORY

@@ -128,15 +128,7 @@ public enum FileSystem {
     public static func write(_ bytes: some Collection<UInt8>, to path: String) throws(SystemError) {
         let temporary = path + ".new"
         let file = try Descriptor.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
-        let buffer = Array(bytes)
-        var written = 0
-        while written < buffer.count {
-            let count = uninterrupted {
-                buffer[written...].withUnsafeBytes { Glibc.write(file.number, $0.baseAddress, $0.count) }
-            }
-            guard count >= 0 else { throw SystemError("write", temporary) }
-            written += count
-        }
+        try file.write(Array(bytes), called: temporary)
         try file.sync(called: temporary)
         try rename(temporary, path)
         try sync(folder(of: path))

@@ -40,6 +40,13 @@ public struct InternetAddress: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Whether nobody but this machine reaches it.
+    public var isLoopback: Bool {
+        guard let (family, bytes) = numbers else { return false }
+        // The address begins behind family and port; that of IPv6 behind a label, too.
+        return family == AF_INET ? bytes[4] == 127 : bytes[8..<24].elementsEqual([UInt8](repeating: 0, count: 15) + [1])
+    }
+
     private var numbers: (family: Int32, bytes: [UInt8])? {
         var v4 = sockaddr_in()
         if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {

@@ -11,7 +11,7 @@ struct ClientLogTests {
     private static let reading = [
         "Status", "List", "Batches", "FindBatch", "ListIgnored", "Show", "Log", "Explain", "Try", "WhyWaiting", "Sift",
         "NewBatch", "CloseBatch", "Wait", "Watch", "Progress", "Recipes", "Plugins", "Settings",
-        "Metrics", "Open",
+        "Metrics", "Open", "ListIDs", "NewFile",
     ]
 
     @Test("every call that changes something is logged with who asked for it")

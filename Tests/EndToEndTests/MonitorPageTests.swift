@@ -52,11 +52,10 @@ struct MonitorPageTests {
     @Test("what is not there, and what is no way to ask, is told so; no page is kept, guessed at or framed")
     func others() async throws {
         try await with { _, gallery in
-            for path in ["/", "/metrics/", "/metricsx", "/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"] {
+            for path in ["/metrics/", "/metricsx", "/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"] {
                 let answer = try gallery.get(path)
                 #expect(
-                    answer.hasPrefix("HTTP/1.1 404 ") && answer.contains("/metrics has the daemon's figures"),
-                    "\(answer)")
+                    answer.hasPrefix("HTTP/1.1 404 ") && answer.contains("there is nothing at /"), "\(answer)")
             }
             #expect(try gallery.get("/metrics?x=1").hasPrefix("HTTP/1.1 200 "))
             for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "NONSENSE"] {
@@ -102,17 +101,20 @@ struct MonitorPageTests {
         }
     }
 
-    @Test("a daemon that hangs costs no more than a few threads, and those who wait are answered when it goes on")
+    @Test("a daemon that hangs costs no thread, and those who wait are answered when it goes on")
     func hanging() async throws {
         try await with { daemon, gallery in
             kill(daemon.process, SIGSTOP)
-            let clients = try (1...9).map { _ in try gallery.client(GalleryProcess.request("/healthz")) }
-            var ready = clients.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
-            #expect(poll(&ready, nfds_t(ready.count), -1) == 1)
+            let clients = try (1...100).map { _ in try gallery.client(GalleryProcess.request("/healthz")) }
+            // The page is served all the same.
+            #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))
+            let status = try String(contentsOfFile: "/proc/\(gallery.process.identifier)/status", encoding: .utf8)
+            let threads = status.components(separatedBy: "Threads:").last.flatMap {
+                Int($0.split(separator: "\n")[0].filter(\.isNumber))
+            }
+            #expect(try #require(threads) <= 8)
             kill(daemon.process, SIGCONT)
-            let answers = try clients.map(GalleryProcess.all)
-            #expect(answers.filter { $0.hasSuffix("\r\n\r\nok\n") }.count == 8, "\(answers)")
-            #expect(answers.filter { $0.contains("too many ask the daemon at once") }.count == 1)
+            for client in clients { #expect(try GalleryProcess.all(from: client).hasSuffix("\r\n\r\nok\n")) }
         }
     }
 

@@ -9,8 +9,10 @@ import Testing
 struct ArgumentsTests {
     @Test("each bound is a number within its limits, and the help names its default")
     func bounds() throws {
-        for (option, least, most) in [("--clients", 1, 10_000), ("--headers", 1024, 1_048_576), ("--silence", 1, 3600)]
-        {
+        for (option, least, most) in [
+            ("--clients", 1, 10_000), ("--streams", 1, 10_000), ("--headers", 1024, 1_048_576),
+            ("--body", 1024, 1_048_576), ("--silence", 1, 3600),
+        ] {
             for good in [least, most] { _ = try Arguments([option, "\(good)"]) }
             for bad in ["\(least - 1)", "\(most + 1)", "many", "-1", "1e3"] {
                 let error = #expect(throws: UsageError.self) { try Arguments([option, bad]) }
@@ -20,11 +22,14 @@ struct ArgumentsTests {
             }
         }
         let limits = HTTPServer.Limits()
-        for number in [limits.clients, limits.headers, limits.silence] { #expect(Manual.help.contains("(\(number))")) }
+        let site = GallerySite.Limits()
+        for number in [limits.clients, limits.headers, limits.silence, site.streams, site.body] {
+            #expect(Manual.help.contains("(\(number))"))
+        }
     }
 
     @Test("an address has a port; that of IPv6 stands between brackets")
-    func addresses() {
+    func addresses() throws {
         for good in ["127.0.0.1:9188", "[::1]:9188", "0.0.0.0:0", "localhost:1"] {
             #expect(InternetAddress(good) != nil, "\(good)")
         }
@@ -35,6 +40,12 @@ struct ArgumentsTests {
         ] {
             #expect(InternetAddress(bad) == nil, "\(bad)")
             #expect(throws: UsageError.self) { try Arguments(["--metrics-listen", bad]) }
+        }
+        for good in ["127.0.0.1:8080", "127.9.9.9:0", "localhost:80", "[::1]:8080"] {
+            _ = try Arguments(["--listen", good])
+        }
+        for bad in ["0.0.0.0:8080", "192.0.2.1:80", "[::]:80", "[::2]:80", "[::ffff:127.0.0.1]:80", "8080"] {
+            #expect(throws: UsageError.self, "\(bad)") { try Arguments(["--listen", bad]) }
         }
     }
 

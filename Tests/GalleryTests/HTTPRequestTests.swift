@@ -4,17 +4,11 @@ import Testing
 
 @Suite("A request's headers")
 struct HTTPRequestTests {
-    private static func request(_ version: String = "HTTP/1.1", _ headers: (String, String)...) -> HTTPRequest {
-        HTTPRequest(
+    private static func status(_ version: String = "HTTP/1.1", _ headers: (String, String)...) -> Int? {
+        let request = HTTPRequest(
             method: "GET", path: "/metrics", version: version,
             headers: headers.map { HTTPRequest.Header(name: $0, value: $1) })
-    }
-
-    private static func status(_ version: String = "HTTP/1.1", _ headers: (String, String)...) -> Int? {
-        HTTPRequest(
-            method: "GET", path: "/metrics", version: version,
-            headers: headers.map { HTTPRequest.Header(name: $0, value: $1) }
-        ).refusal(longestBody: 10)?.status
+        return (request.refusal ?? request.refusal(longestBody: 10))?.status
     }
 
     @Test("one host is wanted, in whatever letters its header is written")

@@ -52,6 +52,8 @@ struct InterfaceTests {
     func calls() throws {
         try check(Call.Status(), .init(status: Sample.status()))
         try check(Call.List(states: ["done"], before: 7), .init(jobs: [Sample.job(1)]))
+        try check(Call.ListIDs(states: ["done"], batch: 3), .init(ranges: [Control.IDRange(first: 1, last: 7)]))
+        try check(Call.NewFile(bytes: 3), .init())
         try check(Call.WhyWaiting(ids: [1]), .init(waiting: Sample.status().waiting))
         try check(Call.ListIgnored(recipe: "noir", after: "/srv"), .init(ignored: Sample.status().ignored))
         try check(Call.Open(id: 1, result: 2, width: 320), .init(name: "a.jpg", bytes: 3))

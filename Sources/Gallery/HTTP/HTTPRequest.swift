@@ -1,3 +1,5 @@
+import SystemCalls
+
 /// A request as its headers say it.
 struct HTTPRequest: Sendable {
     struct Header: Sendable, Equatable {
@@ -5,24 +7,49 @@ struct HTTPRequest: Sendable {
         var value: String
     }
 
+    enum Body: Sendable {
+        case bytes([UInt8])
+        case file(Descriptor)
+    }
+
     var method: String
     /// Without what follows a question mark.
     var path: String
+    /// What follows it.
+    var query: [String: String] = [:]
     var version: String
     var headers: [Header]
+    var body = Body.bytes([])
 
     /// The values of the headers of a name, which is given in small letters.
     func values(_ name: String) -> [String] {
         headers.filter { $0.name.lowercased() == name }.map(\.value)
     }
 
-    var isHead: Bool { method == "HEAD" }
+    var isReading: Bool { method == "GET" || method == "HEAD" }
 
-    /// Why the request is refused before anything of its body is read.
+    var bytes: [UInt8] {
+        if case .bytes(let bytes) = body { bytes } else { [] }
+    }
+
+    var file: Descriptor? {
+        if case .file(let file) = body { file } else { nil }
+    }
+
+    /// Of its body. Nil says nothing, or something else than a number.
+    var length: Int? {
+        let texts = values("content-length")
+        guard texts.count == 1, !texts[0].isEmpty, texts[0].utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return nil
+        }
+        return Int(texts[0])
+    }
+
+    /// Why the request is refused, whatever it asks for.
     ///
     /// libmicrohttpd takes a request with two lengths, or two hosts, by one of them. A proxy in front may take the other,
     /// and then both see different requests in the same bytes.
-    func refusal(longestBody: Int) -> HTTPAnswer? {
+    var refusal: HTTPAnswer? {
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
             return .text(505, "this is not HTTP/1.1: \(version)")
         }
@@ -36,12 +63,15 @@ struct HTTPRequest: Sendable {
                 400, "a request says once how long it is; this one does so \(lengths.count + codings.count) times")
         }
         guard codings.isEmpty else { return .text(411, "a request says how long it is in Content-Length") }
-        guard let text = lengths.first else { return nil }
-        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }), let length = Int(text) else {
-            return .text(400, "Content-Length is a number of bytes, not '\(text.prefix(40))'")
+        guard lengths.isEmpty || length != nil else {
+            return .text(400, "Content-Length is a number of bytes, not '\(lengths[0].prefix(40))'")
         }
-        return length <= longestBody
-            ? nil
-            : .text(413, "a request for \(path.prefix(80)) has at most \(longestBody) bytes; this one has \(length)")
+        return nil
+    }
+
+    /// Why its body is refused.
+    func refusal(longestBody: Int) -> HTTPAnswer? {
+        guard let length, length > longestBody else { return nil }
+        return .text(413, "a request for \(path.prefix(80)) has at most \(longestBody) bytes; this one has \(length)")
     }
 }

@@ -7,24 +7,9 @@ import SystemCalls
 /// Serves a site at a listening socket: libmicrohttpd, which is told when its descriptors are ready. While nobody asks,
 /// nothing wakes this process.
 actor HTTPServer: QueueActor {
-    /// A request and what becomes of it. libmicrohttpd keeps its number.
-    private struct Exchange {
-        enum State {
-            /// Its body is on its way.
-            case coming
-            /// The site has been asked, and libmicrohttpd does not look at the connection.
-            case waiting
-            case answered(HTTPAnswer)
-        }
-
-        let request: HTTPRequest
-        let connection: OpaquePointer?
-        var state = State.coming
-    }
-
     struct Limits {
         /// Clients at once; others wait in the socket's backlog.
-        var clients = 64
+        var clients = 512
         /// The bytes of a request's headers, and of what is on its way to a client.
         var headers = 16 << 10
         /// A client that neither sends nor reads for so long is closed.
@@ -36,7 +21,7 @@ actor HTTPServer: QueueActor {
     private let limits: Limits
     private var daemon: OpaquePointer?
     private var source: ReadySource?
-    private var exchanges: [UInt: Exchange] = [:]
+    private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
 
@@ -55,28 +40,31 @@ actor HTTPServer: QueueActor {
         let own = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         daemon = cmicrohttpd_start(
             own,
-            { context, connection, url, method, version, _, length, place in
-                guard let connection, let url, let method, let version, let length, let place else {
-                    return cmicrohttpd_no
-                }
-                let (server, isPart) = (HTTPServer.at(context), length.pointee > 0)
-                length.pointee = 0
+            { context, connection, url, method, version, part, length, place in
+                guard let server = HTTPServer.at(context), let connection, let url, let method, let version, let length,
+                    let place
+                else { return cmicrohttpd_no }
                 if let known = place.pointee {
                     let id = UInt(bitPattern: known)
-                    return server.assumeIsolated { isPart || $0.goOn(id) } ? cmicrohttpd_yes : cmicrohttpd_no
+                    let piece = Array(UnsafeRawBufferPointer(start: part, count: length.pointee))
+                    if piece.isEmpty { return server.assumeIsolated { $0.goOn(id) } ? cmicrohttpd_yes : cmicrohttpd_no }
+                    // What is not taken comes again.
+                    if server.assumeIsolated({ $0.take(piece, of: id) }) { length.pointee = 0 }
+                    return cmicrohttpd_yes
                 }
                 let request = HTTPRequest(
-                    method: String(cString: method), path: String(cString: url), version: String(cString: version),
-                    headers: HTTPServer.headers(of: connection))
+                    method: String(cString: method), path: String(cString: url),
+                    query: HTTPHeaders.query(of: connection), version: String(cString: version),
+                    headers: HTTPHeaders.all(of: connection))
                 let address = UInt(bitPattern: connection)
                 let (id, isGood) = server.assumeIsolated { $0.take(request, on: OpaquePointer(bitPattern: address)) }
                 place.pointee = UnsafeMutableRawPointer(bitPattern: id)
                 return isGood ? cmicrohttpd_yes : cmicrohttpd_no
             },
             { context, _, place, _ in
-                guard let place, let known = place.pointee else { return }
+                guard let server = HTTPServer.at(context), let place, let known = place.pointee else { return }
                 let id = UInt(bitPattern: known)
-                HTTPServer.at(context).assumeIsolated { $0.exchanges[id] = nil }
+                server.assumeIsolated { $0.over(id) }
                 place.pointee = nil
             },
             Unmanaged.passUnretained(self).toOpaque(), UInt32(limits.clients), UInt32(limits.silence), limits.headers)
@@ -88,9 +76,8 @@ actor HTTPServer: QueueActor {
         return nil
     }
 
-    private static func at(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
-        guard let context else { preconditionFailure("libmicrohttpd has lost its context") }
-        return Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
+    private static func at(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {
+        context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
     }
 
     // MARK: - Turns
@@ -122,58 +109,175 @@ actor HTTPServer: QueueActor {
     /// The headers have come. What is answered now, before its body, is the last on its connection. False closes it.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
-        exchanges[last] = Exchange(request: request, connection: connection)
-        let refusal = request.refusal(longestBody: site.longestBody)
-        return (last, refusal.map { send($0, to: connection) } ?? true)
+        let exchange = HTTPExchange(request, connection)
+        exchanges[last] = exchange
+        if let refusal = request.refusal { return (last, send(refusal, of: last, exchange)) }
+        switch site.route(request) {
+        case .refused(let answer): return (last, send(answer, of: last, exchange))
+        case .body(let most, let handler):
+            if let refusal = request.refusal(longestBody: most) { return (last, send(refusal, of: last, exchange)) }
+            exchange.handler = handler
+        case .file(let begin, let handler):
+            exchange.handler = handler
+            guard let length = request.length else {
+                return (last, send(.text(411, "a request says how long it is in Content-Length"), of: last, exchange))
+            }
+            exchange.state = .opening
+            MHD_suspend_connection(connection)
+            let id = last
+            begin(length) { file in self.async { $0.opened(id, file) } }
+        }
+        return (last, true)
+    }
+
+    /// There is a file for its body, or there is none.
+    private func opened(_ id: UInt, _ file: Result<Descriptor, HTTPRefusal>) {
+        guard let exchange = exchanges[id], case .opening = exchange.state else { return }
+        switch file {
+        case .success(let file):
+            exchange.request.body = .file(file)
+            exchange.state = .coming
+        case .failure(let refusal): exchange.state = .answered(refusal.answer)
+        }
+        MHD_resume_connection(exchange.connection)
+        turn()
+    }
+
+    /// A part of the body has come. False leaves it for later.
+    private func take(_ part: [UInt8], of id: UInt) -> Bool {
+        guard let exchange = exchanges[id] else { return true }
+        switch exchange.state {
+        case .opening: return false
+        case .coming:
+            if let refusal = exchange.take(part) { exchange.state = .answered(refusal) }
+            return true
+        case .waiting, .answered, .sending, .abandoned: return true
+        }
     }
 
     /// The body is over, or the connection goes on. False closes it.
     private func goOn(_ id: UInt) -> Bool {
         guard let exchange = exchanges[id] else { return false }
         switch exchange.state {
-        case .answered(let answer): return send(answer, to: exchange.connection)
-        case .waiting: break
+        case .answered(let answer): return send(answer, of: id, exchange)
+        case .opening, .waiting, .sending: break
+        case .abandoned: return false
         case .coming:
-            exchanges[id]?.state = .waiting
+            // libmicrohttpd calls for the headers once more when it has been suspended there.
+            guard exchange.isWhole else { return true }
+            exchange.state = .waiting
             MHD_suspend_connection(exchange.connection)
-            site.answer(exchange.request) { answer in self.async { $0.answer(id, answer) } }
+            exchange.handler?(exchange.request, HTTPCall(server: self, id: id))
         }
         return true
     }
 
-    private func answer(_ id: UInt, _ answer: HTTPAnswer) {
+    func answer(_ id: UInt, _ answer: HTTPAnswer) {
         guard let exchange = exchanges[id], case .waiting = exchange.state else { return }
-        exchanges[id]?.state = .answered(answer)
+        exchange.state = .answered(answer)
         MHD_resume_connection(exchange.connection)
         turn()
     }
 
-    private func send(_ answer: HTTPAnswer, to connection: OpaquePointer?) -> Bool {
-        guard let response = cmicrohttpd_answer(answer.body, answer.body.count) else { return false }
-        defer { MHD_destroy_response(response) }
-        let type = HTTPRequest.Header(name: "Content-Type", value: answer.type)
-        for header in [type] + answer.headers + HTTPAnswer.common {
-            guard cmicrohttpd_add(response, header.name, header.value) else { return false }
-        }
-        return cmicrohttpd_send(connection, UInt32(answer.status), response)
+    /// libmicrohttpd does not look at a connection that it has suspended.
+    func watch(_ id: UInt, _ body: @escaping @Sendable () -> Void) {
+        guard let exchange = exchanges[id] else { return body() }
+        exchange.abandoned = body
+        let socket = fcntl(cmicrohttpd_socket(exchange.connection), F_DUPFD_CLOEXEC, 0)
+        guard exchange.end == nil, socket >= 0 else { return }
+        let source = ReadySource(Descriptor(owning: socket), queue: queue)
+        exchange.end = source
+        source.activate { [unowned self] in assumeIsolated { $0.looked(id, socket) } }
     }
 
-    private static func headers(of connection: OpaquePointer) -> [HTTPRequest.Header] {
-        let found = Unmanaged.passRetained(Headers())
-        cmicrohttpd_headers(
-            connection,
-            { context, _, name, value in
-                guard let context, let name else { return cmicrohttpd_yes }
-                Unmanaged<Headers>.fromOpaque(context).takeUnretainedValue().all.append(
-                    HTTPRequest.Header(name: String(cString: name), value: value.map { String(cString: $0) } ?? ""))
-                return cmicrohttpd_yes
-            }, found.toOpaque())
-        return found.takeRetainedValue().all
+    /// Something has come from a client that waits: its end, or its next request.
+    private func looked(_ id: UInt, _ socket: Int32) {
+        guard let exchange = exchanges[id], let end = exchange.end else { return }
+        var byte: UInt8 = 0
+        let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        end.cancel()
+        exchange.end = nil
+        guard count <= 0 else { return }
+        switch exchange.state {
+        case .waiting:
+            exchange.state = .abandoned
+            MHD_resume_connection(exchange.connection)
+        case .sending(let stream):
+            stream.end()
+            wake(id)
+        case .opening, .coming, .answered, .abandoned: break
+        }
+        turn()
+    }
+
+    private func over(_ id: UInt) {
+        guard let exchange = exchanges.removeValue(forKey: id) else { return }
+        exchange.end?.cancel()
+        if case .sending(let stream) = exchange.state { stream.end() }
+        exchange.abandoned?()
+    }
+
+    // MARK: - Answers
+
+    private func send(_ answer: HTTPAnswer, of id: UInt, _ exchange: HTTPExchange) -> Bool {
+        let response: OpaquePointer?
+        switch answer.body {
+        case .bytes(let bytes): response = cmicrohttpd_answer(bytes, bytes.count)
+        case .file(let file, let bytes):
+            // libmicrohttpd closes what it is given.
+            response = cmicrohttpd_file(fcntl(file.number, F_DUPFD_CLOEXEC, 0), UInt64(bytes))
+        case .stream(let stream):
+            exchange.state = .sending(stream)
+            response = cmicrohttpd_stream(
+                { context, _, place, room in
+                    guard let context, let place else { return cmicrohttpd_failed }
+                    let end = Unmanaged<HTTPStreamEnd>.fromOpaque(context).takeUnretainedValue()
+                    guard let piece = end.server.assumeIsolated({ $0.next(of: end.id, most: room) }) else {
+                        return cmicrohttpd_over
+                    }
+                    UnsafeMutableRawBufferPointer(start: place, count: room).copyBytes(from: piece)
+                    return piece.count
+                },
+                { context in
+                    if let context { Unmanaged<HTTPStreamEnd>.fromOpaque(context).release() }
+                }, Unmanaged.passRetained(HTTPStreamEnd(self, id)).toOpaque())
+            stream.attach { [weak self] in self?.async { $0.wake(id) } }
+        }
+        guard let response else { return false }
+        defer { MHD_destroy_response(response) }
+        for header in answer.allHeaders {
+            guard cmicrohttpd_add(response, header.name, header.value) else { return false }
+        }
+        return cmicrohttpd_send(exchange.connection, UInt32(answer.status), response)
+    }
+
+    /// What a stream has to send now. With nothing, the connection sleeps until `wake`.
+    private func next(of id: UInt, most: Int) -> [UInt8]? {
+        guard let exchange = exchanges[id], case .sending(let stream) = exchange.state,
+            let piece = stream.next(most: most)
+        else { return nil }
+        if piece.isEmpty {
+            exchange.isAsleep = true
+            MHD_suspend_connection(exchange.connection)
+        }
+        return piece
+    }
+
+    private func wake(_ id: UInt) {
+        guard let exchange = exchanges[id], exchange.isAsleep else { return }
+        exchange.isAsleep = false
+        MHD_resume_connection(exchange.connection)
+        turn()
     }
 }
 
-private final class Headers {
-    var all: [HTTPRequest.Header] = []
+/// What libmicrohttpd keeps of a stream.
+private final class HTTPStreamEnd: Sendable {
+    let server: HTTPServer
+    let id: UInt
+
+    init(_ server: HTTPServer, _ id: UInt) { (self.server, self.id) = (server, id) }
 }
 
 /// Why nothing is served.

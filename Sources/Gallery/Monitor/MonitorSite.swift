@@ -4,21 +4,24 @@ import PipelineControl
 struct MonitorSite: HTTPSite {
     let calls: ControlCalls
 
-    var longestBody: Int { 0 }
-
-    func answer(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
-        guard request.method == "GET" || request.method == "HEAD" else { return done(.wrongMethod("GET", "HEAD")) }
+    func route(_ request: HTTPRequest) -> HTTPRoute {
         switch request.path {
-        case "/metrics":
-            let format = MetricsFormat.wanted(by: request.values("accept"))
-            calls.call(Call.Metrics()) { answer in
-                done(answer.page { .text(200, $0.metrics.text(format), type: format.type) })
-            }
-        case "/healthz":
-            calls.call(Call.Status()) { answer in done(answer.page { Self.health($0.status) }) }
+        case "/metrics", "/healthz":
+            return request.isReading ? .plain(answer) : .refused(.wrongMethod("GET", "HEAD"))
         default:
             let known = "/metrics has the daemon's figures, /healthz says whether it answers"
-            done(.text(404, "there is nothing at \(request.path.prefix(80)); \(known)"))
+            return .refused(.text(404, "there is nothing at \(request.path.prefix(80)); \(known)"))
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ client: HTTPCall) {
+        if request.path == "/metrics" {
+            let format = MetricsFormat.wanted(by: request.values("accept"))
+            calls.call(Call.Metrics()) { answer in
+                client.answer(answer.page { .text(200, $0.metrics.text(format), type: format.type) })
+            }
+        } else {
+            calls.call(Call.Status()) { answer in client.answer(answer.page { Self.health($0.status) }) }
         }
     }
 
@@ -31,9 +34,10 @@ struct MonitorSite: HTTPSite {
 
 extension Result where Failure == NoAnswer {
     /// The page of an answer, or one that says why there is none.
-    fileprivate func page(_ make: (Success) -> HTTPAnswer) -> HTTPAnswer {
+    fileprivate func page<Reply>(_ make: (Reply) -> HTTPAnswer) -> HTTPAnswer
+    where Success == ControlCalls.Answered<Reply> {
         switch self {
-        case .success(let reply): make(reply)
+        case .success(let answered): make(answered.reply)
         case .failure(let reason): .text(503, "\(reason)")
         }
     }

@@ -8,6 +8,14 @@ import SystemCalls
 extension ControlService {
     func addAddingCalls() {
         onPassing(Call.Add.self) { [self] call, passed, request in try add(call, passed, request) }
+        onOwners(Call.NewFile.self) { [self] call, request in
+            owners.intake.makeFile(bytes: Int64(call.bytes)) { file in
+                switch file {
+                case .success(let file): request.reply(Call.NewFile.Reply(), beside: [file])
+                case .failure(let failure): request.fail(self.said(failure))
+                }
+            }
+        }
         onPassing(Call.AddList.self) { [self] call, passed, request in
             let file = try Self.file(beside: "AddList", passed)
             add(call, file, for: request) { request.reply($0) }

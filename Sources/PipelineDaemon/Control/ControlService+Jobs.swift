@@ -15,6 +15,21 @@ extension ControlService {
                 do { try list(call, request) } catch { request.fail(error) }
             }
         }
+        onOwners(Call.ListIDs.self) { [self] call, request in
+            try check(recipe: call.recipe)
+            try check(batch: call.batch)
+            request.connection.queue.async { [self] in
+                do {
+                    let filter = try filter(call.states, call.recipe, call.batch, call.since, call.until)
+                    let ranges = try filter.map { filter in try ledger.answer { try $0.ids(filter) } } ?? []
+                    request.reply(
+                        Call.ListIDs.Reply(
+                            ranges: ranges.map { Control.IDRange(first: $0.lowerBound, last: $0.upperBound) }))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
         onOwners(Call.Show.self) { [self] call, request in
             let record = try record(of: call.id)
             let current = current(of: call.id)
@@ -87,11 +102,13 @@ extension ControlService {
     /// Jobs in a reply of its own, and in one of several.
     private static let (longPage, page) = (500, 100)
 
-    private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
+    /// Nil when no job can be in one of these states now.
+    private func filter(
+        _ states: [String], _ recipe: String?, _ batch: Int?, _ since: String?, _ until: String?
+    ) throws(ControlError) -> JobFilter? {
         var filter = JobFilter(
-            recipe: call.recipe, batch: call.batch, since: try Self.time(call.since), until: try Self.time(call.until),
-            before: call.before)
-        for name in call.states {
+            recipe: recipe, batch: batch, since: try Self.time(since), until: try Self.time(until))
+        for name in states {
             guard let state = JobState(rawValue: name) else {
                 let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")
                 throw .badValue("there is no state '\(name)'; the states are \(known)")
@@ -102,8 +119,15 @@ extension ControlService {
         let held = waitReasons().count
         let (some, all) = (held > 0, held == FirstQueue.allCases.count)
         if some, filter.states.contains(.waiting) { filter.states.append(.queued) }
-        if all, !call.states.isEmpty, !call.states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
-        if all, !call.states.isEmpty, filter.states.isEmpty { return request.reply(Call.List.Reply(jobs: [])) }
+        if all, !states.isEmpty, !states.contains("waiting") { filter.states.removeAll { $0 == .queued } }
+        return all && !states.isEmpty && filter.states.isEmpty ? nil : filter
+    }
+
+    private func list(_ call: Call.List, _ request: ControlRequest) throws(ControlError) {
+        guard var filter = try filter(call.states, call.recipe, call.batch, call.since, call.until) else {
+            return request.reply(Call.List.Reply(jobs: []))
+        }
+        filter.before = call.before
         let limit = call.limit ?? Int.max
         guard limit > 0 else { throw .badValue("limit=\(limit) is not allowed; it begins at 1") }
         let chosen = filter

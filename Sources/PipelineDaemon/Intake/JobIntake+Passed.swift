@@ -31,6 +31,26 @@ extension JobIntake {
         case needs(Ledger.NeedsAnswer, job: Int)
     }
 
+    /// An empty file without a name, for a client that wants to add a picture of so many bytes.
+    func makeFile(bytes: Int64, done: @escaping @Sendable (Result<Descriptor, PassedFailure>) -> Void) {
+        let (spool, most) = (configuration.places.spool, configuration.settings.control.maxSize)
+        let freeSpace = configuration.settings.freeSpace
+        guard bytes >= 0 else { return done(.failure(.unfit("bytes=\(bytes) is not allowed; it begins at 0"))) }
+        guard bytes <= most else {
+            return done(
+                .failure(.unfit("a file that is added may have \(most) bytes (MaxSize=); this one has \(bytes)")))
+        }
+        FileQueue.async {
+            do {
+                // It is copied when it is added.
+                try DiskRoom.check(in: spool, written: bytes, freeSpace: freeSpace)
+                done(.success(try Descriptor.unnamed(in: spool)))
+            } catch {
+                done(.failure(.failed("no file can be made for it: \(error)")))
+            }
+        }
+    }
+
     func add(
         _ file: Descriptor, _ wish: Passed, done: @escaping @Sendable (Result<JobRecord, PassedFailure>) -> Void
     ) {

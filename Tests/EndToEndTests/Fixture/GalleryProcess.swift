@@ -36,6 +36,10 @@ final class GalleryProcess {
 
     /// All that comes until the server closes.
     static func all(from client: Descriptor) throws -> String {
+        String(decoding: try bytes(from: client), as: UTF8.self)
+    }
+
+    private static func bytes(from client: Descriptor) throws -> [UInt8] {
         var all: [UInt8] = []
         while true {
             do {
@@ -47,10 +51,13 @@ final class GalleryProcess {
                 throw error
             }
         }
-        return String(decoding: all, as: UTF8.self)
+        return all
     }
 
     func send(_ bytes: String) throws -> String { try Self.all(from: client(bytes)) }
+
+    /// The answer, headers and all.
+    func bytes(_ path: String) throws -> [UInt8] { try Self.bytes(from: client(Self.request(path))) }
 
     func get(_ path: String, method: String = "GET", _ headers: String...) throws -> String {
         try send(Self.request(path, method: method, headers))

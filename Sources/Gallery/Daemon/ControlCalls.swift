@@ -1,0 +1,160 @@
+import DaemonRuntime
+import Dispatch
+import Glibc
+import PipelineControl
+import Synchronization
+import SystemCalls
+
+/// Asks the daemon. No thread waits for an answer: a daemon that hangs costs no more than a connection for each caller, and few
+/// of these.
+actor ControlCalls: QueueActor {
+    struct Answered<Reply: Sendable>: Sendable {
+        var reply: Reply
+        /// What came beside it.
+        var files: [Descriptor]
+    }
+
+    /// The end of a call that nobody waits for any more.
+    struct Ticket: Sendable {
+        fileprivate let calls: ControlCalls
+        fileprivate let id: UInt
+
+        func withdraw() { calls.async { [id] in $0.withdraw(id) } }
+    }
+
+    /// Calls beyond these wait for the end of others.
+    private static let most = 48
+    /// Seconds that the daemon may say nothing.
+    static let patience = 10
+
+    nonisolated let executor: QueueExecutor
+    nonisolated let path: String
+    private let last = Atomic<UInt>(0)
+    private var running: [UInt: any Conversation] = [:]
+    private var waiting: [(id: UInt, begin: @Sendable (isolated ControlCalls) -> Void)] = []
+
+    init(path: String, on executor: QueueExecutor) { (self.path, self.executor) = (path, executor) }
+
+    /// Calls `done` once, on the queue, and never after the call was withdrawn.
+    @discardableResult
+    nonisolated func call<Call: ControlCall>(
+        _ call: Call, passing files: [Descriptor] = [], patience: Int = patience,
+        _ done: @escaping @Sendable (Result<Answered<Call.Reply>, NoAnswer>) -> Void
+    ) -> Ticket {
+        let id = next()
+        async { calls in
+            calls.begin(id) { calls in
+                calls.open(id, Call.self, { try $0.begin(call, descriptors: files) }) { event in
+                    switch event {
+                    case .replies(let replies, let files):
+                        guard let reply = replies.first else { return }
+                        done(.success(Answered(reply: reply, files: files)))
+                    case .over: break
+                    case .failed(let why): done(.failure(why))
+                    }
+                }
+                calls.after(.seconds(patience)) { calls in
+                    guard calls.running[id] != nil else { return }
+                    calls.withdraw(id)
+                    done(.failure(.away("the daemon has said nothing for \(patience) s")))
+                }
+            }
+        }
+        return Ticket(calls: self, id: id)
+    }
+
+    /// Calls with `more`. It counts beside the others, and does not wait.
+    nonisolated func follow<Call: ControlCall>(
+        _ call: Call, _ each: @escaping @Sendable (Happening<Call.Reply>) -> Void
+    ) -> Ticket {
+        let id = next()
+        async { $0.open(id, Call.self, { try $0.start(call) }, each) }
+        return Ticket(calls: self, id: id)
+    }
+
+    private nonisolated func next() -> UInt { last.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    private func begin(_ id: UInt, _ begin: @escaping @Sendable (isolated ControlCalls) -> Void) {
+        if running.count < Self.most { begin(self) } else { waiting.append((id, begin)) }
+    }
+
+    private func open<Call: ControlCall>(
+        _ id: UInt, _: Call.Type, _ send: (ControlClient) throws -> Void,
+        _ tell: @escaping @Sendable (Happening<Call.Reply>) -> Void
+    ) {
+        do {
+            let client = try ControlClient(path: path)
+            client.wait(atMost: Self.patience)
+            try send(client)
+            let source = ReadySource(client.socket, queue: queue)
+            running[id] = OneConversation<Call>(client: client, source: source, tell: tell)
+            source.activate { [weak self] in self?.assumeIsolated { $0.read(id) } }
+        } catch {
+            tell(.failed(said(error)))
+            fill()
+        }
+    }
+
+    private func read(_ id: UInt) {
+        guard let conversation = running[id] else { return }
+        do {
+            guard try conversation.read() else { return }
+            end(id)
+            conversation.tellEnd()
+        } catch {
+            end(id)
+            conversation.fail(said(error))
+        }
+        fill()
+    }
+
+    private func withdraw(_ id: UInt) {
+        waiting.removeAll { $0.id == id }
+        end(id)
+        fill()
+    }
+
+    private func end(_ id: UInt) { running.removeValue(forKey: id)?.source.cancel() }
+
+    private func fill() {
+        while running.count < Self.most, !waiting.isEmpty { waiting.removeFirst().begin(self) }
+    }
+
+    private func said(_ error: any Error) -> NoAnswer {
+        switch error {
+        case let error as ControlError: .refused(error)
+        case let error as SystemError: .away("no daemon answers at \(path): \(error.reason)")
+        default: .away("the daemon at \(path) does not answer: \(error)")
+        }
+    }
+}
+
+/// Something that came of a call.
+enum Happening<Reply: Sendable>: Sendable {
+    case replies([Reply], [Descriptor])
+    case over
+    case failed(NoAnswer)
+}
+
+private protocol Conversation {
+    var source: ReadySource { get }
+    /// Whether that was the last.
+    func read() throws -> Bool
+    func tellEnd()
+    func fail(_ why: NoAnswer)
+}
+
+private struct OneConversation<Call: ControlCall>: Conversation {
+    let client: ControlClient
+    let source: ReadySource
+    let tell: @Sendable (Happening<Call.Reply>) -> Void
+
+    func read() throws -> Bool {
+        let (replies, isOver) = try client.receive(Call.self)
+        if !replies.isEmpty { tell(.replies(replies, client.takeFiles())) }
+        return isOver
+    }
+
+    func tellEnd() { tell(.over) }
+    func fail(_ why: NoAnswer) { tell(.failed(why)) }
+}

@@ -1,0 +1,16 @@
+import PipelineControl
+
+/// Why there is no reply.
+enum NoAnswer: Error, CustomStringConvertible {
+    /// The daemon has answered with an error.
+    case refused(ControlError)
+    /// It has not answered.
+    case away(String)
+
+    var description: String {
+        switch self {
+        case .refused(let error): "\(error)"
+        case .away(let why): why
+        }
+    }
+}

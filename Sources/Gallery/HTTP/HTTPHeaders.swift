@@ -1,0 +1,28 @@
+import CMicrohttpd
+
+/// The names and values that libmicrohttpd has read of a request.
+enum HTTPHeaders {
+    static func all(of connection: OpaquePointer) -> [HTTPRequest.Header] {
+        let found = Unmanaged.passRetained(Found())
+        cmicrohttpd_headers(connection, take, found.toOpaque())
+        return found.takeRetainedValue().all
+    }
+
+    /// A name that comes twice has its last value.
+    static func query(of connection: OpaquePointer) -> [String: String] {
+        let found = Unmanaged.passRetained(Found())
+        cmicrohttpd_query(connection, take, found.toOpaque())
+        return Dictionary(found.takeRetainedValue().all.map { ($0.name, $0.value) }) { $1 }
+    }
+
+    private static let take: MHD_KeyValueIterator = { context, _, name, value in
+        guard let context, let name else { return cmicrohttpd_yes }
+        Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().all.append(
+            HTTPRequest.Header(name: String(cString: name), value: value.map { String(cString: $0) } ?? ""))
+        return cmicrohttpd_yes
+    }
+
+    private final class Found {
+        var all: [HTTPRequest.Header] = []
+    }
+}

@@ -1,0 +1,180 @@
+import DaemonRuntime
+import Dispatch
+import PipelineControl
+
+/// Tells all browsers what happens: one Watch and one Progress of the daemon for all of them, while there are any.
+actor EventHub: QueueActor {
+    nonisolated let executor: QueueExecutor
+    private let calls: ControlCalls
+    private var streams: [ObjectIdentifier: HTTPStream] = [:]
+    /// The latest events, for browsers that were away for a moment. The oldest first.
+    private var latest: [(cursor: Int, text: [UInt8])] = []
+    /// Where the Watch goes on after a loss of the daemon. Nil before its first event.
+    private var cursor: Int?
+    private var watch: ControlCalls.Ticket?
+    private var progress: ControlCalls.Ticket?
+    private var status: [UInt8]?
+    private var latestProgress: [UInt8]?
+    /// The daemon's, as the browsers know it.
+    private var isThere = true
+    private var isAsking = false
+    private var hasChanged = false
+    /// What counts while there are browsers; each first one begins a new one.
+    private var round = 0
+
+    private static let mostLatest = 4096
+    private static let pause = DispatchTimeInterval.seconds(1)
+    private static let beat = DispatchTimeInterval.seconds(15)
+
+    init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
+
+    /// Calls `done` with whether there was room. What happens from then on comes, and what has happened `after` this cursor.
+    nonisolated func join(
+        _ stream: HTTPStream, after: Int?, most: Int, _ done: @escaping @Sendable (Bool) -> Void
+    ) {
+        async { hub in
+            guard hub.streams.count < most else { return done(false) }
+            hub.add(stream, after: after)
+            done(true)
+        }
+    }
+
+    nonisolated func leave(_ stream: HTTPStream) { async { $0.drop(stream) } }
+
+    private func add(_ stream: HTTPStream, after: Int?) {
+        let isFirst = streams.isEmpty
+        streams[ObjectIdentifier(stream)] = stream
+        stream.write(Self.text(": here\n\n"))
+        if isFirst { return begin(after: after) }
+        if let status { stream.write(status) }
+        if let latestProgress { stream.write(latestProgress) }
+        guard let after, let cursor, after < cursor else { return }
+        guard let oldest = latest.first, oldest.cursor <= after + 1 else {
+            return stream.write(Self.text("event: lost\ndata: {}\n\n"))
+        }
+        for event in latest where event.cursor > after { stream.write(event.text) }
+    }
+
+    private func drop(_ stream: HTTPStream) {
+        stream.end()
+        guard streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, streams.isEmpty else { return }
+        round += 1
+        for ticket in [watch, progress] { ticket?.withdraw() }
+        (watch, progress, status, latestProgress, cursor) = (nil, nil, nil, nil, nil)
+        latest = []
+    }
+
+    private func tell(_ piece: [UInt8]) {
+        for stream in streams.values { stream.write(piece) }
+    }
+
+    // MARK: - The daemon
+
+    private func begin(after: Int?) {
+        round += 1
+        (cursor, isThere) = (after, true)
+        follow()
+        let round = round
+        beat(round)
+    }
+
+    /// Through a proxy, or after a silent loss, a connection shows its end only when something is sent.
+    private func beat(_ round: Int) {
+        after(Self.beat) { hub in
+            guard hub.round == round else { return }
+            hub.tell(Self.text(": here\n\n"))
+            hub.beat(round)
+        }
+    }
+
+    private func follow() {
+        let round = round
+        watch = calls.follow(Call.Watch(cursor: cursor)) { [weak self] happening in
+            self?.async { hub in
+                guard hub.round == round else { return }
+                switch happening {
+                case .replies(let replies, _): hub.take(replies.flatMap(\.events))
+                case .over: hub.lost(.away("the daemon has ended the watch"))
+                case .failed(let why): hub.lost(why)
+                }
+            }
+        }
+        progress = calls.follow(Call.Progress()) { [weak self] happening in
+            self?.async { hub in
+                guard hub.round == round, case .replies(let replies, _) = happening, let last = replies.last else {
+                    return
+                }
+                hub.latestProgress = Self.piece("progress", last)
+                if let piece = hub.latestProgress { hub.tell(piece) }
+            }
+        }
+        look()
+    }
+
+    private func lost(_ why: NoAnswer) {
+        for ticket in [watch, progress] { ticket?.withdraw() }
+        (watch, progress) = (nil, nil)
+        tellDaemon(isThere: false, "\(why)")
+        let round = round
+        after(Self.pause) { hub in if hub.round == round, hub.watch == nil { hub.follow() } }
+    }
+
+    private func tellDaemon(isThere: Bool, _ why: String) {
+        guard isThere != self.isThere else { return }
+        self.isThere = isThere
+        if let piece = Self.piece("daemon", DaemonNews(there: isThere, why: why)) { tell(piece) }
+    }
+
+    private func take(_ events: [Control.Event]) {
+        for event in events {
+            cursor = event.cursor
+            guard event.kind != "lost" else {
+                latest = []
+                tell(Self.text("event: lost\ndata: {}\n\n"))
+                continue
+            }
+            guard let json = try? Wire.encode(event) else { continue }
+            let piece = Self.text("id: \(event.cursor)\ndata: ") + json + Self.text("\n\n")
+            latest.append((event.cursor, piece))
+            tell(piece)
+        }
+        if latest.count > 2 * Self.mostLatest { latest.removeFirst(latest.count - Self.mostLatest) }
+        look()
+    }
+
+    /// Asks for the status, which what has happened may have changed: at most once a second.
+    private func look() {
+        guard !isAsking else {
+            hasChanged = true
+            return
+        }
+        (isAsking, hasChanged) = (true, false)
+        let round = round
+        calls.call(Call.Status()) { [weak self] answer in
+            self?.async { hub in
+                if hub.round == round, case .success(let answered) = answer {
+                    hub.tellDaemon(isThere: true, "")
+                    hub.status = Self.piece("status", answered.reply.status)
+                    if let piece = hub.status { hub.tell(piece) }
+                }
+                hub.after(Self.pause) { hub in
+                    hub.isAsking = false
+                    if hub.hasChanged, !hub.streams.isEmpty { hub.look() }
+                }
+            }
+        }
+    }
+
+    // MARK: - Text
+
+    private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private static func piece(_ name: String, _ value: some Encodable) -> [UInt8]? {
+        (try? Wire.encode(value)).map { text("event: \(name)\ndata: ") + $0 + text("\n\n") }
+    }
+}
+
+private struct DaemonNews: Encodable {
+    var there: Bool
+    var why: String
+}

@@ -1,0 +1,147 @@
+import PipelineControl
+import SystemCalls
+
+/// Pictures, which come as descriptors from the daemon.
+extension GallerySite {
+    /// Seconds. Then a browser asks again, which also says that it still wants it.
+    private static let patience = 30
+
+    func picture(_ id: Int, _ result: Int?, _ request: HTTPRequest, _ client: HTTPCall) {
+        let text = request.query["width"]
+        let width = text.flatMap { Int($0) }
+        guard text == nil || width != nil else {
+            return client.answer(.failure(400, "width is a number of pixels, not '\(text?.prefix(40) ?? "")'"))
+        }
+        open(Call.Open(id: id, result: result, width: width), client) { name, file in
+            var answer = HTTPAnswer.picture(name, file, isDownload: width == nil)
+            // Its address changes with the picture.
+            if request.query["v"] != nil { answer = answer.with("Cache-Control", "private, max-age=86400") }
+            client.answer(answer)
+        }
+    }
+
+    /// Renders the original of a job without a job.
+    func tryOut(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
+        guard let wish = parameters(Trial.self, of: request, client) else { return }
+        guard (wish.chain == nil) != (wish.recipe == nil) else {
+            return client.answer(.failure(400, "either a chain or a recipe is tried"))
+        }
+        open(Call.Open(id: id), client) { name, file in
+            let trial = Call.Try(
+                name: name, recipes: wish.recipe.map { [$0] } ?? [], chains: wish.chain.map { [$0] } ?? [],
+                raw: wish.chain == nil ? nil : wish.raw)
+            let ticket = calls.call(trial, passing: [file], patience: 120) { answer in
+                switch answer {
+                case .failure(let why): client.answer(.failure(why))
+                case .success(let answered):
+                    guard let proof = answered.reply.proofs.first, let file = answered.files.first else {
+                        let problem = answered.reply.proofs.first?.problem ?? "nothing was made of it"
+                        return client.answer(.failure(409, problem))
+                    }
+                    client.answer(.picture("tried" + (proof.suffix.map { ".\($0)" } ?? ""), file, isDownload: false))
+                }
+            }
+            client.whenAbandoned { ticket.withdraw() }
+        }
+    }
+
+    /// Adds a copy of a job's original under another recipe.
+    func addAgain(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
+        guard let wish = parameters(Again.self, of: request, client) else { return }
+        open(Call.Open(id: id), client) { name, file in
+            calls.call(Call.Add(name: name, recipe: wish.recipe), passing: [file]) { client.tell($0) }
+        }
+    }
+
+    private func open(
+        _ call: Call.Open, _ client: HTTPCall, _ use: @escaping @Sendable (String, Descriptor) -> Void
+    ) {
+        let ticket = calls.call(call, patience: Self.patience) { answer in
+            switch answer {
+            case .success(let answered):
+                guard let file = answered.files.first else {
+                    return client.answer(.failure(503, "the daemon has handed out no file"))
+                }
+                use(answered.reply.name, file)
+            case .failure(let why): client.answer(.failure(why))
+            }
+        }
+        client.whenAbandoned { ticket.withdraw() }
+    }
+
+    // MARK: - Uploads
+
+    /// The body goes into a file of the daemon's disk, and costs no memory.
+    func beginUpload(_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) {
+        calls.call(Call.NewFile(bytes: bytes)) { answer in
+            switch answer {
+            case .success(let answered):
+                guard let file = answered.files.first else {
+                    return done(.failure(HTTPRefusal(answer: .failure(503, "the daemon has handed out no file"))))
+                }
+                done(.success(file))
+            case .failure(let why): done(.failure(HTTPRefusal(answer: .failure(why))))
+            }
+        }
+    }
+
+    func upload(_ request: HTTPRequest, _ client: HTTPCall) {
+        guard let name = request.query["name"], let file = request.file else {
+            return client.answer(.failure(400, "an upload has a name: /upload?name=a.jpg"))
+        }
+        let batch = request.query["batch"]
+        guard batch == nil || batch.flatMap({ Int($0) }) != nil else {
+            return client.answer(.failure(400, "batch is a number, which NewBatch gives"))
+        }
+        let add = Call.Add(
+            name: name, recipe: request.query["recipe"], chain: request.query["chain"],
+            batch: batch.flatMap { Int($0) }, folder: request.query["folder"])
+        // It is copied to where it is safe.
+        calls.call(add, passing: [file], patience: 600) { client.tell($0) }
+    }
+}
+
+private struct Trial: Decodable {
+    var chain: String?
+    var recipe: String?
+    var raw: String?
+}
+
+private struct Again: Decodable {
+    var recipe: String
+}
+
+extension HTTPCall {
+    fileprivate func tell(_ answer: Result<ControlCalls.Answered<Call.Add.Reply>, NoAnswer>) {
+        switch answer {
+        case .success(let answered): self.answer(.json(answered.reply))
+        case .failure(let why): self.answer(.failure(why))
+        }
+    }
+}
+
+extension HTTPAnswer {
+    /// The kinds that a browser shows, none of which can bear a script.
+    private static let shown = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
+        "avif": "image/avif",
+    ]
+
+    static func picture(_ name: String, _ file: Descriptor, isDownload: Bool) -> HTTPAnswer {
+        guard let size = (try? file.status()).map({ FileStatus($0).size }) else {
+            return .failure(500, "the picture can't be read")
+        }
+        let suffix = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        let type = shown[suffix]
+        let answer = HTTPAnswer(
+            status: 200, type: type ?? "application/octet-stream", body: .file(file, bytes: Int(size)))
+        guard isDownload || type == nil else { return answer }
+        let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~".utf8)
+        let escaped = name.utf8.map { byte in
+            if allowed.contains(byte) { return String(UnicodeScalar(byte)) }
+            let digits = String(byte, radix: 16, uppercase: true)
+            return "%" + (digits.count < 2 ? "0" : "") + digits
+        }.joined()
+        return answer.with("Content-Disposition", "attachment; filename*=UTF-8''\(escaped)")
+    }
+}

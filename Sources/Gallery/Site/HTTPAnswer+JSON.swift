@@ -1,0 +1,36 @@
+import PipelineControl
+
+/// A call's error, as the page gets it.
+private struct Complaint: Encodable {
+    var error: String
+    var message: String
+    var parameters: ErrorParameters
+}
+
+extension HTTPAnswer {
+    static func json(_ value: some Encodable, status: Int = 200) -> HTTPAnswer {
+        guard let bytes = try? Wire.encode(value) else { return .text(500, "the answer can't be written as JSON") }
+        return HTTPAnswer(status: status, type: "application/json", body: .bytes(bytes))
+    }
+
+    /// An error that is none of the daemon's.
+    static func failure(_ status: Int, _ message: String) -> HTTPAnswer {
+        failure(status, .other(name: "org.pipelined.Gallery.Refused", message: message), message)
+    }
+
+    static func failure(_ why: NoAnswer) -> HTTPAnswer {
+        guard case .refused(let error) = why else { return failure(503, "\(why)").with("Retry-After", "2") }
+        let status =
+            switch error {
+            case .noSuchJob: 404
+            case .refused: 409
+            default: 400
+            }
+        return failure(status, error, "\(error)")
+    }
+
+    private static func failure(_ status: Int, _ error: ControlError, _ message: String) -> HTTPAnswer {
+        let (name, parameters) = error.wire
+        return json(Complaint(error: name, message: message, parameters: parameters), status: status)
+    }
+}

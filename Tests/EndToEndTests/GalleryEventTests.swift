@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("Events of the gallery")
+struct GalleryEventTests {
+    /// A browser that follows the events.
+    private final class Follower {
+        private let socket: Descriptor
+        private(set) var text = ""
+
+        init(_ gallery: GalleryProcess, after cursor: Int? = nil) throws {
+            let headers = cursor.map { ["Last-Event-ID: \($0)"] } ?? []
+            socket = try gallery.client(GalleryProcess.request("/events", headers))
+        }
+
+        /// Reads on until `isGood` of all that has come.
+        func until(_ isGood: (String) -> Bool) throws {
+            while !isGood(text) {
+                let bytes = try Socket.receive(room: 65536, from: socket).bytes
+                try #require(!bytes.isEmpty, "the stream has ended: \(text)")
+                text += String(decoding: bytes, as: UTF8.self)
+            }
+        }
+
+        var cursors: [Int] {
+            text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("id: ") }.compactMap { Int($0.dropFirst(4)) }
+        }
+    }
+
+    @Test("a browser is told of each change, and one that comes back goes on where it was")
+    func resumed() async throws {
+        try await DaemonFixture.with { daemon in
+            let gallery = try await GalleryProcess(of: daemon)
+            let first = try Follower(gallery)
+            try first.until { $0.contains("event: status\n") && $0.contains("event: progress\n") }
+            #expect(first.text.contains("\r\nContent-Type: text/event-stream\r\n"))
+            try daemon.drop(as: "a.png")
+            try first.until { $0.contains(#""kind":"picture""#) }
+            let cursors = first.cursors
+            #expect(cursors == Array(1..<cursors.count + 1))
+            // Beside another, from what is kept; alone, from the daemon.
+            let second = try Follower(gallery, after: 1)
+            try second.until { $0.contains(#""kind":"picture""#) }
+            #expect(second.cursors == Array(cursors.dropFirst()))
+            let third = try Follower(gallery, after: -5)
+            try third.until { $0.contains("event: lost\n") }
+        }
+    }
+
+    @Test("a browser hears that the daemon has gone and is back, and misses nothing in between")
+    func restarted() async throws {
+        try await DaemonFixture.with { daemon in
+            let gallery = try await GalleryProcess(of: daemon)
+            let browser = try Follower(gallery)
+            try browser.until { $0.contains("event: status\n") }
+            try daemon.drop(as: "a.png")
+            try browser.until { $0.contains(#""kind":"picture""#) }
+            await daemon.stop()
+            try browser.until { $0.contains(#"event: daemon\#ndata: {"there":false"#) }
+            try await daemon.start()
+            try daemon.drop(as: "b.png")
+            try browser.until { $0.components(separatedBy: #""kind":"picture""#).count == 3 }
+            #expect(browser.text.contains(#"data: {"there":true"#))
+            #expect(browser.cursors == Array(1..<browser.cursors.count + 1))
+        }
+    }
+
+    @Test("two hundred browsers are one client to the daemon, which has none when they have gone")
+    func many() async throws {
+        try await DaemonFixture.with { daemon in
+            let gallery = try await GalleryProcess(of: daemon, ["--streams", "200"])
+            let before = try daemon.settledDescriptors()
+            var browsers = try (1...200).map { _ in try Follower(gallery) }
+            for browser in browsers { try browser.until { $0.contains("event: status\n") } }
+            let refused = try gallery.get("/events")
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("200 browsers are told of events already"))
+            // Watch, Progress, and a question for the status now and then.
+            try daemon.expectDescriptors(before)
+            _ = try daemon.call(Call.Pause(queue: "render", reason: "so that no worker comes"))
+            for browser in browsers { try browser.until { $0.contains("so that no worker comes") } }
+            browsers = []
+            try daemon.expectDescriptors(before - 2)
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@Suite("The gallery's page and what it asks for")
+struct GalleryTests {
+    private func with(
+        _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
+    }
+
+    private func post(_ gallery: GalleryProcess, _ path: String, _ body: String, _ headers: String...) throws -> String
+    {
+        let head = ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"] + headers
+        return try gallery.send(GalleryProcess.request(path, method: "POST", head) + body)
+    }
+
+    private func body(_ answer: String) -> String {
+        answer.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n")
+    }
+
+    private func reply<Reply: Decodable>(_ type: Reply.Type, _ answer: String) throws -> Reply {
+        try #require(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+        return try Wire.decode(Reply.self, Array(body(answer).utf8))
+    }
+
+    @Test("the page, its style and its script come from the program, and may run nothing else")
+    func page() async throws {
+        try await with { _, gallery in
+            for (path, type) in [("/", "text/html"), ("/gallery.css", "text/css"), ("/gallery.js", "text/javascript")] {
+                let answer = try gallery.get(path)
+                #expect(
+                    answer.hasPrefix("HTTP/1.1 200 ") && answer.contains("\r\nContent-Type: \(type); charset=utf-8\r\n")
+                )
+                let policy = try #require(answer.components(separatedBy: "Content-Security-Policy: ").dropFirst().first)
+                #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self'; "))
+                #expect(!policy.prefix(while: { $0 != "\r\n" }).contains("unsafe"))
+                #expect(!answer.contains("http://") && !answer.contains("https://"), "nothing comes from elsewhere")
+            }
+            #expect(try gallery.get("/index.html").hasPrefix("HTTP/1.1 404 "))
+        }
+    }
+
+    @Test("a page calls what pipectl calls, but no more than it needs; each mistake is told in words")
+    func calls() async throws {
+        try await with { daemon, gallery in
+            for name in ["a.png", "b.png", "c.png"] { try daemon.drop(as: name) }
+            try await daemon.waitForAll()
+            let list = try reply(
+                Call.List.Reply.self, try post(gallery, "/call/List", #"{"states":["done"],"limit":2}"#))
+            #expect(list.jobs.map(\.id) == [2, 3])
+            _ = try daemon.call(Call.Forget(ids: [2], states: []))
+            let ids = try reply(Call.ListIDs.Reply.self, try post(gallery, "/call/ListIDs", #"{"states":[]}"#))
+            #expect(ids.ranges == [Control.IDRange(first: 1, last: 1), Control.IDRange(first: 3, last: 3)])
+            for (path, body, status, words) in [
+                ("/call/Show", #"{"id":9}"#, 404, "there is no job 9"),
+                ("/call/Show", "{}", 400, "the parameter 'id' is missing"),
+                ("/call/Show", #"{"id":"1"}"#, 400, "the parameter 'id' is of another type"),
+                ("/call/Show", "nonsense", 400, "the body is no JSON object"),
+                (
+                    "/call/Show", #"{"id":1}}\u{0}{"method":"org.pipelined.Control.CancelAll"}"#, 400,
+                    "the body is no JSON object"
+                ),
+                ("/call/Reload", "{}", 404, "a page can't call 'Reload'"),
+                ("/call/Clean", "{}", 404, "a page can't call"),
+                ("/call/org.pipelined.Control.Show", "{}", 404, "a page can't call"),
+                ("/call/", "{}", 404, "a page can't call ''"),
+                ("/call/Retry", #"{"ids":[],"states":["odd"]}"#, 400, "odd"),
+                ("/call/Explain", #"{"chain":"noirr"}"#, 400, "did you mean 'noir'"),
+                ("/call/Status", String(repeating: " ", count: 65_537), 413, "at most 65536 bytes"),
+            ] {
+                let answer = try post(gallery, path, body)
+                #expect(
+                    answer.hasPrefix("HTTP/1.1 \(status) ") && answer.contains(words),
+                    "\(path) \(body.prefix(50)): \(answer)")
+            }
+            #expect(
+                try post(gallery, "/call/Status", String(repeating: " ", count: 65_534) + "{}").hasPrefix(
+                    "HTTP/1.1 200 "))
+            #expect(try gallery.get("/call/Status").contains("\r\nAllow: POST\r\n"))
+            await daemon.stop()
+            #expect(try post(gallery, "/call/Status", "{}").hasPrefix("HTTP/1.1 503 "))
+        }
+    }
+
+    @Test("another site's page can't call, and a request that others could read as two changes nothing")
+    func strangers() async throws {
+        try await with { daemon, gallery in
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            try daemon.drop(as: "a.png")
+            try await daemon.job("a.png", becomes: "queued")
+            for header in ["Sec-Fetch-Site: cross-site", "Origin: http://evil.example", "Sec-Fetch-Site: same-site"] {
+                #expect(try post(gallery, "/call/CancelAll", "{}", header).hasPrefix("HTTP/1.1 403 "))
+            }
+            let smuggled = "POST /call/CancelAll HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+            for head in [
+                "Host: localhost\r\nHost: localhost", "Host: evil.example",
+                "Host: localhost\r\nContent-Length: 0\r\nContent-Length: \(smuggled.utf8.count)",
+                "Host: localhost\r\nContent-Length: 0\r\nTransfer-Encoding: chunked",
+                "Host: localhost\r\nTransfer-Encoding: chunked, identity", "Host: localhost\r\nContent-Length: 0x2",
+            ] {
+                let answer = try gallery.send("POST /call/Status HTTP/1.1\r\n\(head)\r\n\r\n\(smuggled)")
+                #expect(answer.hasPrefix("HTTP/1.1 4") && !answer.contains("HTTP/1.1 200"), "\(head): \(answer)")
+            }
+            #expect(try daemon.call(Call.Status()).status.jobs.cancelled == 0)
+        }
+    }
+
+    @Test("pictures come as what they are, small or whole, and nothing that could bear a script is shown")
+    func pictures() async throws {
+        try await with { daemon, gallery in
+            try daemon.drop(as: "a b.png")
+            try daemon.drop(Data("<svg onload='alert(1)'/>".utf8), as: "bad.png")
+            try await daemon.waitForAll()
+            let id = { name in try #require(daemon.list().first { $0.input == name }).id }
+            let done = try id("a b.png"), bad = try id("bad.png")
+            for (path, status, words) in [
+                ("/pictures/\(done)?width=320", 200, "\r\nContent-Type: image/"),
+                ("/pictures/\(done)/1?width=1280&v=1", 200, "\r\nCache-Control: private, max-age=86400\r\n"),
+                ("/pictures/\(done)", 200, "\r\nContent-Disposition: attachment; filename*=UTF-8''a%20b.png\r\n"),
+                ("/pictures/\(done)/2", 409, "result"), ("/pictures/\(done)?width=0", 400, "width=0"),
+                ("/pictures/\(done)?width=x", 400, "width is a number"), ("/pictures/99", 404, "there is no job 99"),
+                ("/pictures/x", 404, "there is nothing at"), ("/pictures/1/2/3", 404, "there is nothing at"),
+                ("/pictures/\(bad)?width=320", 409, "no picture"),
+                ("/pictures/\(bad)", 200, "\r\nContent-Disposition: attachment"),
+            ] {
+                let answer = try gallery.get(path)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status) ") && answer.contains(words), "\(path): \(answer)")
+            }
+            let whole = try gallery.bytes("/pictures/\(done)")
+            #expect(whole.suffix(Picture.small.count).elementsEqual(Picture.small))
+            let tried = try post(gallery, "/try/\(done)", #"{"chain":"sepia | resize width=8 | save format=webp"}"#)
+            #expect(tried.hasPrefix("HTTP/1.1 200 ") && tried.contains("\r\nContent-Type: image/webp\r\n"), "\(tried)")
+            for (body, words) in [
+                (#"{"chain":"sepi"}"#, #""column":1"#), ("{}", "either a chain or a recipe"),
+                (#"{"recipe":"no"}"#, "NoSuchRecipe"),
+            ] { #expect(try post(gallery, "/try/\(done)", body).contains(words)) }
+            #expect(try post(gallery, "/try/\(bad)", #"{"chain":"noir"}"#).hasPrefix("HTTP/1.1 409 "))
+            let again = try reply(Call.Add.Reply.self, try post(gallery, "/again/\(bad)", #"{"recipe":"noir"}"#))
+            #expect(again.job.input == "bad.png" && again.job.id > max(done, bad))
+        }
+    }
+
+    @Test("an upload goes to the daemon's disk and becomes a job; one that is cut off, too long or nameless does not")
+    func uploads() async throws {
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Control]\nMaxSize=1M\n"]) { daemon in
+            let gallery = try await GalleryProcess(of: daemon)
+            let batch = try reply(Call.NewBatch.Reply.self, try post(gallery, "/call/NewBatch", #"{"name":"trip"}"#))
+                .batch
+            func put(_ query: String, _ bytes: Data, length: Int? = nil) throws -> String {
+                let head = GalleryProcess.request(
+                    "/upload?\(query)", method: "PUT", ["Content-Length: \(length ?? bytes.count)"])
+                let client = try gallery.client(head)
+                // What is refused is answered before its body, and closed.
+                var rest = bytes
+                while !rest.isEmpty, let sent = try? Socket.send(rest, to: client) { rest = rest.dropFirst(sent) }
+                if length != nil { shutdown(client.number, Int32(SHUT_WR)) }
+                return try GalleryProcess.all(from: client)
+            }
+            let added = try reply(
+                Call.Add.Reply.self, try put("name=a%20b.png&folder=lucerne/old&batch=\(batch)", Picture.small))
+            #expect(added.job.input == "lucerne/old/a b.png" && added.job.batch == batch)
+            try await daemon.waitForAll()
+            #expect(try daemon.call(Call.Show(id: added.job.id)).story.job.state == "done")
+            #expect(!(try put("name=cut.png", Picture.small.prefix(20), length: 5000)).contains("HTTP/1.1 200"))
+            #expect(try put("", Picture.small).contains("an upload has a name"))
+            #expect(try put("name=x.png&batch=a", Picture.small).contains("batch is a number"))
+            #expect(try put("name=..", Picture.small).contains("can't be the name of a picture"))
+            #expect(try put("name=x.png&folder=../x", Picture.small).contains("can't be a folder of the outbox"))
+            let edge = Data(count: 1 << 20)
+            #expect(try put("name=edge.png", edge).hasPrefix("HTTP/1.1 200 "))
+            #expect(try put("name=long.png", edge + [0]).contains("MaxSize="))
+            let chunked = GalleryProcess.request("/upload?name=a.png", method: "PUT", ["Transfer-Encoding: chunked"])
+            #expect(try gallery.send(chunked + "0\r\n\r\n").hasPrefix("HTTP/1.1 411 "))
+            #expect(try daemon.call(Call.List(states: [])).jobs.map(\.input) == ["lucerne/old/a b.png", "edge.png"])
+        }
+    }
+
+    @Test("a code from pipectl logs one browser in at the port, and every other request gets 401")
+    func login() async throws {
+        try await with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
+            let printed = try await daemon.pipectl("gallery").output.trimmingCharacters(in: .newlines)
+            let url = try #require(URLComponents(string: printed))
+            let place = "http://127.0.0.1:\(try #require(url.port))"
+            #expect(try #require(gallery.port) == "127.0.0.1:\(url.port ?? 0)")
+            func curl(_ words: String...) async throws -> String {
+                try await Programs.run(path: "/usr/bin/curl", ["-s", "-i", "--noproxy", "*"] + words).output
+            }
+            for path in [
+                "/", "/events", "/metrics", "/healthz", "/plain", "/gallery.js", "/pictures/1", "/nothing", "/?code=1",
+            ] {
+                #expect(try await curl(place + path).hasPrefix("HTTP/1.1 401 "), "\(path)")
+            }
+            #expect(try await curl("-X", "POST", "-d", "{}", place + "/call/CancelAll").hasPrefix("HTTP/1.1 401 "))
+            #expect(try await curl("-X", "POST", "-d", "", place + "/login").hasPrefix("HTTP/1.1 401 "))
+            #expect(try await curl("-X", "PUT", "-d", "x", place + "/upload?name=a").hasPrefix("HTTP/1.1 401 "))
+            let entered = try await curl(printed)
+            #expect(entered.hasPrefix("HTTP/1.1 303 ") && entered.contains("\r\nLocation: /\r\n"))
+            let cookie = try #require(
+                entered.components(separatedBy: "Set-Cookie: ").dropFirst().first?.components(separatedBy: ";")[0])
+            #expect(try await curl("-H", "Cookie: \(cookie)", place + "/healthz").hasSuffix("\r\n\r\nok\n"))
+            #expect(try await curl(printed).hasPrefix("HTTP/1.1 401 "))
+            #expect(
+                try await curl("-H", "Host: evil.example", "-H", "Cookie: \(cookie)", place).hasPrefix("HTTP/1.1 421 "))
+        }
+        try await with { daemon, _ in
+            let refused = try await daemon.pipectl("gallery")
+            #expect(refused.status == 1 && refused.errors.contains("start it with --listen"), "\(refused)")
+        }
+        try await DaemonFixture.with { daemon in
+            let refused = try await daemon.pipectl("gallery")
+            #expect(refused.status == 3 && refused.errors.contains("no gallery answers at"), "\(refused)")
+        }
+    }
+
+    @Test("without JavaScript there are lists by pages, and forms that work")
+    func plain() async throws {
+        try await with { daemon, gallery in
+            _ = try daemon.call(Call.Pause())
+            _ = try daemon.call(Call.AddUrls(urls: (1...51).map { "http://localhost/a&b\($0).png" }))
+            let first = try gallery.get("/plain")
+            #expect(first.contains("<h1>pipelined</h1>") && first.contains("Cancel all 51"))
+            #expect(first.contains("<td>a&amp;b51.png<td>"), "\(first)")
+            #expect(first.components(separatedBy: "<tr><td>").count == 51 && first.contains("/plain?before=2\""))
+            let second = try gallery.get("/plain?before=2")
+            #expect(second.components(separatedBy: "<tr><td>").count == 2 && second.contains("The newest"))
+            let form = "Content-Type: application/x-www-form-urlencoded"
+            #expect(try post(gallery, "/plain", "do=cancel&id=51", form).contains("\r\nLocation: /plain\r\n"))
+            #expect(try daemon.call(Call.Show(id: 51)).story.job.state == "cancelled")
+            #expect(try post(gallery, "/plain", "do=odd&id=1", form).hasPrefix("HTTP/1.1 400 "))
+            #expect(
+                try post(gallery, "/plain", "do=cancel-all&id=", form, "Sec-Fetch-Site: cross-site").hasPrefix(
+                    "HTTP/1.1 403 "))
+            #expect(try post(gallery, "/plain", "do=cancel-all&id=", form).hasPrefix("HTTP/1.1 303 "))
+            #expect(try daemon.call(Call.Status()).status.jobs.cancelled == 51)
+        }
+    }
+}

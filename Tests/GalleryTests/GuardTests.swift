@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Gallery
+
+@Suite("Who may ask the gallery")
+struct GuardTests {
+    private static func request(_ method: String = "GET", _ headers: (String, String)...) -> HTTPRequest {
+        HTTPRequest(
+            method: method, path: "/", version: "HTTP/1.1",
+            headers: headers.map { HTTPRequest.Header(name: $0, value: $1) })
+    }
+
+    @Test("a page is served for this machine's own names and for those of --host, at any port")
+    func hosts() {
+        let guardian = Guard(hosts: Guard.loopback.union(["pictures.example"]))
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:8080", "[::1]", "pictures.example:443"] {
+            #expect(guardian.refusal(Self.request("GET", ("Host", host))) == nil, "\(host)")
+        }
+        for host in [
+            "", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:80", "[::2]", "::1",
+            "localhost@evil",
+            "127.0.0.2", "0.0.0.0",
+        ] {
+            #expect(guardian.refusal(Self.request("GET", ("Host", host)))?.status == 421, "\(host)")
+        }
+    }
+
+    @Test("another site's page gets nothing and changes nothing, but a link from there may lead here")
+    func origins() {
+        func status(_ method: String, _ headers: (String, String)...) -> Int? {
+            let all = [("Host", "localhost:8080")] + headers
+            return Guard().refusal(
+                HTTPRequest(
+                    method: method, path: "/", version: "HTTP/1.1",
+                    headers: all.map { HTTPRequest.Header(name: $0, value: $1) }))?.status
+        }
+        #expect(status("POST", ("Sec-Fetch-Site", "same-origin")) == nil)
+        #expect(status("GET", ("Sec-Fetch-Site", "none")) == nil)
+        #expect(status("GET", ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")) == nil)
+        #expect(status("GET", ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")) == 403)
+        for site in ["cross-site", "same-site", "none", "odd"] {
+            #expect(status("POST", ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate")) == 403, "\(site)")
+        }
+        #expect(status("POST", ("Origin", "http://localhost:8080")) == nil)
+        #expect(status("POST", ("Origin", "https://localhost:8080")) == nil)
+        for origin in ["http://localhost", "http://localhost:9", "null", "http://evil.example", ""] {
+            #expect(status("POST", ("Origin", origin)) == 403, "\(origin)")
+        }
+        // No browser.
+        #expect(status("POST") == nil)
+    }
+
+    @Test("a code opens the door once, for the one who has its cookie; the oldest codes and cookies end")
+    func door() throws {
+        let door = Door(port: 8080)
+        let code = door.makeCode()
+        #expect(code.count == 32 && code != door.makeCode())
+        let cookie = try #require(door.enter(code))
+        #expect(door.enter(code) == nil && door.enter("") == nil)
+        #expect(cookie.value.hasSuffix("; Path=/; HttpOnly; SameSite=Strict"))
+        let pair = String(cookie.value.prefix { $0 != ";" })
+        #expect(pair.hasPrefix("pipelined-8080=") && pair.utf8.count == 15 + 32)
+        #expect(door.admits(Self.request("GET", ("Cookie", pair))))
+        #expect(door.admits(Self.request("GET", ("cookie", "a=b; \(pair); c=d"))))
+        let secret = pair.dropFirst(15)
+        for cookies in [
+            "", "pipelined-8080=", "pipelined-8081=\(secret)", "\(pair)0", "x\(pair)", "pipelined-8080=\(code)",
+        ] {
+            #expect(!door.admits(Self.request("GET", ("Cookie", cookies))), "\(cookies)")
+        }
+        #expect(Guard(door: door).lock(Self.request())?.status == 401)
+        #expect(Guard(door: door).lock(Self.request("GET", ("Cookie", pair))) == nil)
+        let early = door.makeCode()
+        for _ in 1...16 { _ = door.makeCode() }
+        #expect(door.enter(early) == nil)
+        for _ in 1...256 { _ = door.enter(door.makeCode()) }
+        #expect(!door.admits(Self.request("GET", ("Cookie", pair))))
+    }
+}
