@@ -627,14 +627,15 @@ public enum Call {
             }
         }
     }
-    /// Explains how a file or a chain would be treated. If a descriptor of the file is passed beside the call, open for reading, a
-    /// worker reads its header.
+    /// Explains how a file or a chain would be treated, or a file by a chain, with `raw` as in Add. If a descriptor of the file is
+    /// passed beside the call, open for reading, a worker reads its header.
     public struct Explain: ControlCall {
         public static let method = "org.pipelined.Control.Explain"
         @Omissible public var file: String?
         @Omissible public var chain: String?
-        public init(file: String? = nil, chain: String? = nil) {
-            (self.file, self.chain) = (file, chain)
+        @Omissible public var raw: String?
+        public init(file: String? = nil, chain: String? = nil, raw: String? = nil) {
+            (self.file, self.chain, self.raw) = (file, chain, raw)
         }
         public struct Reply: Codable, Sendable, Hashable {
             public var explanation: Control.Explanation

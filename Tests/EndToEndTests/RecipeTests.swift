@@ -82,7 +82,14 @@ struct RecipeTests {
                 #expect(added.status == status, "\(added)")
                 let tried = try await run("try", "--raw", raw, "--output", daemon.path("mine/\(raw).jpg"))
                 #expect(tried.status == status && daemon.exists("mine/\(raw).jpg") == (raw == "develop"), "\(tried)")
+                let explained = try await run("explain", "--raw", raw)
+                let words = raw == "develop" ? "decode: dng, developed" : "this dng holds no preview"
+                #expect(explained.status == 0 && explained.output.contains(words), "\(explained)")
+                #expect(explained.output.contains("chain: resize scale=0.5 | save\n"))
             }
+            let none = try await Programs.run(
+                "pipectl", ["--root", daemon.root.path, "explain", daemon.path("mine/c.DNG"), "--chain", "save"])
+            #expect(none.status == 1 && none.errors.contains("there is no file"), "\(none)")
         }
     }
 

@@ -209,10 +209,20 @@ struct VerbTests {
             #expect(
                 try await Pipectl.run("explain", word, "--json", at: daemon).document()["recipe"] as? String == "noir")
         }
+        let chained = ["explain", "/a.dng", "--chain", "noir", "--raw", "develop"]
+        #expect(try await Pipectl.run(chained, at: daemon).status == 0)
+        for (words, reason) in [
+            (["explain", "noir", "--chain", "mono"], "--chain goes with a file, and 'noir' is none"),
+            (["explain", "/a.dng", "--raw", "develop"], "--raw goes with --chain; a recipe has Raw="),
+        ] {
+            let refused = try await Pipectl.run(words, at: daemon)
+            #expect(refused.status == 2 && refused.errors == "pipectl: \(reason)\n", "\(refused)")
+        }
         let calls = try daemon.heard(Call.Explain.self)
         let here = FileManager.default.currentDirectoryPath
-        #expect(calls.map(\.file) == ["/srv/inbox/harbour.jpg", here + "/harbour.jpg", nil, nil, nil])
-        #expect(calls.map(\.chain) == [nil, nil, "noir", "resize scale=0.5 | noir", "resize scale=0.5"])
+        #expect(calls.map(\.file) == ["/srv/inbox/harbour.jpg", here + "/harbour.jpg", nil, nil, nil, "/a.dng"])
+        #expect(calls.map(\.chain) == [nil, nil, "noir", "resize scale=0.5 | noir", "resize scale=0.5", "noir"])
+        #expect(calls.map(\.raw) == [nil, nil, nil, nil, nil, "develop"])
     }
 
     @Test("metrics prints the texts that Prometheus reads, of either kind, to the letter")

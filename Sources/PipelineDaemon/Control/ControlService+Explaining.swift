@@ -108,11 +108,13 @@ extension ControlService {
     private func explain(
         _ call: Call.Explain, _ there: FileStatus?, mayExist: Bool
     ) throws(ControlError) -> Known {
-        if let text = call.chain {
-            let order = current.order(for: try parse(text), places)
-            return planned(nil, order, "the chain is right; `pipectl add --chain` runs it", nil)
+        let isChain = call.chain != nil || call.raw != nil
+        let chained = isChain ? try order(recipe: nil, chain: call.chain, raw: call.raw) : nil
+        if let chained, call.file == nil {
+            return planned(nil, chained, "the chain is right; `pipectl add --chain` runs it", nil)
         }
         guard let file = call.file else { throw .badValue("Explain takes a file or a chain") }
+        if let chained { return try explain(file, by: chained, there, mayExist: mayExist) }
         if let inbox = owners.inboxes.all.filter({ FileSystem.lies(file, within: $0.folder) })
             .max(by: { $0.folder.count < $1.folder.count })
         {
@@ -122,6 +124,17 @@ extension ControlService {
         guard mayExist else { throw .noFile(file) }
         if there?.kind == .folder { return untouched("it is a folder, which lies in no inbox; name a file in it") }
         return try explain(outside: file, there)
+    }
+
+    /// Says what a chain would make of the file, wherever it lies.
+    private func explain(
+        _ file: String, by chain: WorkOrder, _ there: FileStatus?, mayExist: Bool
+    ) throws(ControlError) -> Known {
+        guard mayExist else { throw .noFile(file) }
+        if there?.kind == .folder { return untouched("it is a folder; name a file in it") }
+        var known = planned(nil, chain, "the chain is right; `pipectl add FILE --chain` runs it", nil)
+        known.named = Named(path: FileSystem.name(of: file), modified: there.map { Int($0.modified) })
+        return known
     }
 
     /// Says which recipe would take the file, what would be done, and why it is not being done.

@@ -2,11 +2,16 @@ import Glibc
 import PipelineControl
 import SystemCalls
 
+extension Option {
+    fileprivate static let chain = Option(
+        "--chain", value: "CHAIN", kinds: [.chain], "what this chain would make of the file, not a recipe")
+}
+
 extension Verb {
     static let explain = Verb(
         name: "explain",
         summary: "what would become of a file or a chain, and why it is not running",
-        usage: "FILE|CHAIN",
+        usage: "FILE [--chain CHAIN [--raw KIND]]|CHAIN",
         discussion: [
             "An argument that exists, has a slash or looks like a file's name is a file; any other is a chain. A missing",
             "file is an error; a file in `failed/`, `archive/` or `cancelled/`, or its text, is shown with its job.",
@@ -14,16 +19,26 @@ extension Verb {
             "of the size, whether as luma alone, and once for how many outputs.",
         ],
         arguments: [Argument("FILE|CHAIN", kinds: [.file, .chain], "a file's path, or a chain in quotes")],
+        options: [.chain, .raw],
         examples: [
             Example(
                 "pipectl explain inbox/harbour.jpg",
                 "its recipe and operations, how it is read, what it waits for"),
+            Example("pipectl explain a.cr2 --chain noir", "how a chain would read it"),
             Example("pipectl explain 'resize scale=0.5 | noir'", "the operations that the planner makes of it"),
         ],
         run: { context in
-            guard let subject = context.invocation.arguments.first else { return .usage }
+            let invocation = context.invocation
+            guard let subject = invocation.arguments.first else { return .usage }
+            try context.checkRaw(beside: .chain)
+            let chain = invocation.value(.chain)
+            guard isFile(subject) || chain == nil else {
+                throw Failure.usage("--chain goes with a file, and '\(subject)' is none")
+            }
             let explanation = try context.call(
-                isFile(subject) ? Call.Explain(file: try absolute(subject)) : Call.Explain(chain: subject),
+                isFile(subject)
+                    ? Call.Explain(file: try absolute(subject), chain: chain, raw: invocation.value(.raw))
+                    : Call.Explain(chain: subject),
                 descriptors: opened(subject)
             ).explanation
             if context.json {
