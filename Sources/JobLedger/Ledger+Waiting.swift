@@ -5,16 +5,25 @@ import PipelineModel
 package enum Resource: Hashable, Sendable, Comparable, CustomStringConvertible {
     case place(String)
     case filter(String)
+    /// What writes a format.
+    case encoder(String)
     /// The folder for downloads.
     case spool(String)
 
-    package var isFilter: Bool { filter != nil }
+    /// It is a part of the render workers.
+    package var isOfWorkers: Bool {
+        switch self {
+        case .filter, .encoder: true
+        case .place, .spool: false
+        }
+    }
     package var filter: String? { if case .filter(let name) = self { name } else { nil } }
 
     package var description: String {
         switch self {
         case .place(let path), .spool(let path): path
         case .filter(let name): "the filter '\(name)'"
+        case .encoder(let format): "the encoder of \(format)"
         }
     }
 }
@@ -25,6 +34,7 @@ extension WorkOrder {
         switch resource {
         case .place(let path): path == inbox || path == outbox
         case .filter(let name): outputs.uses(filter: name)
+        case .encoder(let format): outputs.contains { $0.chain.stages.contains { $0.format == format } }
         case .spool: false
         }
     }
@@ -58,6 +68,15 @@ extension Ledger {
                     json_each(output.value, '$.chain.stages') AS stage
                     WHERE json_extract(stage.value, '$.name') = ?3)
                 """, .text(name)
+            )
+        case .encoder(let format):
+            (
+                """
+                work IN (SELECT orders.id FROM orders, json_each(body, '$.outputs') AS output,
+                    json_each(output.value, '$.chain.stages') AS stage
+                    WHERE json_extract(stage.value, '$.name') = 'save'
+                        AND json_extract(stage.value, '$.arguments.format') = ?3)
+                """, .text(format)
             )
         case .spool(let path): ("?3 IS NOT NULL AND \(FirstQueue.download.condition)", .text(path))
         }

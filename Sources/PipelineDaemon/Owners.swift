@@ -145,6 +145,7 @@ final class Owners: ReadsDelegate {
             retries.queueDue()
             inboxes.open(adopting: true, into: intake)
             shortages.placesChanged()
+            shortages.encodersChanged()
             try disposals.begin()
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
             window.fill()
@@ -203,6 +204,7 @@ final class Owners: ReadsDelegate {
         disposals.disposeBacklog()
         strikes.forgive()
         shortages.filtersReplaced()
+        shortages.encodersChanged()
         shortages.look()
         history.forgetOld()
         keeping.look()

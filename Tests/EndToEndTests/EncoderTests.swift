@@ -36,22 +36,27 @@ struct EncoderTests {
         }
     }
 
-    /// A folder with libvips, whose modules are not beside it, but for those of these names.
-    private static func libvips(with modules: [String], in folder: String) async throws {
+    /// The libvips of the workers, as it is named and where it is.
+    private static func libvips() async throws -> (name: String, file: URL) {
         let needed = try await Programs.run(path: "/usr/bin/ldd", [Programs.path("pipelined-render")]).output
         let line = try #require(needed.split(separator: "\n").first { $0.contains("libvips.so") })
-        let path = try #require(line.split(separator: " ").first { $0.hasPrefix("/") })
-        let library = URL(fileURLWithPath: String(path)).resolvingSymlinksInPath()
+        let path = URL(fileURLWithPath: String(try #require(line.split(separator: " ").first { $0.hasPrefix("/") })))
+        return (path.lastPathComponent, path.resolvingSymlinksInPath())
+    }
+
+    /// A folder with libvips, which has no module beside it.
+    private static func copyLibrary(to folder: String) async throws {
+        let library = try await libvips()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: library.file.path, toPath: "\(folder)/\(library.name)")
+    }
+
+    private static func copyModule(_ module: String, to folder: String) async throws {
+        let beside = try await libvips().file.deletingLastPathComponent().path
         let files = FileManager.default
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try files.copyItem(
-            atPath: library.path, toPath: "\(folder)/\(URL(fileURLWithPath: String(path)).lastPathComponent)")
-        let beside = library.deletingLastPathComponent()
-        for name in try files.contentsOfDirectory(atPath: beside.path) where name.hasPrefix("vips-modules-") {
+        for name in try files.contentsOfDirectory(atPath: beside) where name.hasPrefix("vips-modules-") {
             try files.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
-            for module in modules {
-                try files.copyItem(atPath: "\(beside.path)/\(name)/\(module)", toPath: "\(folder)/\(name)/\(module)")
-            }
+            try files.copyItem(atPath: "\(beside)/\(name)/\(module)", toPath: "\(folder)/\(name)/\(module)")
         }
     }
 
@@ -59,7 +64,8 @@ struct EncoderTests {
         "where the module of JPEG XL is missing a recipe that wants it is refused with its package, and all else works")
     func missing() async throws {
         try await DaemonFixture.with(started: false) { daemon in
-            try await Self.libvips(with: ["vips-heif.so"], in: daemon.path("lib"))
+            try await Self.copyLibrary(to: daemon.path("lib"))
+            try await Self.copyModule("vips-heif.so", to: daemon.path("lib"))
             try await daemon.start(under: ["/usr/bin/env", "LD_LIBRARY_PATH=\(daemon.path("lib"))"])
             try daemon.write(Self.recipe, to: "etc/recipes.d/tiny.recipe")
             let reload = try await daemon.pipectl("reload")
@@ -77,6 +83,45 @@ struct EncoderTests {
             #expect(try await daemon.pipectl("reload").status == 0)
             try daemon.drop(as: "one.png", inbox: "inbox/tiny")
             try await daemon.job("one.png", becomes: "done")
+        }
+    }
+
+    @Test(
+        "a start goes on where a recipe lacks its encoder: its pictures wait with the reason, until a reload finds it")
+    func missingAtStart() async throws {
+        try await DaemonFixture.with(["etc/recipes.d/tiny.recipe": Self.recipe], started: false) { daemon in
+            let library = daemon.path("lib")
+            try await Self.copyLibrary(to: library)
+            try daemon.write(Picture.small, to: "outside.png")
+            try daemon.drop(as: "before.png", inbox: "inbox/tiny")
+            let environment = ["/usr/bin/env", "LD_LIBRARY_PATH=\(library)"]
+            try await daemon.start(under: environment)
+            let reason = "the encoder of jxl is missing on this machine: install a libvips with JPEG XL"
+            let problems = try daemon.status().problems
+            #expect(problems.count == 1 && problems[0].hasPrefix(reason), "\(problems)")
+            let added = try await daemon.pipectl("add", daemon.path("outside.png"), "--recipe", "tiny")
+            #expect(added.status == 0, "\(added)")
+            try await daemon.job("outside.png", becomes: "waiting")
+            #expect(try daemon.list().first { $0.input == "outside.png" }?.reason?.hasPrefix(reason) == true)
+            let inbox = try daemon.status().inboxes.first { $0.recipe == "tiny" }
+            #expect(inbox?.problem?.hasPrefix(reason) == true)
+            try daemon.drop(as: "other.png")
+            try await daemon.job("other.png", becomes: "done")
+
+            // Another start finds that the job waits, and a reload changes nothing yet.
+            let last = try daemon.status().cursor
+            await daemon.stop()
+            try await daemon.start(under: environment)
+            try await daemon.event { $0.cursor > last && $0.job?.input == "outside.png" && $0.job?.state == "waiting" }
+            #expect(try await daemon.pipectl("reload").status == 1)
+            #expect(daemon.files(in: "failed") == [] && daemon.files(in: "outbox/tiny") == [])
+
+            try await Self.copyModule("vips-jxl.so", to: library)
+            #expect(try await daemon.pipectl("reload").status == 0)
+            try await daemon.job("outside.png", becomes: "done")
+            try await daemon.job("before.png", becomes: "done")
+            #expect(try daemon.status().problems == [])
+            #expect(try daemon.data("outbox/tiny/before.jxl").dropFirst(4).starts(with: Data("JXL ".utf8)))
         }
     }
 }

@@ -26,7 +26,7 @@ struct LoadedConfiguration: Sendable {
         let recipes = files(in: places.recipes, suffix: ".recipe", &problems)
         let (configuration, found) = Configuration.load(
             settings: settings, recipes: recipes.compactMap { read($0, &problems) },
-            catalog: catalog)
+            catalog: starting ? StageCatalog(filters: hello.filters) : catalog)
         let loaded = LoadedConfiguration(
             configuration: configuration, catalog: catalog, skipped: hello.skipped, missing: hello.missing)
         // At a start, a password that is missing fails the downloads that need it, which are tried again.

@@ -10,6 +10,7 @@ struct Shortage {
         case plugin
         /// Another version of a filter.
         case replacement
+        case encoder
         /// The answers that these jobs wait for.
         case answer(Set<Int>)
     }
@@ -23,6 +24,7 @@ struct Shortage {
         case .mount: "it is mounted"
         case .permission: "it can be written"
         case .plugin: "its plugin is back, or `pipectl reload` finds it"
+        case .encoder: "`pipectl reload` finds it"
         case .replacement: "another version of it is loaded (`pipectl reload`)"
         case .answer: "it answers"
         }
@@ -34,7 +36,7 @@ struct Shortage {
         case .room: "there is room in \(resource) again"
         case .mount: "\(resource) is mounted again"
         case .permission: "\(resource) can be written again"
-        case .plugin: "\(resource) is there again"
+        case .plugin, .encoder: "\(resource) is there again"
         case .replacement: "\(resource) was loaded anew"
         case .answer: "\(resource) answers again"
         }

@@ -15,7 +15,7 @@ protocol ShortagesDelegate: AnyObject {
 }
 
 /// Knows what work waits for: outboxes for room or permission, inboxes and outboxes for their disk, filters for their
-/// plugin.
+/// plugin, formats for their encoder.
 ///
 /// A full disk is nobody's fault, nor is one that is not mounted or may not be written, nor a filter that is missing: a
 /// job that met it waits, and goes on by itself when that is mended. Nothing is taken meanwhile for the recipes that
@@ -77,7 +77,7 @@ final class Shortages {
         let need = Shortage.Need.room(written: written, hope: hope)
         switch shortages[place]?.need {
         case .room: shortages[place]?.need = need
-        case .mount, .permission, .plugin, .replacement, .answer: break
+        case .mount, .permission, .plugin, .replacement, .encoder, .answer: break
         case nil: begin(Shortage(reason: "no space in \(place)", need: need), of: place)
         }
     }
@@ -106,7 +106,7 @@ final class Shortages {
     func begin(noAnswerFrom place: String, for job: Int) -> String? {
         switch shortages[.place(place)]?.need {
         case .answer(let jobs): shortages[.place(place)]?.need = .answer(jobs.union([job]))
-        case .room, .mount, .permission, .plugin, .replacement: return nil
+        case .room, .mount, .permission, .plugin, .replacement, .encoder: return nil
         case nil: begin(Shortage(reason: "\(place) does not answer", need: .answer([job])), of: .place(place))
         }
         return shortages[.place(place)]?.reason
@@ -134,6 +134,20 @@ final class Shortages {
     func filtersReplaced() {
         for (resource, shortage) in shortages {
             if case .replacement = shortage.need { goOn(resource) }
+        }
+    }
+
+    /// A start or a reload has found out which encoders there are. A start goes on with recipes that lack one.
+    func encodersChanged() {
+        let missing = configuration.now.catalog.missingEncoders
+        let lacks = missing.map { ($0, Resource.encoder($0.format)) }
+        for resource in shortages.keys {
+            if case .encoder = resource, !lacks.contains(where: { $0.1 == resource }) { goOn(resource) }
+        }
+        let orders = configuration.recipes.map(configuration.order)
+        for (lack, encoder) in lacks where shortages[encoder] == nil && orders.contains(where: { $0.needs(encoder) }) {
+            let reason = "\(encoder) is missing on this machine: \(lack.remedy)"
+            begin(Shortage(reason: reason, need: .encoder), of: encoder)
         }
     }
 
@@ -173,7 +187,8 @@ final class Shortages {
                 look(for: resource) { DiskRoom.isEnough(in: folder, written: written, freeSpace: freeSpace) }
             case (.place(let place), .permission):
                 look(for: resource) { [staging] in staging.refusal(of: place) == nil }
-            case (_, .answer), (_, .plugin), (_, .replacement), (.spool, _), (.filter, _): break
+            case (_, .answer), (_, .plugin), (_, .replacement), (_, .encoder): break
+            case (.spool, _), (.filter, _), (.encoder, _): break
             }
         }
     }

@@ -143,9 +143,9 @@ final class Remedies: ShortagesDelegate {
         states.wait(job, .place, shortages[resource]?.reason ?? "\(resource)")
     }
 
-    /// Sets the row's work aside if a filter of it is missing: the job would only fail.
+    /// Sets the row's work aside if a filter or an encoder of it is missing: the job would only fail.
     func setAside(_ row: JobRecord) -> Bool {
-        guard let missing = shortages.first(where: { $0.isFilter && row.order.needs($0) }),
+        guard let missing = shortages.first(where: { $0.isOfWorkers && row.order.needs($0) }),
             let shortage = shortages[missing]
         else { return false }
         setAside(missing, because: shortage.reason)

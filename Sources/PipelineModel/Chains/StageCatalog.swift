@@ -3,7 +3,7 @@ public struct StageCatalog: Sendable {
 
     private let byName: [String: StageDescription]
     /// The formats that `save` can't write on this machine.
-    let missingEncoders: [MissingEncoder]
+    public let missingEncoders: [MissingEncoder]
 
     /// The built-in stages and `filters`. A name that is taken already keeps its first meaning.
     public init(filters: [StageDescription], missingEncoders: [MissingEncoder] = []) {

@@ -138,7 +138,7 @@ extension BuiltInStage {
 
 extension Stage {
     /// The format of a result; nil for other stages than `save`.
-    var format: String? { name == BuiltInStage.save.description.name ? arguments["format"]?.text : nil }
+    public var format: String? { name == BuiltInStage.save.description.name ? arguments["format"]?.text : nil }
 
     /// Its encoder is a module that a worker loads only when it is told to.
     public var writesJXL: Bool { format == "jxl" }
