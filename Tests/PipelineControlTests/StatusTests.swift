@@ -133,6 +133,16 @@ struct StatusTests {
         #expect(try await Pipectl.run("reload", "--check", "--bogus", at: daemon).status == 2)
     }
 
+    @Test("--check of a daemon that takes the call and says nothing ends, and counts as a daemon that is away")
+    func silent() async throws {
+        let daemon = try daemon(Sample.status())
+        daemon.on(Call.Status.self) { _, _ in }
+        let outcome = try await Pipectl.run("status", "--check", "--timeout", "0.1", at: daemon)
+        #expect(outcome.status == 2 && outcome.errors.isEmpty)
+        let line = "pipelined CRITICAL: the daemon at \(daemon.path) has not answered for 1 s\n"
+        #expect(outcome.output == line, "\(outcome)")
+    }
+
     @Test("Colour is for terminals, for whoever asks, and for nobody who refuses")
     func color() async throws {
         let daemon = try daemon(Sample.status())

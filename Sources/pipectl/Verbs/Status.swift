@@ -1,4 +1,6 @@
+import Glibc
 import PipelineControl
+import SystemCalls
 
 extension Option {
     fileprivate static let check = Option(
@@ -13,6 +15,8 @@ extension Option {
         "--ignored", value: "N", "with --check: so many files may be left alone; else any number")
     fileprivate static let disk = Option(
         "--disk", value: "PERCENT", "with --check: no disk of originals or results may be fuller; else any may be full")
+    fileprivate static let patience = Option(
+        "--timeout", value: "TIME", "with --check: so long a daemon may take to answer, as 30s; else 10s")
 }
 
 extension Verb {
@@ -20,7 +24,8 @@ extension Verb {
         name: "status",
         alias: "st",
         summary: "what the daemon is doing; also without any verb",
-        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT]]",
+        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT] "
+            + "[--timeout TIME]]",
         discussion: [
             "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
             "With --check a problem, a paused queue, and more jobs or files than the options allow want a person. When the",
@@ -48,7 +53,7 @@ extension Verb {
             return .done
         })
 
-    private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk]
+    private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk, .patience]
 
     private static func check(_ context: Context) throws -> ExitCode {
         try context.output.tell(try verdict(context), json: context.json)
@@ -63,7 +68,9 @@ extension Verb {
             throw Failure.usage("--disk is a percentage, up to 100, not '\(disk)'")
         }
         let since = invocation.value(.since)
+        let patience = max(1, Int(min(try invocation.seconds(.patience) ?? 10, 1e6).rounded(.up)))
         do {
+            try context.client().wait(atMost: patience)
             let status = try context.call(Call.Status()).status
             var failed = status.jobs.failed
             if let since {
@@ -75,7 +82,11 @@ extension Verb {
             }
             return Verdict(status, failed: failed, period: since, limits)
         } catch {
-            let failure = Failure(error)
+            var failure = Failure(error)
+            if (error as? SystemError)?.code == EAGAIN {
+                let words = "the daemon at \(context.address.path) has not answered for \(patience) s"
+                failure = Failure("TimedOut", words, .unreachable)
+            }
             guard failure.code == .unreachable else { throw error }
             return Verdict(.away, failure)
         }
