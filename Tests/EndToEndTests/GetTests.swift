@@ -79,7 +79,7 @@ struct GetTests {
                 "\(other)")
             try FileManager.default.removeItem(atPath: result)
             let gone = try await get(daemon, "\(two)", "-o", "-")
-            #expect(gone.status == 1 && gone.errors.contains("a.jpg can't be opened: No such file"), "\(gone)")
+            #expect(gone.status == 1 && gone.errors.contains("a.jpg is not there any more"), "\(gone)")
 
             let original = try #require(try daemon.call(Call.Show(id: two)).story.original)
             try FileManager.default.removeItem(atPath: original)

@@ -244,7 +244,7 @@ struct PreviewTests {
             #expect(try words("text.png", result: 1).contains("has no results"))
             #expect(try words("good.png", result: 2).contains("has one result"))
             try FileManager.default.removeItem(atPath: daemon.path("archive/plain/gone.png"))
-            #expect(try words("gone.png").contains("can't be opened: No such file"))
+            #expect(try words("gone.png").contains("is not there any more"))
             try daemon.write("another", to: "outbox/plain/good.jpg")
             #expect(try words("good.png", result: 1).contains("somebody has changed it"))
 

@@ -47,6 +47,9 @@ struct UndoTests {
             let job = try Self.job(daemon)
             #expect(job.state == "cancelled" && job.reason == "undone" && job.outputs == [] && job.after == [])
             #expect(job.finished != nil && job.milliseconds == nil)
+            let operations = try daemon.call(Call.Show(id: 1)).story.operations
+            #expect(operations.map(\.kind) == ["render", "publish", "announce"])
+            #expect(operations.allSatisfy { $0.state == "finished" })
             #expect(try daemon.status().jobs.cancelled == 1 && daemon.status().jobs.done == 0)
             let again = try await daemon.pipectl("undo", "1")
             #expect(again.status == 1 && again.output.contains("not done, but cancelled"), "\(again)")

@@ -208,14 +208,14 @@ extension ControlService {
         let chapters = record.story?.chapters ?? []
         let last = chapters.last?.attempt ?? 1
         // The try before a redo ended with the publication, or was cancelled.
-        let isOver = chapters.last.map {
-            $0.state == "cancelled" || ($0.queue == "publish" && $0.state == "finished")
-        }
+        let isPublished = chapters.last.map { $0.queue == "publish" && $0.state == "finished" }
+        let isOver = isPublished.map { $0 || chapters.last?.state == "cancelled" }
         let isBegunAnew = record.former != nil && isOver ?? true
         let isBetween =
             [.waiting, .queued].contains(record.state) && (chapters.last?.state == "failed" || isBegunAnew)
         let attempt = isBetween ? last + 1 : last
-        let isWhole = record.state == .done && record.redoEnd == nil
+        // An undone job had been announced.
+        let isWhole = record.state == .done ? record.redoEnd == nil : record.state == .cancelled && isPublished == true
         let unrecorded = isWhole ? "finished" : record.state.isFinal ? "cancelled" : "pending"
         func operation(_ planned: PlannedOperation, _ state: String) -> Control.Operation {
             Control.Operation(kind: planned.kind, queue: planned.queue, state: state, attempt: attempt)

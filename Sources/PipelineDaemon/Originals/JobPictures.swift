@@ -76,6 +76,8 @@ struct JobPictures: Sendable {
             let status = FileStatus(try file.status())
             guard status.kind == .file else { throw JobFailure("\(path) is no file any more") }
             return (file, status.identity)
+        } catch let error as SystemError where error.code == ENOENT {
+            throw JobFailure("\(path) is not there any more: somebody, `pipectl clean` or [Keep] has removed it")
         } catch let error as SystemError {
             throw JobFailure("\(path) can't be opened: \(error.reason)")
         }
