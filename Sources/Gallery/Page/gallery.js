@@ -1,1 +1,118 @@
-/* to come */
+// Starts the page: puts its parts together, and keeps the address in step with what is shown.
+
+import * as events from "./events.js";
+import * as help from "./help.js";
+import * as keys from "./keys.js";
+import * as large from "./large.js";
+import * as notices from "./notices.js";
+import * as top from "./top.js";
+import * as chosen from "./chosen.js";
+import * as work from "./work.js";
+import { batchActs, updateActs } from "./batches.js";
+import { byID, make, write } from "./dom.js";
+import { Grid } from "./grid.js";
+import { View } from "./view.js";
+import { on, store } from "./store.js";
+import { counted, counts, number, titleOf } from "./words.js";
+
+const grid = new Grid(byID("scroller"), byID("grid"));
+const view = new View(grid);
+
+fromAddress();
+notices.start();
+top.start(view, grid);
+work.start(view);
+const { clear } = keys.start(view, grid);
+chosen.start(grid, clear);
+large.start(view, grid);
+help.start();
+
+grid.heading = {
+    create: () => make("div.title", { role: "rowheader" },
+        make("button", { type: "button", onclick: event => view.show({ batch: event.target.batch }) }), make("span"),
+        batchActs()),
+    update: (element, { batch, title, count }) => {
+        const [button, text, set] = element.children;
+        button.hidden = !batch;
+        button.batch = batch?.id;
+        if (batch) write(button, titleOf(batch));
+        set.hidden = !batch;
+        if (batch) updateActs(set, batch);
+        write(text, batch ? counts(batch) : `without a batch: ${counted(count, "picture")}`);
+    },
+};
+
+const moved = grid.moved;
+grid.moved = () => {
+    moved();
+    drawNewer();
+};
+
+/** Says how many have come in above what is looked at. */
+let topOfAll = 0;
+function drawNewer() {
+    const ids = grid.layout.sections[0]?.ids;
+    const newest = ids?.count ? ids.at(0) : 0;
+    if (grid.isAtTop || topOfAll === 0) topOfAll = newest;
+    const count = view.order === "newest" && ids?.count ? ids.position(topOfAll) : 0;
+    const button = byID("newer");
+    button.hidden = count === 0;
+    write(button, `${number(count)} new ↑`);
+}
+byID("newer").onclick = () => {
+    grid.scroll.y = 0;
+    grid.refresh();
+};
+
+on("filter", () => {
+    topOfAll = 0;
+    toAddress();
+});
+on("view", drawEmpty);
+on("status", drawEmpty);
+
+function drawEmpty() {
+    const empty = byID("empty");
+    const { isLoaded, failure, filter } = view;
+    empty.hidden = !failure && (!isLoaded || grid.layout.count > 0);
+    if (empty.hidden) return;
+    const inbox = store.status?.inboxes[0]?.path;
+    const isFiltered = filter.states.length > 0 || filter.recipe || filter.batch !== null;
+    const lines = failure ? [failure.message]
+        : isFiltered ? ["No picture is like that."]
+        : ["No pictures yet.", `Drop some onto this page${inbox ? `, or into ${inbox}` : ""}.`];
+    empty.replaceChildren(...lines.map(textContent => make("p", { textContent })));
+}
+
+on("status", status => {
+    const { running, failed } = status.jobs;
+    document.title = `${running ? `${running} running` : failed ? `${failed} failed` : "pictures"} · pipelined`;
+});
+
+/** The address says what is shown, so that a reload and a bookmark show it again. */
+function toAddress() {
+    const { states, recipe, batch } = view.filter;
+    const words = new URLSearchParams();
+    if (view.order !== "newest") words.set("by", view.order);
+    if (states.length) words.set("state", states.join(","));
+    if (recipe) words.set("recipe", recipe);
+    if (batch !== null) words.set("batch", batch);
+    history.replaceState(history.state, "", words.size ? `#${words}` : location.pathname);
+}
+
+function fromAddress() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    view.order = words.get("by") === "batch" ? "batch" : "newest";
+    view.filter = {
+        states: words.get("state")?.split(",").filter(Boolean) ?? [],
+        recipe: words.get("recipe"),
+        batch: /^\d+$/.test(words.get("batch") ?? "") ? Number(words.get("batch")) : null,
+    };
+}
+addEventListener("hashchange", () => {
+    fromAddress();
+    byID("by").value = view.order;
+    view.show({});
+});
+
+events.start();

@@ -1,0 +1,36 @@
+// Owns the dialogs: a question before what can't be taken back at once, and panels that open over the page.
+
+import { make } from "./dom.js";
+
+/** A panel over the page, closed by its button, by Escape, and by a press beside it. */
+export function panel(kind, title, ...children) {
+    const heading = make("h2", { textContent: title, id: `${kind}-title` });
+    const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Close", title: "Close (Escape)" });
+    const dialog = make(`dialog.panel.${kind}`, { "aria-labelledby": heading.id },
+        make("div.panel-top", null, heading, close), ...children);
+    close.onclick = () => dialog.close();
+    dialog.addEventListener("pointerdown", event => {
+        if (event.target !== dialog) return;
+        const box = dialog.getBoundingClientRect();
+        const isInside = event.clientX >= box.left && event.clientX <= box.right
+            && event.clientY >= box.top && event.clientY <= box.bottom;
+        if (!isInside) dialog.close();
+    });
+    document.body.append(dialog);
+    return dialog;
+}
+
+/** Whether the reader says yes. */
+export function ask(question, detail, yes) {
+    return new Promise(answer => {
+        const dialog = panel("ask", question, make("p", { textContent: detail }),
+            make("div.acts", null,
+                make("button.framed", { type: "button", textContent: "Leave it", onclick: () => dialog.close() }),
+                make("button.framed.strong", { type: "button", textContent: yes, onclick: () => dialog.close("yes") })));
+        dialog.onclose = () => {
+            dialog.remove();
+            answer(dialog.returnValue === "yes");
+        };
+        dialog.showModal();
+    });
+}

@@ -1,0 +1,140 @@
+// Owns the batches above the pictures: how far each is, and what can be done to one.
+
+import { call } from "./calls.js";
+import { keep, make, write } from "./dom.js";
+import { acts, attempt, tellReader } from "./notices.js";
+import { on, store } from "./store.js";
+import { counted, counts, left, number, perMinute, sum, titleOf, unended } from "./words.js";
+
+const most = 20;
+/** Batches whose end has been told. */
+const told = new Set();
+
+export function start(parent, view) {
+    const list = make("div.batches", { role: "list", "aria-label": "Batches in work" });
+    parent.append(list);
+    /** The batch that the view is restricted to, also when it has ended. */
+    let chosen = null;
+    const draw = () => {
+        const { batches = [], others = null, unfinished = 0 } = store.progress ?? {};
+        const rows = batches.slice(0, most).map(({ batch, progress }) => ({ key: batch.id, batch, progress }));
+        if (chosen && !rows.some(row => row.key === chosen.id)) rows.unshift({ key: chosen.id, batch: chosen });
+        if (others?.total > 0 && others.done < others.total) rows.push({ key: "others", progress: others });
+        const hidden = unfinished - Math.min(batches.length, most);
+        if (hidden > 0) rows.push({ key: "more", hidden });
+        keep(list, rows, row => row.key, row => create(row, view), update);
+    };
+    on("progress", draw);
+    on("load", draw);
+    on("filter", async ({ batch }) => {
+        if (batch === chosen?.id) return;
+        chosen = null;
+        if (batch !== null) {
+            try {
+                chosen = (await call("FindBatch", { batch: String(batch) })).batch;
+            } catch (failure) {
+                tellReader(failure.message, { isBad: true });
+            }
+        }
+        draw();
+    });
+    on("event", event => {
+        const { batch, kind, text } = event;
+        if (batch && batch.id === chosen?.id) {
+            chosen = batch;
+            draw();
+        }
+        if (kind !== "batch" || text !== "ended" || told.has(event.cursor)) return;
+        told.add(event.cursor);
+        // A batch of one is told by its picture.
+        if (sum(batch) < 2) return;
+        tellReader(`${titleOf(batch)} ended: ${counts(batch)}`, {
+            act: batch.failed ? { text: `Retry ${number(batch.failed)}`, run: () => retry(batch, ["failed"]) } : null,
+        });
+    });
+}
+
+function create(row, view) {
+    if (row.key === "more") return make("p.more", { role: "listitem" });
+    const title = make("button.title", { type: "button" });
+    const bar = make("progress", { max: 1 });
+    const figures = make("span.figures");
+    const trouble = make("span.trouble");
+    if (row.batch) title.onclick = () => view.show({ batch: row.batch.id });
+    else title.disabled = true;
+    return make("div.batch", { role: "listitem" }, title, bar, make("span.words", null, figures, trouble),
+        make("span.set", null, row.batch ? batchActs() : null));
+}
+
+function update(element, { key, batch, progress, hidden }) {
+    if (key === "more") {
+        write(element, `… and ${counted(hidden, "more batch").replace(/chs$/, "ches")}`);
+        return;
+    }
+    const [title, bar, words, { firstElementChild: set }] = element.children;
+    const name = batch ? titleOf(batch) : store.progress.batches.length ? "others" : "pictures";
+    write(title, name);
+    title.title = batch ? `Show ${name}` : "";
+    const fraction = progress ? progress.fraction ?? 0 : 1;
+    if (Math.abs(bar.value - fraction) > 1e-4) bar.value = fraction;
+    bar.setAttribute("aria-label", name);
+    const rate = progress?.rate ? perMinute(progress.rate) : null;
+    write(words.firstElementChild, progress
+        ? [`${number(progress.done)} of ${progress.total === null ? "?" : number(progress.total)}`, rate, left(progress)]
+            .filter(Boolean).join(" · ")
+        : counts(batch));
+    write(words.lastElementChild, !batch || !progress ? "" : ["failed", "cancelled", "waiting"]
+        .filter(state => batch[state] > 0).map(state => ` · ${number(batch[state])} ${state}`).join(""));
+    if (batch) updateActs(set, batch);
+}
+
+/** The buttons of a batch, each of which says how many jobs it means. */
+export function batchActs() {
+    const cancel = make("button", { type: "button", onclick: () => attempt(cancel, () => stop(set.batch)) });
+    const again = make("button", { type: "button", onclick: () => attempt(again, () => retry(set.batch, [])) });
+    const level = priority(level => prioritise({ ids: [], batch: set.batch.id }, level));
+    const set = acts(cancel, again, level);
+    return set;
+}
+
+export function updateActs(set, batch) {
+    const [cancel, again, level] = set.children;
+    set.batch = batch;
+    const open = sum(batch, unended) - batch.cancelling, over = batch.failed + batch.cancelled;
+    cancel.hidden = open === 0;
+    write(cancel, `Cancel ${number(open)}`);
+    again.hidden = over === 0;
+    write(again, `Retry ${number(over)}`);
+    level.hidden = batch.waiting + batch.queued === 0;
+    level.setAttribute("aria-label", `Priority of ${titleOf(batch)}`);
+}
+
+/** A choice of the three priorities, which calls `set(level)`. */
+export function priority(set) {
+    const select = make("select.priority", { "aria-label": "Priority" },
+        make("option", { value: "", textContent: "Priority" }),
+        ...["high", "normal", "low"].map(level => make("option", { value: level, textContent: level })));
+    select.onchange = () => {
+        const level = select.value;
+        select.value = "";
+        attempt(select, () => set(level));
+    };
+    return select;
+}
+
+export async function prioritise(which, level) {
+    const { changed } = await call("Prioritise", { ...which, priority: level });
+    tellReader(`${counted(changed, "job")} with priority ${level}`);
+}
+
+async function stop(batch) {
+    const { cancelled } = await call("CancelMatching", { batch: batch.id, states: [] });
+    tellReader(`cancelled ${counted(cancelled, "job")} of ${titleOf(batch)}`, cancelled ? {
+        act: { text: "Bring them back", run: () => retry(batch, ["cancelled"]) },
+    } : {});
+}
+
+async function retry(batch, states) {
+    const { retried } = await call("Retry", { ids: [], states, batch: batch.id });
+    tellReader(`${counted(retried.length, "job")} of ${titleOf(batch)} ${retried.length === 1 ? "comes" : "come"} back`);
+}

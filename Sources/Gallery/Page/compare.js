@@ -1,0 +1,129 @@
+// Shows two pictures as one, before and after under a slider.
+
+import { make } from "./dom.js";
+import { decoded } from "./pictures.js";
+
+/** The slider, its keys and the pointer move the line between the two; `flip()` shows the other one. */
+export class Compare {
+    #before = make("div.layer.before");
+    #after = make("div.layer.after");
+    #line = make("div.line", { "aria-hidden": "true" });
+    #words = make("p.said", { role: "status" });
+    #loads = new Map();
+
+    constructor(label = "Before and after") {
+        this.slider = make("input", { type: "range", min: "0", max: "100", step: "1", value: "0", "aria-label": label });
+        this.slider.oninput = () => this.#draw();
+        this.stage = make("div.stage", { tabIndex: -1, role: "group", "aria-label": label },
+            this.#before, this.#after, this.#line);
+        this.element = make("div.compare", null, this.stage, this.#words,
+            make("div.slide", null, make("span", { textContent: "after" }), this.slider, make("span", { textContent: "before" })));
+        this.stage.addEventListener("pointerdown", event => {
+            if (event.button !== 0 || this.slider.disabled) return;
+            this.stage.setPointerCapture(event.pointerId);
+            this.#follow(event);
+        });
+        this.stage.addEventListener("pointermove", event => {
+            if (this.stage.hasPointerCapture(event.pointerId)) this.#follow(event);
+        });
+        this.#draw();
+    }
+
+    /** Shows the pictures at these paths; each may be null. What is shown stays until the new one is there. */
+    show(before, after, { fallback = () => null } = {}) {
+        this.#set("before", this.#before, before, fallback);
+        this.#set("after", this.#after, after, fallback);
+        this.#pair();
+    }
+
+    /** The slider is there while there are two pictures to compare. */
+    #pair() {
+        const [before, after] = ["before", "after"].map(name => this.#loads.has(name) && !this.#loads.get(name).failure);
+        const has = before && after;
+        this.slider.disabled = !has;
+        if (!has) this.slider.value = after ? 0 : 100;
+        this.element.classList.toggle("single", !has);
+        this.say([...this.#loads.values()].map(load => load.failure?.message).find(Boolean) ?? "");
+        this.#draw();
+    }
+
+    /** Puts an image that is there already in the place of the result. */
+    put(image) {
+        this.#drop("after");
+        this.#loads.set("after", { path: "" });
+        this.#after.replaceChildren(image);
+        this.#pair();
+    }
+
+    say(text) { this.#words.textContent = text; }
+
+    flip() {
+        if (this.slider.disabled) return;
+        this.slider.value = Number(this.slider.value) < 50 ? 100 : 0;
+        this.#draw();
+    }
+
+    move(value) {
+        if (this.slider.disabled) return;
+        this.slider.value = value;
+        this.#draw();
+    }
+
+    close() {
+        this.#drop("before");
+        this.#drop("after");
+        this.#before.replaceChildren();
+        this.#after.replaceChildren();
+        this.#pair();
+    }
+
+    #drop(name) {
+        this.#loads.get(name)?.abort?.abort();
+        this.#loads.delete(name);
+    }
+
+    async #set(name, layer, path, fallback) {
+        if (this.#loads.get(name)?.path === path) return;
+        this.#drop(name);
+        if (!path) {
+            layer.replaceChildren();
+            return;
+        }
+        const load = { path, abort: new AbortController(), failure: null };
+        this.#loads.set(name, load);
+        const small = fallback(name);
+        layer.replaceChildren(...small ? [small] : []);
+        while (this.#loads.get(name) === load) {
+            try {
+                const image = await decoded(path, load.abort.signal, { priority: "high" });
+                if (this.#loads.get(name) === load) layer.replaceChildren(image);
+                return;
+            } catch (failure) {
+                if (this.#loads.get(name) !== load) return;
+                if (failure.status === 503) {
+                    await new Promise(next => setTimeout(next, 1000 * (Number(failure.after) || 2)));
+                } else {
+                    load.failure = failure;
+                    layer.replaceChildren();
+                    this.#pair();
+                    return;
+                }
+            }
+        }
+    }
+
+    #follow(event) {
+        const box = this.stage.getBoundingClientRect();
+        this.move(Math.round((event.clientX - box.left) / box.width * 100));
+    }
+
+    /** The slider's value is how much of the original is seen, from the left. */
+    #draw() {
+        const value = Number(this.slider.value);
+        this.#after.style.clipPath = `inset(0 0 0 ${value}%)`;
+        this.#before.style.clipPath = `inset(0 ${100 - value}% 0 0)`;
+        this.#line.style.left = `${value}%`;
+        this.#line.hidden = value === 0 || value === 100 || this.slider.disabled;
+        this.slider.setAttribute("aria-valuetext", value === 0 ? "after" : value === 100 ? "before" : `${value} % before`);
+    }
+}

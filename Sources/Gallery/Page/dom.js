@@ -1,0 +1,53 @@
+// Makes elements. Data reaches the page as text and as properties here, never as HTML.
+
+/** `make("p.note", { hidden: true, onclick: f }, "words", child, …)`; a key with a hyphen, and `role`, is an attribute. */
+export function make(kind, properties, ...children) {
+    const [tag, ...classes] = kind.split(".");
+    const element = document.createElement(tag || "div");
+    if (classes.length) element.className = classes.join(" ");
+    set(element, properties);
+    element.append(...children.filter(child => child !== null && child !== undefined && child !== false));
+    return element;
+}
+
+export function set(element, properties) {
+    for (const [key, value] of Object.entries(properties ?? {})) {
+        if (key.includes("-") || key === "role" || key === "for" || key === "list") {
+            if (value === null || value === undefined) element.removeAttribute(key);
+            else element.setAttribute(key, value);
+        } else if (key === "type" || key === "tabIndex" || element[key] !== value) {
+            // The two have a value before their attribute is there.
+            element[key] = value;
+        }
+    }
+    return element;
+}
+
+export const byID = id => document.getElementById(id);
+
+/** Changes the text only when it is another, so that a reader's selection and a screen reader are left alone. */
+export function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * Keeps one child for each item, by its key, and moves as few of them as it can: focus stays where it is.
+ * `create(item)` makes a child and `update(child, item)` brings it up to date.
+ */
+export function keep(parent, items, key, create, update) {
+    const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
+    let next = parent.firstElementChild;
+    for (const item of items) {
+        const name = String(key(item));
+        let child = old.get(name);
+        old.delete(name);
+        if (!child) {
+            child = create(item);
+            child.dataset.key = name;
+        }
+        update?.(child, item);
+        if (child === next) next = next.nextElementSibling;
+        else parent.insertBefore(child, next);
+    }
+    for (const child of old.values()) child.remove();
+}

@@ -1,0 +1,284 @@
+// Owns the cells on the screen: about sixty of them, which become others' as the page is scrolled.
+
+import { make } from "./dom.js";
+import { Cell } from "./cell.js";
+import { Layout } from "./layout.js";
+import { Scroll } from "./scroll.js";
+import { on, store, job as known } from "./store.js";
+
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Grid {
+    layout = new Layout();
+    selection = new Set();
+    /** The job whose cell the Tab key reaches. */
+    active = null;
+    /** Asked for rows that are not known: `(section, ids)`. */
+    need = () => {};
+    /** Makes the heading of a section, and brings it up to date. */
+    heading = { create: () => make(), update: () => {} };
+    /** Told when the page has moved or changed. */
+    moved = () => {};
+
+    #element;
+    #scroller;
+    #cells = new Map();
+    #free = [];
+    #rows = [];
+    #heads = new Map();
+    #frame = 0;
+    #least = 220;
+    #caption = 34;
+    #cell = 0;
+
+    constructor(scroller, element) {
+        this.#scroller = scroller;
+        this.#element = element;
+        this.scroll = new Scroll(scroller, element, () => {
+            if (this.scroll.y < 1 && this.layout.lead) this.#settle();
+            this.#draw();
+        });
+        new ResizeObserver(() => this.#resized()).observe(scroller);
+        on("job", job => {
+            const cell = this.#cells.get(job.id);
+            if (cell) this.#show(cell, job);
+        });
+        on("progress", () => this.#cells.forEach(cell => cell.progress()));
+    }
+
+    set least(least) {
+        this.#least = least;
+        this.#keepPlace(() => this.#measure());
+    }
+
+    get isAtTop() { return this.scroll.y < 1; }
+
+    /** Draws soon; several changes cost one drawing. */
+    refresh() {
+        this.#frame ||= requestAnimationFrame(() => this.#draw());
+    }
+
+    /** Changes the sections by `change`, and leaves on the screen what is looked at. */
+    change(change) {
+        if (this.isAtTop && !this.layout.lead) this.#flow(change);
+        else this.#keepPlace(change);
+    }
+
+    /** Begins with other sections, at the top. */
+    begin(sections) {
+        this.layout.sections = sections;
+        this.layout.lead = 0;
+        this.layout.place();
+        this.scroll.height = this.layout.height;
+        this.scroll.y = 0;
+        this.refresh();
+    }
+
+    element(id) { return this.#cells.get(id)?.element; }
+
+    /** The first job that is wholly on the screen. */
+    get first() {
+        for (const row of this.layout.between(this.scroll.y + 1, this.scroll.y + this.scroll.view)) {
+            if (row.from === undefined || row.y < this.scroll.y - this.layout.rowHeight / 2) continue;
+            const id = this.layout.id({ section: row.section, position: Math.max(0, row.from) });
+            if (id !== null) return id;
+        }
+        return null;
+    }
+
+    /** Brings a job onto the screen, in the middle or just so far that it is seen. */
+    reveal(id, inTheMiddle = false) {
+        const place = this.layout.find(id);
+        if (!place) return false;
+        const y = this.layout.y(place), { view } = this.scroll, height = this.layout.rowHeight;
+        if (inTheMiddle) this.scroll.y = y - Math.max(0, (view - height) / 2);
+        else if (y - place.section.head < this.scroll.y) this.scroll.y = y - place.section.head;
+        else if (y + height > this.scroll.y + view) this.scroll.y = y + height - view;
+        this.#draw();
+        return true;
+    }
+
+    focus(id) {
+        this.active = id;
+        if (!this.reveal(id)) return;
+        this.#tabs();
+        this.element(id)?.focus({ preventScroll: true });
+    }
+
+    get rowsOnScreen() { return Math.max(1, Math.floor(this.scroll.view / this.layout.rowHeight)); }
+
+    /** What is looked at stays where it is on the screen when the strip above it grows. */
+    #resized() {
+        const { top } = this.#scroller.getBoundingClientRect();
+        const shift = this.isAtTop ? 0 : top - this.#top;
+        this.#top = top;
+        this.#keepPlace(() => this.#measure());
+        if (shift) this.scroll.y += shift;
+    }
+    #top = 0;
+
+    #measure() {
+        const style = getComputedStyle(this.#scroller);
+        const width = this.#scroller.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        if (width <= 0) return;
+        this.layout.columns = Math.max(width < 520 && this.#least < 300 ? 2 : 1, Math.floor(width / this.#least));
+        this.#cell = width / this.layout.columns;
+        this.layout.rowHeight = Math.round(Math.min(this.#cell * 0.84, innerHeight * 0.8) + this.#caption);
+        this.#element.style.setProperty("--cell", `${this.#cell}px`);
+        this.#element.style.setProperty("--row", `${this.layout.rowHeight}px`);
+        this.#cells.forEach(cell => { if (known(cell.id)) this.#show(cell, known(cell.id)); });
+    }
+
+    /** New pictures push the others on, as one sees it happen. */
+    #flow(change) {
+        change();
+        this.layout.place();
+        this.scroll.height = this.layout.height;
+        if (!calm.matches) {
+            this.#element.classList.add("flowing");
+            clearTimeout(this.flowing);
+            this.flowing = setTimeout(() => this.#element.classList.remove("flowing"), 400);
+        }
+        this.refresh();
+    }
+
+    #settle() {
+        this.#flow(() => { this.layout.lead = 0; });
+    }
+
+    #keepPlace(change) {
+        const { layout, scroll } = this;
+        layout.place();
+        const id = this.isAtTop ? null : this.first;
+        const before = id === null ? null : layout.find(id);
+        const offset = before ? layout.y(before) - scroll.y : 0;
+        const column = before ? layout.slot(before).column : 0;
+        const columns = layout.columns;
+        change();
+        layout.place();
+        const after = id === null ? null : layout.find(id);
+        if (after && columns === layout.columns) {
+            layout.lead = ((column - after.position) % columns + columns) % columns;
+            layout.place();
+        } else {
+            layout.lead = 0;
+            layout.place();
+        }
+        scroll.height = layout.height;
+        if (after) scroll.y = layout.y(after) - offset;
+        this.refresh();
+    }
+
+    #draw() {
+        cancelAnimationFrame(this.#frame);
+        this.#frame = 0;
+        const { layout, scroll } = this;
+        const [top, bottom] = [scroll.y, scroll.y + scroll.view];
+        const rows = [...layout.between(top - layout.rowHeight / 2, bottom + layout.rowHeight)];
+        const wanted = new Map();
+        const heads = new Map();
+        const missing = new Map();
+        for (const row of rows) {
+            if (row.from === undefined) {
+                heads.set(row.section.key, row);
+                continue;
+            }
+            const isSeen = row.y + layout.rowHeight > top && row.y < bottom;
+            row.ids = [];
+            for (let position = Math.max(0, row.from); position < row.to; position += 1) {
+                const id = layout.id({ section: row.section, position });
+                if (id === null) continue;
+                row.ids.push(id);
+                wanted.set(id, {
+                    x: (position - row.from) * this.#cell, y: row.y - scroll.base, column: position - row.from,
+                    rank: wanted.size + (isSeen ? 0 : 10_000),
+                });
+                if (!known(id)) missing.set(row.section, [...(missing.get(row.section) ?? []), id]);
+            }
+        }
+        this.#recycle(wanted);
+        for (const [id, place] of wanted) this.#put(id, place);
+        this.#drawRows(rows.filter(row => row.ids?.length));
+        this.#drawHeads(heads);
+        this.#tabs();
+        for (const [section, ids] of missing) this.need(section, ids);
+        this.moved();
+    }
+
+    #recycle(wanted) {
+        for (const [id, cell] of this.#cells) {
+            if (wanted.has(id)) continue;
+            // A cell that has the focus keeps it, out of sight.
+            if (cell.element === document.activeElement && this.layout.find(id)) {
+                const y = this.layout.y(this.layout.find(id)) - this.scroll.base;
+                cell.element.style.transform = `translate(0, ${Math.max(-2000, Math.min(y, 20_000_000))}px)`;
+                continue;
+            }
+            if (cell.element === document.activeElement) this.#scroller.focus({ preventScroll: true });
+            cell.release();
+            this.#cells.delete(id);
+            this.#free.push(cell);
+        }
+    }
+
+    #put(id, { x, y, column, rank }) {
+        let cell = this.#cells.get(id);
+        if (!cell) {
+            cell = this.#free.pop() ?? new Cell();
+            cell.assign(id);
+            this.#cells.set(id, cell);
+            if (!cell.element.isConnected) this.#element.append(cell.element);
+            cell.element.hidden = false;
+        }
+        cell.rank = rank;
+        cell.element.style.transform = `translate(${x}px, ${y}px)`;
+        cell.element.setAttribute("aria-colindex", column + 1);
+        cell.element.setAttribute("aria-selected", this.selection.has(id));
+        const job = known(id);
+        if (job) this.#show(cell, job);
+    }
+
+    #show(cell, job) {
+        cell.show(job, this.#cell * Math.min(devicePixelRatio, 2) > 480);
+    }
+
+    /** Cells stand where they are; rows own them, so that a screen reader reads a table. */
+    #drawRows(rows) {
+        this.#element.setAttribute("aria-rowcount", this.layout.rows);
+        this.#element.setAttribute("aria-colcount", this.layout.columns);
+        while (this.#rows.length < rows.length) {
+            this.#rows.push(this.#element.appendChild(make("div", { role: "row" })));
+        }
+        while (this.#rows.length > rows.length) this.#rows.pop().remove();
+        rows.forEach((row, index) => {
+            this.#rows[index].setAttribute("aria-rowindex", row.row + 1);
+            this.#rows[index].setAttribute("aria-owns", row.ids.map(id => `job-${id}`).join(" "));
+        });
+        for (const cell of this.#free) cell.element.hidden = true;
+    }
+
+    #drawHeads(heads) {
+        for (const [key, element] of this.#heads) {
+            if (heads.has(key)) continue;
+            element.remove();
+            this.#heads.delete(key);
+        }
+        for (const [key, { section, y, row }] of heads) {
+            let element = this.#heads.get(key);
+            if (!element) {
+                element = make("div.head", { role: "row" }, this.heading.create(section));
+                this.#heads.set(key, element);
+                this.#element.append(element);
+            }
+            element.style.transform = `translateY(${y - this.scroll.base}px)`;
+            element.setAttribute("aria-rowindex", row + 1);
+            this.heading.update(element.firstElementChild, section);
+        }
+    }
+
+    #tabs() {
+        if (!this.#cells.has(this.active)) this.reachable = this.first;
+        else this.reachable = this.active;
+        for (const [id, cell] of this.#cells) cell.element.tabIndex = id === this.reachable ? 0 : -1;
+    }
+}

@@ -1,0 +1,211 @@
+// Owns the large view of one picture: before and after, all results, its story, and what can be done to it.
+
+import { ask } from "./ask.js";
+import { call, send } from "./calls.js";
+import { Compare } from "./compare.js";
+import { keep, make, set, write } from "./dom.js";
+import { acts, attempt, speak, tellReader } from "./notices.js";
+import { hasOriginal, hasResult, pathOf } from "./pictures.js";
+import { answered, job as known, now, on, store } from "./store.js";
+import { tellStory } from "./story.js";
+import { fileName, shortName, unended } from "./words.js";
+
+let id = null;
+/** Which result is shown, from 1. */
+let result = 1;
+/** Its original is no longer there. */
+let isRemoved = false;
+
+const compare = new Compare();
+const heading = make("h2", { id: "large-title" });
+const state = make("span.state");
+const results = make("div.results", { role: "group", "aria-label": "Results" });
+const story = make("div.story");
+const button = (text, run, title = "") => {
+    const made = make("button.framed", { type: "button", textContent: text, title, onclick: () => attempt(made, run) });
+    return made;
+};
+const cancel = button("Cancel", async () => { await call("Cancel", { ids: [id] }); });
+const retry = button("Retry", async () => {
+    const { retried } = await call("Retry", { ids: [id], states: [] });
+    tellReader(retried.length ? `#${id} comes back` : `#${id} is under way already`);
+});
+const redo = button("Process again", async () => {
+    const { refused } = await call("Redo", { ids: [id] });
+    if (refused.length) tellReader(`#${id} can't be processed again: ${refused[0].reason}`, { isBad: true });
+}, "under its recipe as it is now");
+const undo = button("Undo", async () => {
+    if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder `cancelled`.", "Undo")) return;
+    const { refused } = await call("Undo", { ids: [id] });
+    if (refused.length) tellReader(`#${id} can't be undone: ${refused[0].reason}`, { isBad: true });
+});
+const recipe = make("select.field", { "aria-label": "Another recipe" });
+const again = button("Add a copy under it", async () => {
+    const reply = await (await send(`/again/${id}`, { recipe: recipe.value })).json();
+    tellReader(`#${reply.job.id} is a copy under ${recipe.value}`, { act: { text: "Show it", run: () => show(reply.job.id) } });
+});
+const another = make("div.another", null, recipe, again);
+const downloads = make("div.downloads", { role: "group", "aria-label": "Download" });
+const close = make("button.close", { type: "button", textContent: "×", "aria-label": "Close", title: "Close (Escape)" });
+const previous = make("button.step", { type: "button", textContent: "‹", "aria-label": "Newer picture", title: "Newer (←)" });
+const next = make("button.step", { type: "button", textContent: "›", "aria-label": "Older picture", title: "Older (→)" });
+const dialog = make("dialog.large", { "aria-labelledby": "large-title" },
+    make("div.picture", null, compare.element, previous, next),
+    make("div.about", null,
+        make("div.panel-top", null, make("div.heading", null, heading, state), close),
+        make("div.told", null, results, acts(make("div.doing", null, cancel, retry, redo, undo)), downloads, story,
+            acts(another))));
+
+let grid = null;
+export const shown = () => dialog.open ? id : null;
+
+export function start(view, itsGrid) {
+    grid = itsGrid;
+    document.body.append(dialog);
+    close.onclick = () => dialog.close();
+    previous.onclick = () => step(-1);
+    next.onclick = () => step(1);
+    dialog.onclose = () => {
+        compare.close();
+        const last = id;
+        id = null;
+        if (history.state?.job) history.back();
+        grid.focus(last);
+    };
+    dialog.addEventListener("keydown", keys);
+    on("open", show);
+    on("job", job => { if (job.id === id) draw(job); });
+    on("progress", () => { if (id !== null && store.fractions.has(id)) soon(); });
+    on("load", () => { if (id !== null) load(); });
+    addEventListener("popstate", () => {
+        const wanted = history.state?.job ?? null;
+        if (wanted === null && dialog.open) dialog.close();
+        else if (wanted !== null && wanted !== id) show(wanted);
+    });
+    dialog.showBatch = batch => {
+        dialog.close();
+        view.show({ batch, states: [] });
+    };
+    return { show };
+}
+
+function keys(event) {
+    const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if ((event.key === "ArrowLeft" || event.key === "ArrowRight") && !isField) step(event.key === "ArrowLeft" ? -1 : 1);
+    else if (event.key === " " && event.target.tagName !== "BUTTON" && !isField) compare.flip();
+    else if (event.key === " " && event.target === compare.slider) compare.flip();
+    else if (/^[1-9]$/.test(event.key) && !isField) choose(Number(event.key));
+    else return;
+    event.preventDefault();
+}
+
+function step(by) {
+    const place = grid.layout.find(id);
+    const wanted = place ? grid.layout.id(grid.layout.step(place, by)) : null;
+    if (wanted !== null && wanted !== id) show(wanted);
+}
+
+function choose(number) {
+    const job = known(id);
+    if (!job || number > job.outputs.length) return;
+    result = number;
+    draw(job);
+}
+
+/** Shows a job; the address says so, and the way back closes it. */
+function show(wanted) {
+    if (id !== wanted) [result, isRemoved] = [1, false];
+    id = wanted;
+    story.replaceChildren();
+    if (!dialog.open) {
+        if (history.state?.job !== wanted) history.pushState({ job: wanted }, "");
+        dialog.showModal();
+        compare.stage.focus();
+    } else {
+        history.replaceState({ job: wanted }, "");
+    }
+    grid.active = wanted;
+    grid.reveal(wanted);
+    const job = known(wanted);
+    if (job) draw(job);
+    load();
+    loadRecipes();
+}
+
+let timer = 0;
+function soon() {
+    timer ||= setTimeout(() => {
+        timer = 0;
+        if (id !== null) load();
+    }, 400);
+}
+
+async function load() {
+    const wanted = id, since = now();
+    try {
+        const reply = await call("Show", { id: wanted });
+        if (id !== wanted) return;
+        answered([reply.story.job], since);
+        draw(known(wanted) ?? reply.story.job, reply.story);
+    } catch (failure) {
+        if (id === wanted) story.replaceChildren(make("p.bad", { textContent: failure.message }));
+    }
+}
+
+function draw(job, itsStory = null) {
+    if (itsStory) isRemoved = itsStory.original === null;
+    const name = shortName(job);
+    if (heading.textContent !== name) speak(`${name}, ${job.state}`);
+    write(heading, name);
+    write(state, job.redo ? `#${job.id} done; redo ${job.redo}` : `#${job.id} ${job.state}`);
+    state.dataset.state = job.state;
+    result = Math.max(1, Math.min(result, job.outputs.length));
+    const width = 1280;
+    const isMade = hasResult(job);
+    const small = side => result === 1 && side === (isMade ? "after" : "before") ? copy(job.id) : null;
+    compare.show(hasOriginal(job) && !isRemoved ? pathOf(job, 0, width) : null, isMade ? pathOf(job, result, width) : null, { fallback: small });
+    keep(results, job.outputs.length > 1 ? job.outputs : [], output => output, () => make("button", { type: "button" }),
+        (made, output) => {
+            const number = job.outputs.indexOf(output) + 1;
+            set(made, { textContent: fileName(output), onclick: () => choose(number) });
+            made.setAttribute("aria-pressed", number === result);
+        });
+    cancel.hidden = !unended.slice(0, 3).includes(job.state);
+    retry.hidden = job.state !== "failed" && job.state !== "cancelled" && !(job.state === "waiting" && job.due);
+    redo.hidden = undo.hidden = job.state !== "done" || job.redo === "underway";
+    const files = [...(isMade ? job.outputs.map((output, index) => [`/pictures/${job.id}/${index + 1}`, fileName(output)]) : []),
+        ...(hasOriginal(job) && !isRemoved ? [[`/pictures/${job.id}`, "Original"]] : [])];
+    keep(downloads, files, ([path]) => path, () => make("a.button", { download: "" }), (link, [path, text]) => {
+        set(link, { href: path, textContent: `↓ ${text}`, title: `Download ${text}` });
+    });
+    if (itsStory) {
+        another.hidden = isRemoved || recipes.length === 0;
+        tellStory(story, { ...itsStory, job }, { open: show, showBatch: dialog.showBatch });
+    } else {
+        soon();
+    }
+}
+
+/** The small picture of the grid, until the larger one has come. */
+function copy(id) {
+    const image = grid.element(id)?.querySelector(".frame img:last-child");
+    if (!image) return null;
+    const canvas = make("canvas", { width: image.naturalWidth, height: image.naturalHeight });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    return canvas;
+}
+
+let recipes = [];
+async function loadRecipes() {
+    try {
+        recipes = (await call("Recipes")).recipes.filter(recipe => !recipe.problem);
+    } catch {
+        recipes = [];
+    }
+    another.hidden = isRemoved || recipes.length === 0;
+    const chosen = recipe.value;
+    keep(recipe, recipes, ({ name }) => name, ({ name }) => make("option", { value: name, textContent: name }));
+    const other = recipes.find(({ name }) => name !== known(id)?.recipe) ?? recipes[0];
+    recipe.value = recipes.some(({ name }) => name === chosen) ? chosen : other?.name ?? "";
+}

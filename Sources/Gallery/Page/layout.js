@@ -1,0 +1,112 @@
+// Knows where each picture of a view stands: sections with a heading, rows of cells, and exact heights without any cell.
+
+/**
+ * `ids` of a section is a Ranges, or null while only its `count` is known; `title` is null without a heading. `lead` leaves
+ * places free before the first picture, so that what is looked at keeps its column when others come in above it.
+ */
+export class Layout {
+    sections = [];
+    columns = 1;
+    rowHeight = 100;
+    headHeight = 44;
+    lead = 0;
+    height = 0;
+    rows = 0;
+
+    place() {
+        let [y, row] = [0, 0];
+        for (const section of this.sections) {
+            if (section.ids) section.count = section.ids.count;
+            section.y = y;
+            section.row = row;
+            section.head = section.title === null ? 0 : this.headHeight;
+            section.lead = section === this.sections[0] && !section.head ? this.lead : 0;
+            section.rows = Math.ceil((section.count + section.lead) / this.columns);
+            y += section.head + section.rows * this.rowHeight;
+            row += section.rows + (section.head ? 1 : 0);
+        }
+        this.height = y;
+        this.rows = row;
+    }
+
+    get count() {
+        return this.sections.reduce((all, section) => all + section.count, 0);
+    }
+
+    /** What stands between two heights: `{ section, y, row }` of a heading, with `from` and `to` of a row of cells. */
+    *between(top, bottom) {
+        for (let index = this.#sectionAt(top); index < this.sections.length; index += 1) {
+            const section = this.sections[index];
+            if (section.y >= bottom) return;
+            if (section.head && section.y + section.head > top) yield { section, y: section.y, row: section.row };
+            const start = section.y + section.head;
+            const first = Math.max(0, Math.floor((top - start) / this.rowHeight));
+            const last = Math.min(section.rows, Math.ceil((bottom - start) / this.rowHeight));
+            for (let row = first; row < last; row += 1) {
+                const from = row * this.columns - section.lead;
+                yield {
+                    section, y: start + row * this.rowHeight, row: section.row + (section.head ? 1 : 0) + row, from,
+                    to: Math.min(from + this.columns, section.count),
+                };
+            }
+        }
+    }
+
+    #sectionAt(y) {
+        let low = 0, high = this.sections.length - 1;
+        while (low < high) {
+            const middle = (low + high + 1) >> 1;
+            if (this.sections[middle].y <= y) low = middle;
+            else high = middle - 1;
+        }
+        return Math.max(0, low);
+    }
+
+    /** The place of a job, or null when the view does not have it. */
+    find(id) {
+        for (const section of this.sections) {
+            if (section.ids?.has(id)) return { section, position: section.ids.position(id) };
+        }
+        return null;
+    }
+
+    slot({ section, position }) {
+        const place = position + section.lead;
+        return { row: Math.floor(place / this.columns), column: place % this.columns };
+    }
+
+    y(place) {
+        return place.section.y + place.section.head + this.slot(place).row * this.rowHeight;
+    }
+
+    /** The place that is so many pictures further, also across a heading; at an end, the last place there is. */
+    step({ section, position }, by) {
+        let index = this.sections.indexOf(section);
+        position += by;
+        while (position < 0 && index > 0) position += this.sections[--index].count;
+        while (position >= this.sections[index].count && index < this.sections.length - 1) {
+            position -= this.sections[index++].count;
+        }
+        section = this.sections[index];
+        return { section, position: Math.max(0, Math.min(position, section.count - 1)) };
+    }
+
+    /** The place above or below, in the same column where there is one. */
+    stepRows(place, by) {
+        let index = this.sections.indexOf(place.section);
+        const { row, column } = this.slot(place);
+        let wanted = row + by;
+        while (wanted < 0 && index > 0) wanted += this.sections[--index].rows;
+        while (wanted >= this.sections[index].rows && index < this.sections.length - 1) {
+            wanted -= this.sections[index++].rows;
+        }
+        const section = this.sections[index];
+        wanted = Math.max(0, Math.min(wanted, section.rows - 1));
+        const position = wanted * this.columns + column - section.lead;
+        return { section, position: Math.max(0, Math.min(position, section.count - 1)) };
+    }
+
+    id({ section, position }) {
+        return section.ids && position < section.ids.count ? section.ids.at(position) : null;
+    }
+}

@@ -1,0 +1,95 @@
+// Owns what the page says by itself: quiet lines above the pictures, passing ones over them, and the one live region for screen readers.
+
+import { byID, keep, make, write } from "./dom.js";
+import { on, store } from "./store.js";
+
+const passing = [];
+let spoken = 0;
+
+/** Says something to those who listen; what is said twice at once is said once. */
+export function speak(text) {
+    clearTimeout(spoken);
+    spoken = setTimeout(() => write(byID("live"), text), 150);
+}
+
+/** Shows a line for a while, and says it; `act` is `{ text, run }`, a button beside it. */
+export function tellReader(text, { isBad = false, act = null } = {}) {
+    const note = { key: `${performance.now()}`, text, isBad, act };
+    passing.push(note);
+    if (passing.length > 3) passing.shift();
+    speak(text);
+    draw();
+    setTimeout(() => close(note), isBad ? 20_000 : 8000);
+}
+
+function close(note) {
+    const index = passing.indexOf(note);
+    if (index >= 0) passing.splice(index, 1);
+    draw();
+}
+
+/** Runs what a button does, says a failure in words, and keeps the button from a second press meanwhile. */
+export async function attempt(button, run) {
+    if (button?.getAttribute("aria-busy") === "true") return;
+    button?.setAttribute("aria-busy", "true");
+    try {
+        await run();
+    } catch (failure) {
+        if (failure.name !== "AbortError") tellReader(failure.message, { isBad: true });
+    } finally {
+        button?.removeAttribute("aria-busy");
+    }
+}
+
+export function start() {
+    on("there", there => {
+        for (const set of document.querySelectorAll("fieldset[data-acts]")) set.disabled = !there;
+        speak(there ? "The daemon is back" : store.why);
+        draw();
+    });
+    on("status", draw);
+}
+
+/** A set of controls that can do nothing while the daemon is away. */
+export function acts(...children) {
+    const set = make("fieldset", { disabled: !store.there }, ...children);
+    set.dataset.acts = "";
+    return set;
+}
+
+function draw() {
+    const lines = [];
+    if (!store.there) lines.push({ key: "away", text: store.why });
+    else if (store.status?.stopping) lines.push({ key: "stopping", text: "The daemon is stopping: it takes nothing new" });
+    for (const problem of store.there ? store.status?.problems ?? [] : []) {
+        lines.push({ key: problem, text: `problem: ${problem}`, isBad: true });
+    }
+    for (const inbox of store.there ? store.status?.inboxes ?? [] : []) {
+        if (inbox.problem) lines.push({ key: inbox.path, text: `problem: ${inbox.path}: ${inbox.problem}`, isBad: true });
+    }
+    fill(byID("notices"), lines);
+    fill(byID("passing"), passing);
+}
+
+function fill(parent, lines) {
+    keep(parent, lines, line => line.key, line => {
+        const element = make("p.notice", null, make("span", { textContent: line.text }));
+        if (line.act) {
+            element.append(acts(make("button", {
+                type: "button", textContent: line.act.text, onclick: () => {
+                    close(line);
+                    attempt(null, line.act.run);
+                },
+            })));
+        }
+        if (passing.includes(line)) {
+            element.append(make("button.close", {
+                type: "button", textContent: "×", "aria-label": "Close", onclick: () => close(line),
+            }));
+        }
+        return element;
+    }, (element, line) => {
+        element.classList.toggle("bad", Boolean(line.isBad));
+        write(element.firstElementChild, line.text);
+    });
+}

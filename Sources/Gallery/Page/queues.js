@@ -1,0 +1,122 @@
+// Owns the queues above the pictures: what runs and waits in each, its limit, and its pause.
+
+import { call } from "./calls.js";
+import { keep, make, write } from "./dom.js";
+import { acts, attempt, speak } from "./notices.js";
+import { on, setStatus, store } from "./store.js";
+import { counted, number } from "./words.js";
+
+const order = ["download", "render", "publish", "announce"];
+/** The slider reaches so far at least; a number may be typed up to `most`. */
+const least = 8;
+const most = 1024;
+
+export function start(parent) {
+    const row = make("div.queues", { role: "group", "aria-label": "Queues" });
+    parent.append(row);
+    on("status", status => {
+        const place = name => (order.indexOf(name) + order.length + 1) % (order.length + 1);
+        const queues = Object.entries(status.queues).sort(([one], [other]) => place(one) - place(other));
+        keep(row, queues, ([name]) => name, create, update);
+    });
+}
+
+function create([name]) {
+    const panel = make("div.popover", { id: `queue-${name}`, popover: "auto" });
+    const button = make("button", { type: "button", popoverTargetElement: panel },
+        make("span.label", { textContent: name }), " ", make("span.figures"), " ", make("span.paused"));
+    button.setAttribute("aria-haspopup", "dialog");
+    panel.addEventListener("beforetoggle", event => {
+        if (event.newState !== "open") return;
+        const box = button.getBoundingClientRect();
+        panel.style.left = `${Math.max(8, Math.min(box.left, innerWidth - 336))}px`;
+        panel.style.top = `${box.bottom + 4}px`;
+    });
+    const facts = make("p");
+    const slider = make("input", { type: "range", min: "0", step: "1", "aria-label": `Limit of ${name}` });
+    const figure = make("input", { type: "number", min: "0", max: `${most}`, "aria-label": `Limit of ${name}, as a number` });
+    const auto = make("input", { type: "checkbox" });
+    const why = make("input", { type: "text", placeholder: "why (if you like)", "aria-label": "Reason of the pause", maxLength: 200 });
+    const pause = make("button.framed", { type: "button" });
+    const limit = () => make("div.limit", null, slider, figure, make("label", null, auto, " auto"));
+    panel.append(make("h3", { textContent: name }), facts, acts(limit(), make("div.pause", null, why, pause)), make("p.note"));
+    slider.oninput = () => {
+        figure.value = slider.value;
+        change(name, slider.value, panel);
+    };
+    figure.onchange = () => change(name, String(Math.max(0, Math.min(most, Math.round(Number(figure.value) || 0)))), panel);
+    auto.onchange = () => change(name, auto.checked ? "auto" : slider.value, panel);
+    pause.onclick = () => attempt(pause, async () => {
+        const isPaused = store.status.queues[name].paused;
+        const reason = why.value.trim() || null;
+        take(isPaused ? await call("Resume", { queue: name }) : await call("Pause", { queue: name, reason }));
+        why.value = "";
+        speak(`${name} ${isPaused ? "goes on" : "is paused"}`);
+    });
+    return make("div.queue", null, button, panel);
+}
+
+function update(element, [name, queue]) {
+    const [button, panel] = element.children;
+    const { paused, running, waiting, effective } = queue;
+    button.classList.toggle("halted", paused);
+    button.classList.toggle("busy", running > 0);
+    write(button.children[1], `${running} of ${limitText(queue)}` + (waiting ? ` · ${number(waiting)} waiting` : ""));
+    write(button.children[2], paused ? "paused" : "");
+    button.title = paused ? pauseText(queue) : "";
+    const [slider, figure] = panel.querySelectorAll("input");
+    const [auto, why, pause] = [panel.querySelector("[type=checkbox]"), panel.querySelector("[type=text]"),
+        panel.querySelector(".pause button")];
+    write(panel.children[1],
+        `${running} running, ${number(waiting)} waiting${paused ? `, ${pauseText(queue)}` : ""}`);
+    const isHeld = changing.has(name);
+    slider.max = Math.max(least, 2 * (queue.automatic ?? 0), queue.configured ?? 0, Number(slider.value) || 0);
+    if (!isHeld) {
+        const value = queue.configured ?? effective;
+        if (document.activeElement !== figure) figure.value = value;
+        slider.value = value;
+        auto.checked = queue.configured === null;
+    }
+    auto.parentElement.hidden = queue.automatic === null;
+    auto.parentElement.title = queue.automatic === null ? "" : `auto means ${queue.automatic}`;
+    why.hidden = paused;
+    write(pause, paused ? "Resume" : "Pause");
+    write(panel.lastElementChild, Number(slider.value) === 0 && !paused
+        ? "0 finishes what runs and starts nothing." : "A limit lasts until the daemon restarts.");
+}
+
+/** `4`, or `auto: 4`, or `2 of 4` while the running jobs are above or below the wanted number. */
+function limitText({ configured, effective }) {
+    if (configured === null) return `auto: ${effective}`;
+    return configured === effective ? `${effective}` : `${effective} of ${configured}`;
+}
+
+const pauseText = queue => queue.reason ? `paused: ${queue.reason}` : "paused";
+
+/** The wanted limit of each queue whose slider is under way; one call at a time, the last one wins. */
+const changing = new Map();
+
+async function change(queue, limit, panel) {
+    const isUnderway = changing.has(queue);
+    changing.set(queue, limit);
+    if (isUnderway) return;
+    await attempt(null, async () => {
+        let sent = null;
+        try {
+            while (sent !== changing.get(queue)) {
+                sent = changing.get(queue);
+                take(await call("Concurrency", { queue, limit: sent, save: false }));
+            }
+        } finally {
+            changing.delete(queue);
+        }
+    });
+    if (store.status) setStatus(store.status);
+    speak(`limit of ${queue}: ${panel.querySelector("[type=checkbox]").checked ? "auto" : counted(Number(limit), "operation")}`);
+}
+
+/** The answer of a change is the newest that is known of the queues. */
+function take({ queues }) {
+    if (store.status) setStatus({ ...store.status, queues });
+}
+

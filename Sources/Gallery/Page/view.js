@@ -1,0 +1,181 @@
+// Owns which jobs the grid shows: the filter and the order, their IDs, and what events change of them.
+
+import { call } from "./calls.js";
+import { Ranges } from "./ranges.js";
+import { drop, want } from "./rows.js";
+import { on, tell } from "./store.js";
+import { states as allStates, sum } from "./words.js";
+
+/** By batch, so many of the newest batches have a section, and those that have not ended. */
+const newestBatches = 200;
+
+export class View {
+    filter = { states: [], recipe: null, batch: null };
+    order = "newest";
+    /** Why the view could not be loaded. */
+    failure = null;
+    isLoaded = false;
+    #grid;
+    #loading = null;
+
+    constructor(grid) {
+        this.#grid = grid;
+        grid.need = (section, ids) => this.#need(section, ids);
+        on("load", () => this.load(true));
+        on("job", job => this.#take(job));
+        on("batch", batch => this.#takeBatch(batch));
+    }
+
+    /** Shows other jobs. */
+    show(filter, order = this.order) {
+        this.filter = { ...this.filter, ...filter };
+        this.order = order;
+        tell("filter", this.filter);
+        return this.load(false);
+    }
+
+    get conditions() {
+        const { states, recipe, batch } = this.filter;
+        return { states, recipe, batch };
+    }
+
+    #matches(job) {
+        const { states, recipe, batch } = this.filter;
+        return (!states.length || states.includes(job.state)) && (!recipe || job.recipe === recipe)
+            && (batch === null || job.batch === batch);
+    }
+
+    /** Loads the IDs again; `keep` leaves the page where it is, as far as that is there. */
+    async load(keep) {
+        drop();
+        const loading = this.#loading = { changes: [] };
+        try {
+            const sections = this.order === "batch" ? await this.#batches(loading) : [await this.#whole()];
+            if (this.#loading !== loading) return;
+            this.#loading = null;
+            this.failure = null;
+            this.isLoaded = true;
+            const swap = () => { this.#grid.layout.sections = sections; };
+            if (keep) this.#grid.change(swap);
+            else this.#grid.begin(sections);
+            // Whatever has happened meanwhile may be older or newer than the answer, and the last of it is right.
+            loading.changes.forEach(change => change());
+            if (this.order === "batch") this.#fill(sections, loading.token = Symbol());
+        } catch (failure) {
+            if (this.#loading !== loading) return;
+            this.#loading = null;
+            this.failure = failure;
+            this.#grid.begin([]);
+        }
+        tell("view");
+    }
+
+    async #whole() {
+        const { ranges } = await call("ListIDs", this.conditions);
+        return { key: "all", title: null, ids: new Ranges(ranges), conditions: this.conditions, count: 0 };
+    }
+
+    async #batches() {
+        const { batches } = this.filter.batch === null
+            ? await call("Batches", { limit: newestBatches })
+            : { batches: [(await call("FindBatch", { batch: String(this.filter.batch) })).batch] };
+        const sections = batches.reverse().map(batch => this.#section(batch));
+        if (this.filter.batch === null) {
+            sections.push({ key: "none", title: "", ids: null, count: 0, later: [], conditions: this.conditions, batch: null });
+        }
+        return sections;
+    }
+
+    #section(batch) {
+        const states = this.filter.states.length ? this.filter.states : allStates;
+        return {
+            key: `batch-${batch.id}`, title: batch.name ?? "", batch, ids: null,
+            count: sum(batch, states), later: [], conditions: { ...this.conditions, batch: batch.id },
+        };
+    }
+
+    /** The IDs of each batch; the jobs without one are the rest of all. */
+    async #fill(sections, token) {
+        this.#token = token;
+        try {
+            const { ranges } = await call("ListIDs", this.conditions);
+            const rest = new Ranges(ranges);
+            for (const section of sections) {
+                if (section.key === "none") continue;
+                const ids = new Ranges((await call("ListIDs", section.conditions)).ranges);
+                rest.subtract(ids);
+                if (this.#token !== token) return;
+                this.#grid.change(() => this.#know(section, ids));
+            }
+            const last = sections.find(section => section.key === "none");
+            if (last && this.#token === token) this.#grid.change(() => this.#know(last, rest));
+        } catch (failure) {
+            this.failure = failure;
+        }
+        tell("view");
+    }
+    #token = null;
+
+    #know(section, ids) {
+        section.ids = ids;
+        section.later.forEach(job => this.#put(section, job));
+    }
+
+    #put(section, job) {
+        if (!section.ids) section.later.push(job);
+        else if (this.#matches(job)) section.ids.add(job.id);
+        else section.ids.remove(job.id);
+    }
+
+    #need(section, ids) {
+        if (!section.ids) return;
+        const [from, to] = [section.ids.position(ids[0]), section.ids.position(ids[ids.length - 1])];
+        const all = Array.from({ length: to - from + 1 }, (_, index) => section.ids.at(from + index));
+        want(section.key, all, section.conditions, section.key !== "none", missing => {
+            if (missing.length) {
+                this.#change(() => missing.forEach(id => section.ids.remove(id)));
+            }
+            this.#grid.refresh();
+        });
+    }
+
+    #changes = [];
+    /** Many events a second cost one drawing. */
+    #change(change) {
+        if (this.#loading) {
+            this.#loading.changes.push(() => this.#change(change));
+            return;
+        }
+        if (this.#changes.push(change) > 1) return;
+        setTimeout(() => {
+            const changes = this.#changes;
+            this.#changes = [];
+            this.#grid.change(() => changes.forEach(change => change()));
+            tell("view");
+        }, 120);
+    }
+
+    #take(job) {
+        this.#change(() => {
+            const { sections } = this.#grid.layout;
+            const section = this.order === "newest" ? sections[0]
+                : sections.find(section => section.key === (job.batch === null ? "none" : `batch-${job.batch}`));
+            if (section) this.#put(section, job);
+        });
+    }
+
+    #takeBatch(batch) {
+        if (this.order !== "batch") return;
+        this.#change(() => {
+            const { sections } = this.#grid.layout;
+            const section = sections.find(section => section.batch?.id === batch.id);
+            if (section) section.batch = batch;
+            else if (this.filter.batch === null) {
+                const made = this.#section(batch);
+                sections.unshift(made);
+                call("ListIDs", made.conditions).then(
+                    ({ ranges }) => this.#change(() => this.#know(made, new Ranges(ranges))), () => {});
+            }
+        });
+    }
+}

@@ -1,0 +1,63 @@
+// Owns the strip above the pictures: queues, why jobs wait, what can be done to all jobs, and the batches in work.
+
+import * as batches from "./batches.js";
+import * as queues from "./queues.js";
+import { ask } from "./ask.js";
+import { call } from "./calls.js";
+import { byID, make, write } from "./dom.js";
+import { acts, attempt, tellReader } from "./notices.js";
+import { on, store } from "./store.js";
+import { counted, number, sum, unended } from "./words.js";
+
+export function start(view) {
+    const strip = make("div.strip");
+    const waiting = make("p.waiting");
+    byID("work").append(strip, waiting);
+    queues.start(strip);
+    strip.append(allActs(view));
+    batches.start(byID("work"), view);
+    on("status", status => {
+        const reasons = status.waiting.map(({ jobs, reason }) => `${number(jobs)} ${jobs === 1 ? "waits" : "wait"}: ${reason}`);
+        waiting.hidden = reasons.length === 0;
+        waiting.title = reasons.join("\n");
+        write(waiting, reasons.slice(0, 3).join(" · ")
+            + (reasons.length > 3 ? ` · and ${counted(reasons.length - 3, "more reason")}` : ""));
+    });
+}
+
+function allActs(view) {
+    const cancel = make("button", { type: "button", onclick: () => attempt(cancel, () => cancelAll()) });
+    const again = make("button", { type: "button", onclick: () => attempt(again, () => retry(view)) });
+    const set = acts(again, cancel);
+    const draw = () => {
+        if (!store.status) return;
+        const { jobs } = store.status;
+        const open = sum(jobs, unended) - jobs.cancelling;
+        cancel.hidden = open === 0;
+        write(cancel, `Cancel all ${number(open)}`);
+        const state = retryable(view);
+        again.hidden = !state || jobs[state] === 0;
+        if (state) write(again, `Retry ${number(jobs[state])} ${state}`);
+    };
+    on("status", draw);
+    on("filter", draw);
+    return make("div.all", null, set);
+}
+
+/** Jobs that have failed, or were cancelled, come back together while they are looked at. */
+const retryable = ({ filter: { states: [state], batch, recipe } }) =>
+    (state === "failed" || state === "cancelled") && batch === null && !recipe ? state : null;
+
+async function retry(view) {
+    const { retried } = await call("Retry", { ids: [], states: [retryable(view)] });
+    tellReader(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
+}
+
+async function cancelAll() {
+    const open = sum(store.status.jobs, unended);
+    const isSure = await ask(`Cancel ${counted(open, "job")}?`,
+        "Originals go to the folder `cancelled`. Cancelled jobs can be brought back by Retry.", `Cancel ${number(open)}`);
+    if (!isSure) return;
+    const { cancelled } = await call("CancelAll");
+    tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`);
+}
