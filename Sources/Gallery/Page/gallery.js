@@ -1,10 +1,12 @@
 // Starts the page: puts its parts together, and keeps the address in step with what is shown.
 
+import * as adding from "./adding.js";
 import * as events from "./events.js";
 import * as help from "./help.js";
 import * as keys from "./keys.js";
 import * as large from "./large.js";
 import * as notices from "./notices.js";
+import * as recipes from "./recipes.js";
 import * as top from "./top.js";
 import * as chosen from "./chosen.js";
 import * as work from "./work.js";
@@ -25,6 +27,8 @@ work.start(view);
 const { clear } = keys.start(view, grid);
 chosen.start(grid, clear);
 large.start(view, grid);
+adding.start(view);
+recipes.start(grid, large.shown);
 help.start();
 
 grid.heading = {

@@ -1,0 +1,165 @@
+// Owns the panel for additions: the drop, the recipe, each file's state, and the warning before the page is left.
+
+import { Addition } from "./uploads.js";
+import { panel } from "./ask.js";
+import { call } from "./calls.js";
+import { byID, keep, make, write } from "./dom.js";
+import { chosen, dropped } from "./drop.js";
+import { acts, attempt, speak, tellReader } from "./notices.js";
+import { store, tell } from "./store.js";
+import { bytes, counted, number } from "./words.js";
+
+/** So many files have a line of their own; the others are counted. */
+const mostLines = 300;
+
+let addition = null;
+let problems = [];
+
+const files = make("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files" });
+const folder = make("input", { type: "file", webkitdirectory: true, hidden: true, "aria-label": "Folder" });
+const pick = make("div.pick", null,
+    make("p", { textContent: "Drop pictures or folders anywhere on the page, or choose them here." }),
+    make("button.framed", { type: "button", textContent: "Choose files", onclick: () => files.click() }), " ",
+    make("button.framed", { type: "button", textContent: "Choose a folder", onclick: () => folder.click() }));
+const recipe = make("select.field", { id: "add-recipe" });
+const chain = make("code");
+const words = make("p", { role: "status" });
+const bar = make("progress", { max: 1, "aria-label": "Sent" });
+const list = make("ul.files");
+const send = make("button.framed.strong", { type: "button", onclick: () => attempt(send, add) });
+const again = make("button.framed", { type: "button", onclick: () => attempt(again, () => addition.again()) });
+const stop = make("button.framed", { type: "button", textContent: "Stop sending", onclick: () => addition.stop() });
+const see = make("button.framed", { type: "button", textContent: "Show the batch" });
+const more = make("button.framed", { type: "button", textContent: "Add others", onclick: () => begin(null) });
+const into = make("div.into", null, make("label", { for: "add-recipe", textContent: "Recipe" }), recipe, chain);
+
+export function start(view) {
+    const dialog = panel("adding", "Add pictures", pick, files, folder, acts(into), words, bar, list,
+        make("div.acts", null, stop, see, more, acts(again, send)));
+    const open = () => {
+        loadRecipes();
+        draw();
+        if (!dialog.open) dialog.showModal();
+    };
+    byID("add").onclick = open;
+    see.onclick = () => {
+        dialog.close();
+        view.show({ batch: addition.batch, states: [] });
+    };
+    recipe.onchange = () => attempt(null, choose);
+    for (const input of [files, folder]) {
+        input.onchange = () => {
+            if (input.files.length) begin(chosen(input.files));
+            input.value = "";
+        };
+    }
+    addEventListener("dragover", event => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        event.dataTransfer.dropEffect = store.there ? "copy" : "none";
+        document.body.classList.add("dropping");
+    });
+    addEventListener("dragleave", event => {
+        if (!event.relatedTarget) document.body.classList.remove("dropping");
+    });
+    addEventListener("drop", async event => {
+        document.body.classList.remove("dropping");
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        if (addition?.isRunning) {
+            tellReader("Pictures are being sent; drop others when they are", { isBad: true });
+            return;
+        }
+        const drop = await dropped(event.dataTransfer);
+        document.querySelectorAll("dialog[open]").forEach(other => { if (other !== dialog) other.close(); });
+        open();
+        begin(drop);
+    });
+    addEventListener("beforeunload", event => {
+        if (addition?.isRunning || addition?.count("failed")) event.preventDefault();
+    });
+}
+
+/** Takes what was dropped, or with null waits for it. */
+function begin(drop) {
+    problems = drop?.problems ?? [];
+    addition = drop ? new Addition(drop.name, drop.files, soon) : null;
+    list.replaceChildren();
+    draw();
+    if (addition) attempt(null, choose);
+}
+
+/** Another recipe may leave other files alone. */
+async function choose() {
+    const found = recipes.find(({ name }) => name === recipe.value);
+    write(chain, found ? Object.values(found.chains).join("\n") : "");
+    localStorage.setItem("recipe", recipe.value);
+    if (addition && !addition.isRunning && !addition.count("added")) await addition.sift(recipe.value || null);
+}
+
+async function add() {
+    const these = addition;
+    await these.send(recipe.value || null);
+    const [added, failed] = [these.count("added"), these.count("failed")];
+    tellReader(`${number(added)} added` + (failed ? `, ${number(failed)} failed` : ""), { isBad: failed > 0 });
+    tell("added", these.batch);
+}
+
+let recipes = [];
+async function loadRecipes() {
+    await attempt(null, async () => {
+        recipes = (await call("Recipes")).recipes.filter(({ problem }) => !problem);
+        const wanted = recipe.value || localStorage.getItem("recipe");
+        keep(recipe, recipes, ({ name }) => name, ({ name, description }) =>
+            make("option", { value: name, textContent: description ? `${name}: ${description}` : name }));
+        if (recipes.some(({ name }) => name === wanted)) recipe.value = wanted;
+        await choose();
+    });
+}
+
+let frame = 0;
+function soon() {
+    frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        draw();
+    });
+}
+
+function draw() {
+    const items = addition?.items ?? [];
+    const count = state => addition?.count(state) ?? 0;
+    const [waits, sends, added, failed, left] = ["waits", "sends", "added", "failed", "left out"].map(count);
+    const isRunning = Boolean(addition?.isRunning);
+    const isOver = !isRunning && added + failed > 0;
+    pick.hidden = items.length > 0;
+    into.hidden = isRunning || isOver;
+    bar.hidden = !isRunning && !isOver;
+    bar.value = addition?.bytes ? addition.sent / addition.bytes : 0;
+    const said = !addition ? ""
+        : !items.length ? "There is no file in it."
+        : isRunning || isOver
+            ? [`${number(added)} of ${number(items.length - left)} added`, failed ? `${number(failed)} failed` : null,
+                isRunning ? `${bytes(Math.round(addition.sent))} of ${bytes(addition.bytes)}` : null].filter(Boolean).join(", ")
+            : `${counted(waits, "picture")}, ${bytes(addition.bytes)}` + (left ? `; ${number(left)} left out` : "");
+    write(words, [said, ...problems].join("\n"));
+    send.hidden = isRunning || waits === 0;
+    write(send, `Add ${counted(waits, "picture")}`);
+    again.hidden = isRunning || failed === 0;
+    write(again, `Send ${number(failed)} again`);
+    stop.hidden = !isRunning;
+    see.hidden = !isOver || addition.batch === null;
+    more.hidden = isRunning || items.length === 0;
+    const rank = { sends: 0, failed: 1, waits: 2, added: 3, "left out": 4 };
+    const lines = items.length > mostLines
+        ? [...items].sort((one, other) => rank[one.state] - rank[other.state]).slice(0, mostLines) : items;
+    keep(list, lines, item => item.path, item => make("li", null,
+        make("span.name", { textContent: item.path, title: item.path }), make("span.state"), make("span.detail")),
+    (line, item) => {
+        line.dataset.state = item.state;
+        write(line.children[1], item.state === "sends" ? `${Math.floor(item.share * 100)} %`
+            : item.state === "added" ? `#${item.job}` : item.state);
+        write(line.children[2], item.error ?? "");
+    });
+    if (sends && failed && !draw.said) speak(`${number(failed)} failed`);
+    draw.said = failed > 0;
+}

@@ -1,0 +1,48 @@
+// Reads what was dropped or chosen: files, and folders with all that is in them.
+
+/** The files of a drop as `{ file, folder, path }`, and the name that they have together. */
+export async function dropped(transfer) {
+    // Entries are gone when the event is over, so all are taken at once.
+    const entries = [...transfer.items].map(item => item.kind === "file" && item.webkitGetAsEntry?.()).filter(Boolean);
+    const files = [];
+    const problems = [];
+    if (!entries.length) return { files: [...transfer.files].map(file => one(file, "")), name: null, problems };
+    for (const entry of entries) await walk(entry, "", files, problems);
+    const folders = entries.filter(entry => entry.isDirectory);
+    return { files, name: entries.length === 1 && folders.length ? folders[0].name : null, problems };
+}
+
+/** The files of an <input>, which gives each file's path when a folder was chosen. */
+export function chosen(list) {
+    const files = [...list].filter(({ name }) => !name.startsWith(".")).map(file => {
+        const parts = file.webkitRelativePath.split("/").slice(0, -1);
+        return one(file, parts.join("/"));
+    });
+    const folder = list[0]?.webkitRelativePath.split("/")[0];
+    return { files, name: folder || null, problems: [] };
+}
+
+const one = (file, folder) => ({ file, folder, path: folder ? `${folder}/${file.name}` : file.name });
+
+async function walk(entry, folder, files, problems) {
+    // Hidden files are left out, as pipectl leaves them out.
+    if (entry.name.startsWith(".")) return;
+    try {
+        if (entry.isFile) {
+            files.push(one(await new Promise((done, failed) => entry.file(done, failed)), folder));
+            return;
+        }
+        const reader = entry.createReader();
+        const inside = [];
+        for (;;) {
+            // A browser gives a hundred at a time.
+            const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+            if (!some.length) break;
+            inside.push(...some);
+        }
+        inside.sort((one, other) => one.name < other.name ? -1 : 1);
+        for (const child of inside) await walk(child, folder ? `${folder}/${entry.name}` : entry.name, files, problems);
+    } catch (error) {
+        problems.push(`${folder ? `${folder}/` : ""}${entry.name} can't be read: ${error.message}`);
+    }
+}

@@ -1,0 +1,128 @@
+// Owns the additions of this tab: files go to the daemon three at a time, as one batch, and each has a state.
+
+import { call, Failure, failure } from "./calls.js";
+import { leaveRoom } from "./pictures.js";
+
+const most = 3;
+
+/** The files of one drop. `changed()` is called at each step; the states are waits, sends, added, failed, left out. */
+export class Addition {
+    batch = null;
+    isRunning = false;
+    #running = new Set();
+    #changed;
+
+    /** `files` are `{ file, folder, path }`. */
+    constructor(name, files, changed) {
+        this.name = name;
+        this.items = files.map(entry => ({ ...entry, state: "waits", share: 0, error: null, job: null }));
+        this.#changed = changed;
+    }
+
+    count(state) { return this.items.reduce((count, item) => count + (item.state === state ? 1 : 0), 0); }
+    get bytes() { return this.items.reduce((all, { file }) => all + file.size, 0); }
+    get sent() { return this.items.reduce((all, { file, share, state }) => all + file.size * (state === "added" ? 1 : share), 0); }
+
+    /** Asks which files an inbox of the recipe would leave alone, some hundred names a call. */
+    async sift(recipe) {
+        for (const item of this.items) {
+            if (item.state === "left out") [item.state, item.error] = ["waits", null];
+        }
+        const waiting = this.items.filter(({ state }) => state === "waits");
+        for (let start = 0; start < waiting.length; start += 500) {
+            const some = waiting.slice(start, start + 500);
+            const { ignored } = await call("Sift", { names: some.map(({ path }) => path), recipe });
+            const reasons = new Map(ignored.map(({ path, reason }) => [path, reason]));
+            for (const item of some) {
+                if (!reasons.has(item.path)) continue;
+                item.state = "left out";
+                item.error = reasons.get(item.path);
+            }
+        }
+        this.#changed();
+    }
+
+    /** Sends what waits. */
+    async send(recipe) {
+        this.isRunning = true;
+        this.recipe = recipe;
+        this.#changed();
+        try {
+            const waiting = this.items.filter(({ state }) => state === "waits");
+            // A picture alone makes no batch.
+            if (this.batch === null && waiting.length > 1) this.batch = (await call("NewBatch", { name: this.name })).batch;
+            leaveRoom(most);
+            const queue = waiting.values();
+            await Promise.all(Array.from({ length: most }, async () => {
+                for (const item of queue) {
+                    if (item.state === "waits") await this.#sendOne(item);
+                }
+            }));
+        } catch (error) {
+            for (const item of this.items) if (item.state === "waits") this.#fail(item, error);
+        } finally {
+            leaveRoom(0);
+            if (this.batch !== null) {
+                await call("CloseBatch", { batch: this.batch }).catch(() => {});
+            }
+            this.isRunning = false;
+            this.#changed();
+        }
+    }
+
+    /** Sends what failed again, and nothing else. */
+    again() {
+        for (const item of this.items) if (item.state === "failed") [item.state, item.error, item.share] = ["waits", null, 0];
+        return this.send(this.recipe);
+    }
+
+    /** Sends nothing more; what has been added stays. */
+    stop() {
+        for (const item of this.items) if (item.state === "waits") this.#fail(item, new Failure("it was stopped here"));
+        this.#running.forEach(request => request.abort());
+    }
+
+    #fail(item, error) {
+        item.state = "failed";
+        item.error = error.message;
+        item.share = 0;
+    }
+
+    #sendOne(item) {
+        const words = new URLSearchParams({ name: item.file.name });
+        if (this.recipe) words.set("recipe", this.recipe);
+        if (this.batch !== null) words.set("batch", this.batch);
+        if (item.folder) words.set("folder", item.folder);
+        const request = new XMLHttpRequest();
+        this.#running.add(request);
+        item.state = "sends";
+        return new Promise(done => {
+            request.upload.onprogress = event => {
+                item.share = event.total ? event.loaded / event.total : 0;
+                this.#changed();
+            };
+            request.onload = () => {
+                try {
+                    if (request.status !== 200) {
+                        throw failure(request.status, request.getResponseHeader("Retry-After"), request.responseText);
+                    }
+                    item.job = JSON.parse(request.responseText).job.id;
+                    item.state = "added";
+                } catch (error) {
+                    this.#fail(item, error);
+                }
+            };
+            request.onabort = () => this.#fail(item, new Failure("it was stopped here"));
+            // A browser says no more than this, also of a file that has changed or gone since it was dropped.
+            request.onerror = () => this.#fail(item,
+                new Failure("it was not sent: the gallery does not answer, or the file can't be read any more"));
+            request.onloadend = () => {
+                this.#running.delete(request);
+                this.#changed();
+                done();
+            };
+            request.open("PUT", `/upload?${words}`);
+            request.send(item.file);
+        });
+    }
+}
