@@ -1,10 +1,11 @@
 // Owns the panel for additions: the drop, the recipe, each file's state, and the warning before the page is left.
 
+import { isList } from "./addresses.js";
 import { Addition } from "./uploads.js";
 import { panel } from "./ask.js";
 import { call } from "./calls.js";
 import { byID, keep, make, write } from "./dom.js";
-import { chosen, dropped } from "./drop.js";
+import { chosen, dropped, pasted } from "./drop.js";
 import { acts, attempt, speak, tellReader } from "./notices.js";
 import { store, tell } from "./store.js";
 import { bytes, counted, number } from "./words.js";
@@ -54,7 +55,7 @@ export function start(view) {
         };
     }
     addEventListener("dragover", event => {
-        if (!event.dataTransfer?.types.includes("Files")) return;
+        if (!isWanted(event)) return;
         event.preventDefault();
         event.dataTransfer.dropEffect = store.there ? "copy" : "none";
         document.body.classList.add("dropping");
@@ -64,21 +65,33 @@ export function start(view) {
     });
     addEventListener("drop", async event => {
         document.body.classList.remove("dropping");
-        if (!event.dataTransfer?.types.includes("Files")) return;
+        if (!isWanted(event)) return;
         event.preventDefault();
         if (addition?.isRunning) {
             tellReader("Pictures are being sent; drop others when they are", { isBad: true });
             return;
         }
         const drop = await dropped(event.dataTransfer);
+        show(drop);
+    });
+    addEventListener("paste", event => {
+        if (event.target.matches?.("input, textarea") || addition?.isRunning) return;
+        const drop = event.clipboardData.files.length ? chosen(event.clipboardData.files)
+            : pasted(event.clipboardData.getData("text/plain"));
+        if (drop.files.length) show(drop);
+    });
+    const show = drop => {
         document.querySelectorAll("dialog[open]").forEach(other => { if (other !== dialog) other.close(); });
         open();
         begin(drop);
-    });
+    };
     addEventListener("beforeunload", event => {
         if (addition?.isRunning || addition?.count("failed")) event.preventDefault();
     });
 }
+
+const isWanted = ({ dataTransfer, target }) => !target.closest?.("input, textarea")
+    && ["Files", "text/uri-list"].some(type => dataTransfer?.types.includes(type));
 
 /** Takes what was dropped, or with null waits for it. */
 function begin(drop) {
@@ -130,6 +143,7 @@ function draw() {
     const count = state => addition?.count(state) ?? 0;
     const [waits, sends, added, failed, left] = ["waits", "sends", "added", "failed", "left out"].map(count);
     const isRunning = Boolean(addition?.isRunning);
+    const word = items.some(({ file }) => isList(file)) ? "file" : "picture";
     const isOver = !isRunning && added + failed > 0;
     pick.hidden = items.length > 0;
     into.hidden = isRunning || isOver;
@@ -140,10 +154,10 @@ function draw() {
         : isRunning || isOver
             ? [`${number(added)} of ${number(items.length - left)} added`, failed ? `${number(failed)} failed` : null,
                 isRunning ? `${bytes(Math.round(addition.sent))} of ${bytes(addition.bytes)}` : null].filter(Boolean).join(", ")
-            : `${counted(waits, "picture")}, ${bytes(addition.bytes)}` + (left ? `; ${number(left)} left out` : "");
+            : `${counted(waits, word)}, ${bytes(addition.bytes)}` + (left ? `; ${number(left)} left out` : "");
     write(words, [said, ...problems].join("\n"));
     send.hidden = isRunning || waits === 0;
-    write(send, `Add ${counted(waits, "picture")}`);
+    write(send, `Add ${counted(waits, word)}`);
     again.hidden = isRunning || failed === 0;
     write(again, `Send ${number(failed)} again`);
     stop.hidden = !isRunning;

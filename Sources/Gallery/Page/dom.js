@@ -15,8 +15,9 @@ export function set(element, properties) {
         if (key.includes("-") || key === "role" || key === "for" || key === "list") {
             if (value === null || value === undefined) element.removeAttribute(key);
             else element.setAttribute(key, value);
-        } else if (key === "type" || key === "tabIndex" || element[key] !== value) {
-            // The two have a value before their attribute is there.
+        } else if (key === "textContent") {
+            write(element, value);
+        } else {
             element[key] = value;
         }
     }

@@ -1,15 +1,26 @@
-// Reads what was dropped or chosen: files, and folders with all that is in them.
+// Reads what was dropped or chosen: files, folders with all that is in them, and URLs.
+
+import { onlyAddresses } from "./addresses.js";
 
 /** The files of a drop as `{ file, folder, path }`, and the name that they have together. */
 export async function dropped(transfer) {
+    const text = transfer.getData("text/uri-list") || transfer.getData("text/plain");
     // Entries are gone when the event is over, so all are taken at once.
     const entries = [...transfer.items].map(item => item.kind === "file" && item.webkitGetAsEntry?.()).filter(Boolean);
     const files = [];
     const problems = [];
+    if (!entries.length && !transfer.files.length) return pasted(text);
     if (!entries.length) return { files: [...transfer.files].map(file => one(file, "")), name: null, problems };
     for (const entry of entries) await walk(entry, "", files, problems);
     const folders = entries.filter(entry => entry.isDirectory);
     return { files, name: entries.length === 1 && folders.length ? folders[0].name : null, problems };
+}
+
+/** URLs as a list, which is a file like the others. */
+export function pasted(text) {
+    const urls = onlyAddresses(text);
+    const file = new File([urls.join("\n")], urls.length === 1 ? "one URL.urls" : `${urls.length} URLs.urls`);
+    return { files: urls.length ? [one(file, "")] : [], name: null, problems: [] };
 }
 
 /** The files of an <input>, which gives each file's path when a folder was chosen. */

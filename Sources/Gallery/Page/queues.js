@@ -85,10 +85,10 @@ function update(element, [name, queue]) {
         ? "0 finishes what runs and starts nothing." : "A limit lasts until the daemon restarts.");
 }
 
-/** `4`, or `auto: 4`, or `2 of 4` while the running jobs are above or below the wanted number. */
+/** `4`, or `4 auto`, or `2 (4 wanted)` while the limit is below or above the wanted number. */
 function limitText({ configured, effective }) {
-    if (configured === null) return `auto: ${effective}`;
-    return configured === effective ? `${effective}` : `${effective} of ${configured}`;
+    if (configured === null) return `${effective} auto`;
+    return configured === effective ? `${effective}` : `${effective} (${configured} wanted)`;
 }
 
 const pauseText = queue => queue.reason ? `paused: ${queue.reason}` : "paused";

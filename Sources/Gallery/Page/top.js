@@ -65,7 +65,7 @@ function drawFilters(view) {
     const jobs = store.status?.jobs;
     const { states, batch } = view.filter;
     const items = filters.map(filter => ({ ...filter, count: jobs && sum(jobs, filter.states.length ? filter.states : undefined) }))
-        .filter(filter => !filter.states.length || filter.count > 0 || same(filter.states, states) || filter.key === "done");
+        .filter(filter => !filter.states.length || filter.count > 0 || same(filter.states, states));
     if (batch !== null) items.push({ key: "batch", title: `batch ${batch}`, isBatch: true });
     keep(byID("filters"), items, item => item.key, item => make("button", {
         type: "button",

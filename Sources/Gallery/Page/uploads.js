@@ -1,5 +1,6 @@
-// Owns the additions of this tab: files go to the daemon three at a time, as one batch, and each has a state.
+// Owns the additions of this tab: files go to the daemon three at a time, as one batch, each with a state.
 
+import { addAddresses, addresses, isList } from "./addresses.js";
 import { call, Failure, failure } from "./calls.js";
 import { leaveRoom } from "./pictures.js";
 
@@ -55,7 +56,8 @@ export class Addition {
             const queue = waiting.values();
             await Promise.all(Array.from({ length: most }, async () => {
                 for (const item of queue) {
-                    if (item.state === "waits") await this.#sendOne(item);
+                    if (item.state !== "waits") continue;
+                    await (isList(item.file) ? this.#sendList(item) : this.#sendOne(item));
                 }
             }));
         } catch (error) {
@@ -80,6 +82,19 @@ export class Addition {
     stop() {
         for (const item of this.items) if (item.state === "waits") this.#fail(item, new Failure("it was stopped here"));
         this.#running.forEach(request => request.abort());
+    }
+
+    async #sendList(item) {
+        item.state = "sends";
+        try {
+            const urls = addresses(await item.file.text(), /\.url$/i.test(item.file.name));
+            if (!urls.length) throw new Failure("there is no URL in it");
+            item.job = await addAddresses(urls, { recipe: this.recipe, batch: this.batch });
+            item.state = "added";
+        } catch (error) {
+            this.#fail(item, error);
+        }
+        this.#changed();
     }
 
     #fail(item, error) {

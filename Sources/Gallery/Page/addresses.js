@@ -1,0 +1,35 @@
+// Reads lists of URLs, which a drop or the clipboard may bring, or a file whose name ends in .urls or .url.
+
+import { call } from "./calls.js";
+
+/** A call of the socket has 128 kB at most, with room for what else stands in it. */
+const longest = 100_000;
+
+export const isList = file => /\.urls?$/i.test(file.name);
+
+/** The URLs of a list, one a line, or of a browser's shortcut. */
+export function addresses(text, isShortcut = false) {
+    if (isShortcut) return [...text.matchAll(/^URL=(.+)$/gim)].map(([, url]) => url.trim()).slice(0, 1);
+    return text.split(/\r?\n/).map(line => line.trim()).filter(line => line && !line.startsWith("#"));
+}
+
+/** The URLs of a text that holds nothing else, or none. */
+export function onlyAddresses(text) {
+    const lines = addresses(text);
+    return lines.length && lines.every(line => /^https?:\/\/\S+$/i.test(line)) ? lines : [];
+}
+
+/** Adds URLs in as many calls as they need, and gives the first job. `batch` may be null. */
+export async function addAddresses(urls, { recipe, batch }) {
+    let first = null;
+    for (let start = 0; start < urls.length;) {
+        let [end, length] = [start, 0];
+        while (end < urls.length && end - start < 1000 && (length += urls[end].length + 8) < longest) end += 1;
+        const some = urls.slice(start, Math.max(end, start + 1));
+        const reply = await call("AddUrls", { urls: some, recipe, batch });
+        first ??= reply.first;
+        batch = reply.batch;
+        start += some.length;
+    }
+    return first;
+}
