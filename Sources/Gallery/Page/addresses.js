@@ -2,8 +2,8 @@
 
 import { call } from "./calls.js";
 
-/** A call of the socket has 128 kB at most, with room for what else stands in it. */
-const longest = 100_000;
+/** The gallery takes a call of 64 kB, in which other words stand as well. */
+const longest = 48_000;
 
 export const isList = file => /\.urls?$/i.test(file.name);
 

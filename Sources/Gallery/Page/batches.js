@@ -25,10 +25,9 @@ export function start(parent, view) {
         keep(list, rows, row => row.key, row => create(row, view), update);
     };
     on("progress", draw);
-    on("load", draw);
-    on("filter", async ({ batch }) => {
-        if (batch === chosen?.id) return;
-        chosen = null;
+    const find = async () => {
+        const { batch } = view.filter;
+        chosen = chosen?.id === batch ? chosen : null;
         if (batch !== null) {
             try {
                 chosen = (await call("FindBatch", { batch: String(batch) })).batch;
@@ -37,7 +36,9 @@ export function start(parent, view) {
             }
         }
         draw();
-    });
+    };
+    on("load", find);
+    on("filter", find);
     on("event", event => {
         const { batch, kind, text } = event;
         if (batch && batch.id === chosen?.id) {

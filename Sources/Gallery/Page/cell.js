@@ -20,8 +20,9 @@ export class Cell {
         this.name = make("span.name");
         this.state = make("span.state");
         this.bar = make("span.bar");
+        this.why = make("span.why", { "aria-hidden": "true" });
         this.element = make("div.cell", { role: "gridcell", tabIndex: -1 },
-            make("div.mat", null, this.frame, this.bar, make("span.tick", { "aria-hidden": "true" })),
+            make("div.mat", null, this.frame, this.why, this.bar, make("span.tick", { "aria-hidden": "true" })),
             make("div.caption", null, this.name, this.state));
         this.element.cell = this;
     }
@@ -36,11 +37,11 @@ export class Cell {
         this.frame.replaceChildren();
         write(this.name, "");
         write(this.state, "");
+        write(this.why, "");
         this.bar.style.width = "0";
         this.element.dataset.state = "unknown";
         this.element.setAttribute("aria-label", `job ${id}`);
         this.element.removeAttribute("title");
-        delete this.element.dataset.problem;
     }
 
     /** It is recycled: nothing is loaded for it any more. */
@@ -58,6 +59,7 @@ export class Cell {
         const word = job.redo ? `done; redo ${job.redo}` : job.state;
         write(this.state, job.state === "done" && !job.redo ? "" : word);
         this.element.dataset.state = job.state;
+        write(this.why, job.error ?? "");
         this.element.title = [nameOf(job), job.error ?? job.reason].filter(Boolean).join("\n");
         this.element.setAttribute("aria-label", [`${name}, ${word}`, job.error ?? job.reason].filter(Boolean).join(": "));
         this.progress();
@@ -76,11 +78,11 @@ export class Cell {
         if (path === this.#path) return;
         this.#drop();
         this.#path = path;
-        delete this.element.dataset.problem;
         this.#wish = wish(path, () => this.rank, (image, isNew) => this.#turn(image, isNew), failure => {
             this.#wish = null;
-            this.element.dataset.problem = failure.message;
-            if (!this.#job?.error) this.element.title = `${nameOf(job)}\n${failure.message}`;
+            if (this.#job?.error) return;
+            write(this.why, failure.message);
+            this.element.title = `${nameOf(job)}\n${failure.message}`;
         });
     }
 

@@ -1,5 +1,6 @@
-// Starts the page: puts its parts together, and keeps the address in step with what is shown.
+// Starts the page: puts its parts together, and says what is to be said of the whole grid.
 
+import * as address from "./address.js";
 import * as adding from "./adding.js";
 import * as events from "./events.js";
 import * as help from "./help.js";
@@ -20,13 +21,14 @@ import { counted, counts, number, titleOf } from "./words.js";
 const grid = new Grid(byID("scroller"), byID("grid"));
 const view = new View(grid);
 
-fromAddress();
+address.start(view, large);
 notices.start();
 top.start(view, grid);
 work.start(view);
 const { clear } = keys.start(view, grid);
 chosen.start(grid, clear);
 large.start(view, grid);
+address.begin();
 adding.start(view);
 recipes.start(grid, large.shown);
 help.start();
@@ -68,10 +70,7 @@ byID("newer").onclick = () => {
     grid.refresh();
 };
 
-on("filter", () => {
-    topOfAll = 0;
-    toAddress();
-});
+on("filter", () => { topOfAll = 0; });
 on("view", drawEmpty);
 on("status", drawEmpty);
 
@@ -91,32 +90,6 @@ function drawEmpty() {
 on("status", status => {
     const { running, failed } = status.jobs;
     document.title = `${running ? `${running} running` : failed ? `${failed} failed` : "pictures"} · pipelined`;
-});
-
-/** The address says what is shown, so that a reload and a bookmark show it again. */
-function toAddress() {
-    const { states, recipe, batch } = view.filter;
-    const words = new URLSearchParams();
-    if (view.order !== "newest") words.set("by", view.order);
-    if (states.length) words.set("state", states.join(","));
-    if (recipe) words.set("recipe", recipe);
-    if (batch !== null) words.set("batch", batch);
-    history.replaceState(history.state, "", words.size ? `#${words}` : location.pathname);
-}
-
-function fromAddress() {
-    const words = new URLSearchParams(location.hash.slice(1));
-    view.order = words.get("by") === "batch" ? "batch" : "newest";
-    view.filter = {
-        states: words.get("state")?.split(",").filter(Boolean) ?? [],
-        recipe: words.get("recipe"),
-        batch: /^\d+$/.test(words.get("batch") ?? "") ? Number(words.get("batch")) : null,
-    };
-}
-addEventListener("hashchange", () => {
-    fromAddress();
-    byID("by").value = view.order;
-    view.show({});
 });
 
 events.start();

@@ -211,7 +211,7 @@ export class Grid {
             // A cell that has the focus keeps it, out of sight.
             if (cell.element === document.activeElement && this.layout.find(id)) {
                 const y = this.layout.y(this.layout.find(id)) - this.scroll.base;
-                cell.element.style.transform = `translate(0, ${Math.max(-2000, Math.min(y, 20_000_000))}px)`;
+                cell.element.style.transform = `translate(0, ${Math.max(-2000, y)}px)`;
                 continue;
             }
             if (cell.element === document.activeElement) this.#scroller.focus({ preventScroll: true });

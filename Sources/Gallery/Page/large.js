@@ -1,12 +1,13 @@
 // Owns the large view of one picture: before and after, all results, its story, and what can be done to it.
 
+import { settled } from "./address.js";
 import { ask } from "./ask.js";
 import { call, send } from "./calls.js";
 import { Compare } from "./compare.js";
 import { keep, make, set, write } from "./dom.js";
 import { acts, attempt, speak, tellReader } from "./notices.js";
 import { hasOriginal, hasResult, pathOf } from "./pictures.js";
-import { answered, job as known, now, on, store } from "./store.js";
+import { answered, job as known, now, on, store, tell } from "./store.js";
 import { tellStory } from "./story.js";
 import { fileName, shortName, unended } from "./words.js";
 
@@ -69,7 +70,7 @@ export function start(view, itsGrid) {
         compare.close();
         const last = id;
         id = null;
-        if (history.state?.job) history.back();
+        tell("shown", { id });
         grid.focus(last);
     };
     dialog.addEventListener("keydown", keys);
@@ -77,16 +78,19 @@ export function start(view, itsGrid) {
     on("job", job => { if (job.id === id) draw(job); });
     on("progress", () => { if (id !== null && store.fractions.has(id)) soon(); });
     on("load", () => { if (id !== null) load(); });
-    addEventListener("popstate", () => {
-        const wanted = history.state?.job ?? null;
-        if (wanted === null && dialog.open) dialog.close();
-        else if (wanted !== null && wanted !== id) show(wanted);
-    });
     dialog.showBatch = batch => {
+        dialog.addEventListener("close", async () => {
+            await settled();
+            view.show({ batch, states: [] });
+        }, { once: true });
         dialog.close();
-        view.show({ batch, states: [] });
     };
-    return { show };
+}
+
+/** Shows this job, or with null none. */
+export function showOnly(wanted) {
+    if (wanted === null && dialog.open) dialog.close();
+    else if (wanted !== null && wanted !== id) show(wanted);
 }
 
 function keys(event) {
@@ -113,18 +117,16 @@ function choose(number) {
     draw(job);
 }
 
-/** Shows a job; the address says so, and the way back closes it. */
 function show(wanted) {
     if (id !== wanted) [result, isRemoved] = [1, false];
     id = wanted;
     story.replaceChildren();
-    if (!dialog.open) {
-        if (history.state?.job !== wanted) history.pushState({ job: wanted }, "");
+    const isOpen = dialog.open;
+    if (!isOpen) {
         dialog.showModal();
         compare.stage.focus();
-    } else {
-        history.replaceState({ job: wanted }, "");
     }
+    tell("shown", { id, isFirst: !isOpen });
     grid.active = wanted;
     grid.reveal(wanted);
     const job = known(wanted);

@@ -19,8 +19,9 @@ export class Layout {
             if (section.ids) section.count = section.ids.count;
             section.y = y;
             section.row = row;
-            section.head = section.title === null ? 0 : this.headHeight;
-            section.lead = section === this.sections[0] && !section.head ? this.lead : 0;
+            // A batch without a picture that is shown has no heading.
+            section.head = section.title === null || section.count === 0 ? 0 : this.headHeight;
+            section.lead = section === this.sections[0] && section.title === null ? this.lead : 0;
             section.rows = Math.ceil((section.count + section.lead) / this.columns);
             y += section.head + section.rows * this.rowHeight;
             row += section.rows + (section.head ? 1 : 0);

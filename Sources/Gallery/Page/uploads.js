@@ -5,6 +5,8 @@ import { call, Failure, failure } from "./calls.js";
 import { leaveRoom } from "./pictures.js";
 
 const most = 3;
+/** The gallery takes a call of 64 kB. A character may have three bytes. */
+const longestCall = 48_000;
 
 /** The files of one drop. `changed()` is called at each step; the states are waits, sends, added, failed, left out. */
 export class Addition {
@@ -24,14 +26,16 @@ export class Addition {
     get bytes() { return this.items.reduce((all, { file }) => all + file.size, 0); }
     get sent() { return this.items.reduce((all, { file, share, state }) => all + file.size * (state === "added" ? 1 : share), 0); }
 
-    /** Asks which files an inbox of the recipe would leave alone, some hundred names a call. */
+    /** Asks which files an inbox of the recipe would leave alone, as many names a call as it takes. */
     async sift(recipe) {
         for (const item of this.items) {
             if (item.state === "left out") [item.state, item.error] = ["waits", null];
         }
         const waiting = this.items.filter(({ state }) => state === "waits");
-        for (let start = 0; start < waiting.length; start += 500) {
-            const some = waiting.slice(start, start + 500);
+        while (waiting.length) {
+            let length = 0;
+            const end = waiting.findIndex(({ path }) => (length += 3 * path.length + 3) > longestCall);
+            const some = waiting.splice(0, end < 0 ? waiting.length : Math.max(1, end));
             const { ignored } = await call("Sift", { names: some.map(({ path }) => path), recipe });
             const reasons = new Map(ignored.map(({ path, reason }) => [path, reason]));
             for (const item of some) {

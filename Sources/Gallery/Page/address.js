@@ -1,0 +1,66 @@
+// Keeps the address in step with what is shown, so that a reload, a bookmark and the way back show it again.
+
+import { byID } from "./dom.js";
+import { on } from "./store.js";
+
+let view = null;
+let large = null;
+let leaving = null;
+
+/** The address is that of the grid again, after a picture has been closed. */
+export const settled = () => leaving;
+
+export function start(itsView, itsLarge) {
+    [view, large] = [itsView, itsLarge];
+    const { order, filter } = wanted();
+    [view.order, view.filter] = [order, filter];
+    on("filter", () => history.replaceState(history.state, "", text()));
+    on("shown", ({ id, isFirst }) => {
+        if (id === wanted().job) return;
+        // The way back from a picture that was opened here leads to the grid.
+        if (id === null && history.state?.isOpened) {
+            leaving = new Promise(done => addEventListener("popstate", done, { once: true }));
+            history.back();
+        }
+        else if (isFirst) history.pushState({ isOpened: true }, "", text(id));
+        else history.replaceState(history.state, "", text(id));
+    });
+    addEventListener("popstate", follow);
+}
+
+/** Opens the picture that the address names. */
+export function begin() {
+    if (wanted().job !== null) large.showOnly(wanted().job);
+}
+
+function follow() {
+    const { order, filter, job } = wanted();
+    if (order !== view.order || JSON.stringify(filter) !== JSON.stringify(view.filter)) {
+        byID("by").value = order;
+        view.show(filter, order);
+    }
+    large.showOnly(job);
+}
+
+function text(job = large.shown()) {
+    const { states, recipe, batch } = view.filter;
+    const words = new URLSearchParams();
+    if (view.order !== "newest") words.set("by", view.order);
+    if (states.length) words.set("state", states.join(","));
+    if (recipe) words.set("recipe", recipe);
+    if (batch !== null) words.set("batch", batch);
+    if (job !== null) words.set("job", job);
+    return words.size ? `#${words}` : location.pathname;
+}
+
+function wanted() {
+    const words = new URLSearchParams(location.hash.slice(1));
+    const number = name => /^\d{1,15}$/.test(words.get(name) ?? "") ? Number(words.get(name)) : null;
+    return {
+        order: words.get("by") === "batch" ? "batch" : "newest",
+        filter: {
+            states: words.get("state")?.split(",").filter(Boolean) ?? [], recipe: words.get("recipe"), batch: number("batch"),
+        },
+        job: number("job"),
+    };
+}
