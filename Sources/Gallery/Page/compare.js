@@ -17,7 +17,7 @@ export class Compare {
         this.stage = make("div.stage", { tabIndex: -1, role: "group", "aria-label": label },
             this.#before, this.#after, this.#line);
         this.element = make("div.compare", null, this.stage, this.#words,
-            make("div.slide", null, make("span", { textContent: "after" }), this.slider, make("span", { textContent: "before" })));
+            make("div.slide", null, make("span", { textContent: "before" }), this.slider, make("span", { textContent: "after" })));
         this.stage.addEventListener("pointerdown", event => {
             if (event.button !== 0 || this.slider.disabled) return;
             this.stage.setPointerCapture(event.pointerId);
