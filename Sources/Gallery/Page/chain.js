@@ -20,8 +20,7 @@ export class ChainField {
         this.list = make("ul.offers", { role: "listbox", id: "chain-offers", "aria-label": "Completions", hidden: true });
         this.field = make("textarea", {
             id: "chain", rows: 2, spellcheck: false, autocomplete: "off", placeholder: "noir | resize edge=1600",
-            role: "combobox", "aria-autocomplete": "list", "aria-controls": "chain-offers", "aria-expanded": "false",
-            "aria-describedby": "chain-words",
+            "aria-autocomplete": "list", "aria-controls": "chain-offers", "aria-describedby": "chain-words",
         });
         this.words = make("p.words", { id: "chain-words", role: "status" });
         this.wrong = make("code.wrong", { "aria-hidden": "true" });
@@ -94,7 +93,6 @@ export class ChainField {
             },
         }, make("b", { textContent: word }), " ", make("span", { textContent: help }))));
         this.list.hidden = !this.#offered.length;
-        this.field.setAttribute("aria-expanded", !this.list.hidden);
     }
 
     #choose(index) {
@@ -117,7 +115,6 @@ export class ChainField {
     #close() {
         this.list.hidden = true;
         this.#choice = -1;
-        this.field.setAttribute("aria-expanded", "false");
         this.field.setAttribute("aria-activedescendant", "");
     }
 

@@ -21,6 +21,7 @@ export class Grid {
     moved = () => {};
 
     #element;
+    #table;
     #scroller;
     #cells = new Map();
     #free = [];
@@ -34,6 +35,7 @@ export class Grid {
     constructor(scroller, element) {
         this.#scroller = scroller;
         this.#element = element;
+        this.#table = element.firstElementChild;
         this.scroll = new Scroll(scroller, element, () => {
             if (this.scroll.y < 1 && this.layout.lead) this.#settle();
             this.#draw();
@@ -242,12 +244,12 @@ export class Grid {
         cell.show(job, this.#cell * Math.min(devicePixelRatio, 2) > 480);
     }
 
-    /** Cells stand where they are; rows own them, so that a screen reader reads a table. */
+    /** Cells stand beside the table whose rows own them: a screen reader reads rows, and a cell can move between them. */
     #drawRows(rows) {
-        this.#element.setAttribute("aria-rowcount", this.layout.rows);
-        this.#element.setAttribute("aria-colcount", this.layout.columns);
+        this.#table.setAttribute("aria-rowcount", this.layout.rows);
+        this.#table.setAttribute("aria-colcount", this.layout.columns);
         while (this.#rows.length < rows.length) {
-            this.#rows.push(this.#element.appendChild(make("div", { role: "row" })));
+            this.#rows.push(this.#table.appendChild(make("div", { role: "row" })));
         }
         while (this.#rows.length > rows.length) this.#rows.pop().remove();
         rows.forEach((row, index) => {
@@ -268,7 +270,7 @@ export class Grid {
             if (!element) {
                 element = make("div.head", { role: "row" }, this.heading.create(section));
                 this.#heads.set(key, element);
-                this.#element.append(element);
+                this.#table.append(element);
             }
             element.style.transform = `translateY(${y - this.scroll.base}px)`;
             element.setAttribute("aria-rowindex", row + 1);

@@ -39,7 +39,7 @@ function create([name]) {
     const why = make("input", { type: "text", placeholder: "why (if you like)", "aria-label": "Reason of the pause", maxLength: 200 });
     const pause = make("button.framed", { type: "button" });
     const limit = () => make("div.limit", null, slider, figure, make("label", null, auto, " auto"));
-    panel.append(make("h3", { textContent: name }), facts, acts(limit(), make("div.pause", null, why, pause)), make("p.note"));
+    panel.append(make("h2", { textContent: name }), facts, acts(limit(), make("div.pause", null, why, pause)), make("p.note"));
     slider.oninput = () => {
         figure.value = slider.value;
         change(name, slider.value, panel);
