@@ -50,6 +50,15 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings, linkerSettings: linked)
 }
 
+/// The files of the gallery's page. `PageFile` says by which address each is asked for.
+let page = [
+    "index.html", "gallery.css", "panels.css", "adding.js", "address.js", "addresses.js", "ask.js",
+    "batches.js", "calls.js", "cell.js", "chain.js", "chosen.js", "compare.js", "completion.js", "dom.js",
+    "drop.js", "events.js", "filters.js", "gallery.js", "grid.js", "help.js", "keys.js", "large.js",
+    "layout.js", "notices.js", "pictures.js", "queues.js", "ranges.js", "recipes.js", "rows.js", "scroll.js",
+    "store.js", "story.js", "top.js", "uploads.js", "view.js", "words.js", "work.js",
+]
+
 func tests(
     _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], _ settings: [SwiftSetting] = strict
 ) -> Target {
@@ -120,7 +129,7 @@ let package = Package(
         .executableTarget(
             name: "Gallery",
             dependencies: ["CMicrohttpd", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineControl"],
-            resources: ["index.html", "gallery.css", "gallery.js"].map { .embedInCode("Page/\($0)") },
+            resources: page.map { .embedInCode("Page/\($0)") },
             swiftSettings: strict, linkerSettings: linked),
 
         .target(

@@ -4,10 +4,54 @@ struct PageFile {
     let bytes: [UInt8]
 
     /// By their paths.
-    static let all: [String: PageFile] = [
-        "/": PageFile(type: "text/html", bytes: PackageResources.index_html),
-        "/gallery.css": PageFile(type: "text/css", bytes: PackageResources.gallery_css),
-        "/gallery.js": PageFile(type: "text/javascript", bytes: PackageResources.gallery_js),
+    static let all: [String: PageFile] = {
+        var all = ["/": PageFile(type: "text/html", bytes: PackageResources.index_html)]
+        for (name, bytes) in styles { all["/\(name).css"] = PageFile(type: "text/css", bytes: bytes) }
+        for (name, bytes) in modules { all["/\(name).js"] = PageFile(type: "text/javascript", bytes: bytes) }
+        return all
+    }()
+
+    private static let styles: [String: [UInt8]] = [
+        "gallery": PackageResources.gallery_css,
+        "panels": PackageResources.panels_css,
+    ]
+
+    private static let modules: [String: [UInt8]] = [
+        "adding": PackageResources.adding_js,
+        "address": PackageResources.address_js,
+        "addresses": PackageResources.addresses_js,
+        "ask": PackageResources.ask_js,
+        "batches": PackageResources.batches_js,
+        "calls": PackageResources.calls_js,
+        "cell": PackageResources.cell_js,
+        "chain": PackageResources.chain_js,
+        "chosen": PackageResources.chosen_js,
+        "compare": PackageResources.compare_js,
+        "completion": PackageResources.completion_js,
+        "dom": PackageResources.dom_js,
+        "drop": PackageResources.drop_js,
+        "events": PackageResources.events_js,
+        "filters": PackageResources.filters_js,
+        "gallery": PackageResources.gallery_js,
+        "grid": PackageResources.grid_js,
+        "help": PackageResources.help_js,
+        "keys": PackageResources.keys_js,
+        "large": PackageResources.large_js,
+        "layout": PackageResources.layout_js,
+        "notices": PackageResources.notices_js,
+        "pictures": PackageResources.pictures_js,
+        "queues": PackageResources.queues_js,
+        "ranges": PackageResources.ranges_js,
+        "recipes": PackageResources.recipes_js,
+        "rows": PackageResources.rows_js,
+        "scroll": PackageResources.scroll_js,
+        "store": PackageResources.store_js,
+        "story": PackageResources.story_js,
+        "top": PackageResources.top_js,
+        "uploads": PackageResources.uploads_js,
+        "view": PackageResources.view_js,
+        "words": PackageResources.words_js,
+        "work": PackageResources.work_js,
     ]
 
     /// The browser runs nothing but these files, and talks to nobody but this server.
