@@ -48,15 +48,7 @@ struct FirstProcessTests {
         }
     }
 
-    /// The kernel lists a child below the thread that has started it, and an orphan below any.
-    private func children(of process: Int32) -> [Int32] {
-        let tasks = "/proc/\(process)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-        return threads.flatMap { thread in
-            let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
-            return (children ?? "").split(separator: " ").compactMap { Int32($0) }
-        }
-    }
+    private func children(of process: Int32) -> [Int32] { (try? Children.of(process)) ?? [] }
 
     private func until(_ condition: () -> Bool) async {
         while !condition() { await Task.yield() }

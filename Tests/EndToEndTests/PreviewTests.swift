@@ -326,6 +326,45 @@ struct PreviewTests {
         }
     }
 
+    @Test("a job that waits for memory gets it before a preview that came to wait for it earlier")
+    func memory() async throws {
+        func configuration(_ budget: String) -> String {
+            "[Daemon]\nMemoryBudget=\(budget)\n[Inbox]\nSettle=1ms\n[Queues]\nRender=3\n"
+        }
+        let files = Self.files.merging(["etc/pipelined.conf": configuration("64M")]) { $1 }
+        try await DaemonFixture.with(files) { daemon in
+            let slow = Picture.tiff(width: 3000, height: 2000)
+            try daemon.drop(slow, as: "first.tif", inbox: "inbox/slow")
+            let first = try await daemon.job("first.tif", becomes: "failed")
+            let error = try #require(try daemon.list().first?.error)
+            let need = try #require(error.firstMatch(of: /needs about ([0-9]+) MB/).flatMap { Int($0.1) }, "\(error)")
+            // There is room for one such picture, and for nothing beside it.
+            try daemon.write(configuration("\(need + 1)000000"), to: "etc/pipelined.conf")
+            #expect(try await daemon.pipectl("reload").status == 0)
+            try daemon.drop(Picture.tiff(width: 1500, height: 1000), as: "a.tif", inbox: "inbox/plain")
+            let small = try await daemon.job("a.tif", becomes: "done")
+            _ = try daemon.call(Call.Retry(ids: [first]))
+            func granted() throws -> Double {
+                let metrics = try daemon.call(Call.Metrics()).metrics
+                return metrics.first { $0.name == "pipelined_memory_granted_bytes" }?.samples.first?.value ?? 0
+            }
+            while try granted() < Double(need - 1) * 1e6 { await Task.yield() }
+            let client = try send(daemon, small)
+            while try !daemon.workers().contains(where: { daemon.holds($0, "a.tif") }) { await Task.yield() }
+            try daemon.drop(slow, as: "second.tif", inbox: "inbox/slow")
+            let waiting = try await daemon.event {
+                $0.job?.input == "second.tif" && $0.job?.reason?.hasPrefix("memory: ") == true
+            }
+            _ = try daemon.call(Call.Cancel(ids: [first]))
+            try await daemon.event(since: waiting.cursor) {
+                $0.job?.input == "second.tif" && $0.job?.state == "running"
+            }
+            #expect(try made(daemon) == 0)
+            _ = try daemon.call(Call.Cancel(ids: [try #require(waiting.job?.id)]))
+            #expect(try client.answer()?.error == nil && made(daemon) == 1)
+        }
+    }
+
     @Test("a stop answers those who wait for a preview")
     func stopped() async throws {
         let quick = "[Daemon]\nDrainTimeout=0s\n" + (Self.files["etc/pipelined.conf"] ?? "")

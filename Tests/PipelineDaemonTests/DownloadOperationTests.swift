@@ -56,13 +56,7 @@ struct DownloadOperationTests {
         var leftovers: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
 
         /// The fetch workers that this process has.
-        static func workers() throws -> [Int32] {
-            let tasks = "/proc/self/task"
-            return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
-                let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
-                return (children ?? "").split(separator: " ").compactMap { Int32($0) }
-            }.filter { (try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8)) == "pipelined-fetch\n" }
-        }
+        static func workers() throws -> [Int32] { try Children.of(getpid(), named: "pipelined-fetch") }
 
         deinit {
             pool.stop {}

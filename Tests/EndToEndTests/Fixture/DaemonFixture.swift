@@ -86,16 +86,8 @@ final class DaemonFixture {
 
     /// The daemon's workers.
     func workers() throws -> [Int32] {
-        // The kernel lists a child below the thread that has started it.
-        let tasks = "/proc/\(process)/task"
-        return try FileManager.default.contentsOfDirectory(atPath: tasks).flatMap { thread in
-            let children = try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)
-            return (children ?? "").split(separator: " ").compactMap { Int32($0) }
-        }.filter { child in
-            // A child that is just being started is still the daemon, with all the daemon's files open.
-            let name = try? String(contentsOfFile: "/proc/\(child)/comm", encoding: .utf8)
-            return name?.hasPrefix("pipelined-") == true
-        }
+        // A child that is just being started is still the daemon, with all the daemon's files open.
+        try Children.of(process, named: "pipelined-")
     }
 
     /// The worker that holds the picture of this name.
