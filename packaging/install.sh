@@ -45,7 +45,7 @@ put 644 $kit/Sources/PluginKit "$source"/Sources/PluginKit/*.swift
 put 644 $kit/Sources/CVips "$source"/Sources/CVips/*
 put 644 $kit/Sources/CPipelinePlugin "$source"/Sources/CPipelinePlugin/*
 put 644 share/pipelined/examples "$source"/Sources/Plugins/*/*.c
-# Hooks and recipes to begin with: users copy them, and change them.
+# Hooks, recipes and settings to begin with: users copy them, and change them.
 put 755 share/pipelined/hooks "$source"/packaging/hooks/*
 put 644 share/pipelined/monitoring "$source"/packaging/monitoring/pipelined.{rules.yml,dashboard.json}
 install -d "$to/share/pipelined/recipes"
@@ -53,6 +53,8 @@ for kind in web archive square print noir; do
     "$build/pipectl" recipes new $kind --from $kind --to "$to/share/pipelined/recipes" > /dev/null
     chmod 644 "$to/share/pipelined/recipes/$kind.recipe"
 done
+"$build/pipelined" --settings > "$to/share/pipelined/pipelined.conf"
+chmod 644 "$to/share/pipelined/pipelined.conf"
 # The pages keep their places, so their links hold.
 put 644 share/doc/pipelined "$source"/{README,CHANGELOG,CONTRIBUTING,SECURITY}.md "$source/LICENSE"
 for folder in docs docs/design docs/decisions; do put 644 share/doc/pipelined/$folder "$source/$folder"/*.md; done

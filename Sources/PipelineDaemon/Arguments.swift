@@ -2,7 +2,7 @@ import DaemonRuntime
 
 /// The wishes of the command line.
 struct Arguments {
-    enum Task: Equatable { case run, check, giveBack, manual(Manual), help, version }
+    enum Task: Equatable { case run, check, giveBack, settings, manual(Manual), help, version }
 
     enum Option: String, ProgramOption {
         static let program = "pipelined"
@@ -11,6 +11,7 @@ struct Arguments {
         case instance = "--instance"
         case check = "--check"
         case giveBack = "--give-back"
+        case settings = "--settings"
         case man = "--man"
         case version = "--version"
         case help = "--help"
@@ -20,7 +21,7 @@ struct Arguments {
             case .root: "DIR"
             case .instance: "NAME"
             case .man: "PAGE"
-            case .check, .giveBack, .version, .help: nil
+            case .check, .giveBack, .settings, .version, .help: nil
             }
         }
 
@@ -31,6 +32,7 @@ struct Arguments {
             case .check: "read configuration and plugins, say all that is wrong with them, and exit"
             case .giveBack:
                 "bring what was claimed back to its inbox, before pipelined is removed"
+            case .settings: "print a pipelined.conf to begin with: every setting is a comment, with its default"
             case .man:
                 "print a manual page, for `man -l -`: \(Manual.allCases.map(\.rawValue).joined(separator: ", "))"
             case .version: "print the version"
@@ -61,6 +63,7 @@ struct Arguments {
             instance = value
         case .check: task = .check
         case .giveBack: task = .giveBack
+        case .settings: task = .settings
         case .man:
             guard let page = Manual(rawValue: value) else { throw Option.misuse("there is no page '\(value)'") }
             task = .manual(page)

@@ -18,6 +18,7 @@ do {
     let places = arguments.root.map(Places.below) ?? arguments.instance.map(Places.instance) ?? .system
     switch arguments.task {
     case .help: print(Manual.help)
+    case .settings: print(CommentedSettings.text, terminator: "")
     case .manual(let manual): try manual.print()
     case .version: print("pipelined \(Release.version)")
     case .check: exit(try Check.run(places))

@@ -45,6 +45,26 @@ struct ManualTests {
         }
     }
 
+    @Test("--settings has every setting as a comment, and is right as it is, and without its signs for comments")
+    func commentedSettings() {
+        let text = CommentedSettings.text
+        func load(_ text: String) -> (settings: Settings, problems: [String]) {
+            let file = ConfigurationText(name: "a.conf", text: text)
+            let (loaded, problems) = Configuration.load(settings: [file], recipes: [], catalog: .builtIn)
+            return (loaded.settings, problems.map { "\($0)" }.filter { !$0.contains("noir") })
+        }
+        let asItIs = load(text)
+        #expect(asItIs.problems == [])
+        #expect(asItIs.settings.rows == Settings().rows)
+        for row in Settings().rows + Settings.hostRows { #expect(text.contains("\n#\(row.key)=\(row.default)\n")) }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { $0.count <= 100 })
+        let own = lines.prefix { !$0.hasPrefix("#[Host") }
+        let without = load(own.map { $0.hasPrefix("# ") ? "" : String($0.drop { $0 == "#" }) }.joined(separator: "\n"))
+        #expect(without.problems == [])
+        #expect(without.settings.rows.map(\.value) == Settings().rows.map(\.value))
+    }
+
     @Test("pipelined.recipe(5) has what a recipe's file may say, and every stage with its parameters")
     func recipe() throws {
         let filter = StageDescription(

@@ -104,6 +104,8 @@ several_daemons_have_each_their_own_folders() {
     systemd-tmpfiles --create
     mkdir -p /etc/pipelined@web/recipes.d
     printf '%s\n' '[Recipe]' '[Output]' 'Chain=save format=png' > /etc/pipelined@web/recipes.d/noir.recipe
+    # The example of the settings is accepted as it is.
+    cp /usr/share/pipelined/pipelined.conf /etc/pipelined@web/
     systemctl start "$unit" pipelined@web.socket pipelined@print.service
     picture "$scratch/a.jpg"
     drop "$scratch/a.jpg" a.jpg

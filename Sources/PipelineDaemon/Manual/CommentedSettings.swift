@@ -1,0 +1,40 @@
+import PipelineModel
+
+/// A `pipelined.conf` to begin with, made from the table of settings: each of them is a comment, with its default.
+enum CommentedSettings {
+    private static let width = 100
+
+    static var text: String {
+        let beginning = [
+            "The settings of pipelined, each as it is without this file: pipelined.conf(5), or `pipectl settings` for those in force.",
+            "Take the # away before what you change; then `pipectl reload --check`, and `pipectl reload`.",
+        ]
+        let settings = sections(of: Settings().rows, "") + sections(of: Settings.hostRows, "#")
+        return (beginning.flatMap(comment) + settings).joined(separator: "\n") + "\n"
+    }
+
+    /// `mark` stands before the name of a section that begins as a comment, too.
+    private static func sections(of rows: [SettingRow], _ mark: String) -> [String] {
+        var lines: [String] = []
+        var section: String?
+        for row in rows {
+            if row.section != section { lines += ["", "\(mark)[\(row.section)]"] }
+            section = row.section
+            let values = row.help.contains(row.values) ? "" : " (\(row.values))"
+            lines += comment(row.help + values) + ["#\(row.key)=\(row.default)"]
+        }
+        return lines
+    }
+
+    private static func comment(_ text: String) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append("# \(word)")
+            }
+        }
+        return lines
+    }
+}
