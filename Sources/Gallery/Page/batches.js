@@ -50,6 +50,7 @@ export function start(parent, view) {
         // A batch of one is told by its picture.
         if (sum(batch) < 2) return;
         tellReader(`${titleOf(batch)} ended: ${counts(batch)}`, {
+            about: batch.id,
             act: batch.failed ? { text: `Retry ${number(batch.failed)}`, run: () => retry(batch, ["failed"]) } : null,
         });
     });

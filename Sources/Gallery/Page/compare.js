@@ -29,10 +29,13 @@ export class Compare {
         this.#draw();
     }
 
-    /** Shows the pictures at these paths; each may be null. What is shown stays until the new one is there. */
-    show(before, after, { fallback = () => null } = {}) {
-        this.#set("before", this.#before, before, fallback);
-        this.#set("after", this.#after, after, fallback);
+    /**
+     * Shows the pictures at these paths; each may be null. `small(side)` gives what is shown until then, and `spares` make
+     * an image of the original when its path leads to none any more.
+     */
+    show(before, after, { small = () => null, spares = [] } = {}) {
+        this.#set("before", this.#before, before, small, spares);
+        this.#set("after", this.#after, after, small, []);
         this.#pair();
     }
 
@@ -82,7 +85,7 @@ export class Compare {
         this.#loads.delete(name);
     }
 
-    async #set(name, layer, path, fallback) {
+    async #set(name, layer, path, small, spares) {
         if (this.#loads.get(name)?.path === path) return;
         this.#drop(name);
         if (!path) {
@@ -91,8 +94,7 @@ export class Compare {
         }
         const load = { path, abort: new AbortController(), failure: null };
         this.#loads.set(name, load);
-        const small = fallback(name);
-        layer.replaceChildren(...small ? [small] : []);
+        layer.replaceChildren(...[small(name)].filter(Boolean));
         while (this.#loads.get(name) === load) {
             try {
                 const image = await decoded(path, load.abort.signal, { priority: "high" });
@@ -102,12 +104,14 @@ export class Compare {
                 if (this.#loads.get(name) !== load) return;
                 if (failure.status === 503) {
                     await new Promise(next => setTimeout(next, 1000 * (Number(failure.after) || 2)));
-                } else {
-                    load.failure = failure;
-                    layer.replaceChildren();
-                    this.#pair();
-                    return;
+                    continue;
                 }
+                const image = await firstOf(spares);
+                if (this.#loads.get(name) !== load) return;
+                load.failure = image ? null : failure;
+                layer.replaceChildren(...[image].filter(Boolean));
+                this.#pair();
+                return;
             }
         }
     }
@@ -126,4 +130,13 @@ export class Compare {
         this.#line.hidden = value === 0 || value === 100 || this.slider.disabled;
         this.slider.setAttribute("aria-valuetext", value === 0 ? "after" : value === 100 ? "before" : `${value} % before`);
     }
+}
+
+/** The first image that one of these can make, or null. */
+async function firstOf(spares) {
+    for (const spare of spares) {
+        const image = await spare().catch(() => null);
+        if (image) return image;
+    }
+    return null;
 }

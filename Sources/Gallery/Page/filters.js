@@ -3,6 +3,7 @@
 import { send } from "./calls.js";
 import { about } from "./completion.js";
 import { make, write } from "./dom.js";
+import { imageOf } from "./pictures.js";
 
 /** A small result of each filter, made one after another, when its line is on the screen. */
 const pictures = new Map();
@@ -41,11 +42,7 @@ async function makeNext() {
             if (pictures.size > 200) pictures.clear();
             pictures.set(key, blob);
         }
-        const image = new Image();
-        image.alt = "";
-        image.src = URL.createObjectURL(pictures.get(key));
-        await image.decode().finally(() => URL.revokeObjectURL(image.src));
-        box.replaceChildren(image);
+        box.replaceChildren(await imageOf(pictures.get(key)));
     } catch {
         // A filter that wants a parameter has no sample; the chain's field says why when it is tried.
     } finally {

@@ -6,9 +6,10 @@ import { call, send } from "./calls.js";
 import { Compare } from "./compare.js";
 import { keep, make, set, write } from "./dom.js";
 import { acts, attempt, speak, tellReader } from "./notices.js";
-import { hasOriginal, hasResult, pathOf } from "./pictures.js";
+import { decoded, hasOriginal, hasResult, imageOf, pathOf } from "./pictures.js";
 import { answered, job as known, now, on, store, tell } from "./store.js";
 import { tellStory } from "./story.js";
+import { fileOf } from "./uploads.js";
 import { fileName, shortName, unended } from "./words.js";
 
 let id = null;
@@ -163,10 +164,14 @@ function draw(job, itsStory = null) {
     write(state, job.redo ? `#${job.id} done; redo ${job.redo}` : `#${job.id} ${job.state}`);
     state.dataset.state = job.state;
     result = Math.max(1, Math.min(result, job.outputs.length));
-    const width = 1280;
     const isMade = hasResult(job);
     const small = side => result === 1 && side === (isMade ? "after" : "before") ? copy(job.id) : null;
-    compare.show(hasOriginal(job) && !isRemoved ? pathOf(job, 0, width) : null, isMade ? pathOf(job, result, width) : null, { fallback: small });
+    // An original that is gone may be in the browser yet: as the file that was dropped here, or small, as the grid had it.
+    const file = fileOf(job.id);
+    const kept = () => decoded(pathOf(job, 0, 320), undefined, { cache: "only-if-cached", mode: "same-origin" });
+    compare.show(hasOriginal(job) ? pathOf(job, 0, 1280) : null, isMade ? pathOf(job, result, 1280) : null, {
+        small, spares: file ? [() => imageOf(file), kept] : [kept],
+    });
     keep(results, job.outputs.length > 1 ? job.outputs : [], output => output, () => make("button", { type: "button" }),
         (made, output) => {
             const number = job.outputs.indexOf(output) + 1;

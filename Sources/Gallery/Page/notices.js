@@ -12,9 +12,14 @@ export function speak(text) {
     spoken = setTimeout(() => write(byID("live"), text), 150);
 }
 
-/** Shows a line for a while, and says it; `act` is `{ text, run }`, a button beside it. */
-export function tellReader(text, { isBad = false, act = null } = {}) {
-    const note = { key: `${performance.now()}`, text, isBad, act };
+/**
+ * Shows a line for a while, and says it; `act` is `{ text, run }`, a button beside it. A line about the same thing as an
+ * earlier one takes its place.
+ */
+export function tellReader(text, { isBad = false, act = null, about = null } = {}) {
+    const note = { key: `${performance.now()}`, text, isBad, act, about };
+    const earlier = about && passing.findIndex(other => other.about === about);
+    if (about && earlier >= 0) passing.splice(earlier, 1);
     passing.push(note);
     if (passing.length > 3) passing.shift();
     speak(text);

@@ -95,9 +95,11 @@ async function load(wish) {
 }
 
 /** An image off the screen, ready to be put there without a flicker. */
-export async function decoded(path, signal, options = {}) {
-    const response = await request(path, { signal, ...options });
-    const url = URL.createObjectURL(await response.blob());
+export const decoded = async (path, signal, options = {}) =>
+    imageOf(await (await request(path, { signal, ...options })).blob());
+
+export async function imageOf(blob) {
+    const url = URL.createObjectURL(blob);
     const image = new Image();
     image.alt = "";
     image.draggable = false;
@@ -128,7 +130,7 @@ export function pathOf(job, result, width) {
 }
 
 /** The results that can be looked at: those of a job that is done, and the earlier ones of a job that is done again. */
-export const hasResult = job => job.outputs.length > 0 && (job.state === "done" || job.after.length > 0);
+export const hasResult = job => job.outputs.length > 0 && (job.state === "done" || job.redo !== null);
 
 /** The original is there from the start, or when its download has come. */
 export const hasOriginal = job => job.url === null || job.before !== null;

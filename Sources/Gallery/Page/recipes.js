@@ -7,7 +7,7 @@ import { Compare } from "./compare.js";
 import { byID, make, write } from "./dom.js";
 import { filterLine, narrow, recipeLine, useFor } from "./filters.js";
 import { acts, attempt } from "./notices.js";
-import { pathOf } from "./pictures.js";
+import { imageOf, pathOf } from "./pictures.js";
 import { answered, now } from "./store.js";
 import { bytes, milliseconds, shortName } from "./words.js";
 
@@ -144,10 +144,7 @@ async function tryChain(chain) {
     const start = performance.now();
     try {
         const blob = await (await send(`/try/${id}`, { chain }, mine.signal)).blob();
-        const image = new Image();
-        image.alt = "";
-        image.src = URL.createObjectURL(blob);
-        await image.decode().finally(() => URL.revokeObjectURL(image.src));
+        const image = await imageOf(blob);
         if (trial !== mine) return;
         compare.put(image);
         write(outcome, `${image.naturalWidth} × ${image.naturalHeight}, ${bytes(blob.size)}, in ${milliseconds(performance.now() - start)}`);

@@ -8,6 +8,10 @@ const most = 3;
 /** The gallery takes a call of 64 kB. A character may have three bytes. */
 const longestCall = 48_000;
 
+/** The files that this tab has added, by their jobs: the daemon's copy is gone when a job is done. */
+const added = new Map();
+export const fileOf = id => added.get(id) ?? null;
+
 /** The files of one drop. `changed()` is called at each step; the states are waits, sends, added, failed, left out. */
 export class Addition {
     batch = null;
@@ -126,6 +130,7 @@ export class Addition {
                         throw failure(request.status, request.getResponseHeader("Retry-After"), request.responseText);
                     }
                     item.job = JSON.parse(request.responseText).job.id;
+                    added.set(item.job, item.file);
                     item.state = "added";
                 } catch (error) {
                     this.#fail(item, error);
