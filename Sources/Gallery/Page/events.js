@@ -1,5 +1,6 @@
 // Owns the one event stream of this tab: it is open while the tab is looked at, and nothing that happens meanwhile is missed.
 
+import { request } from "./calls.js";
 import { store, heard, forget, setProgress, setStatus, setThere, tell } from "./store.js";
 
 /** A tab that is hidden for so long lets its stream go, because a browser has few connections to give. */
@@ -59,9 +60,22 @@ function open() {
         if (stream.readyState !== EventSource.CLOSED) return;
         // The browser gives up when the answer is no stream: then it is asked again from here, ever more slowly.
         close();
+        sayWhy();
         timer = setTimeout(() => { if (!document.hidden) open(); }, retry);
         retry = Math.min(retry * 2, 30_000);
     };
+}
+
+/** An event stream does not tell why it was refused; a request of the same does. */
+async function sayWhy() {
+    const asking = new AbortController();
+    try {
+        await request("/events", { signal: asking.signal });
+    } catch (failure) {
+        if (!source) setThere(false, failure.message);
+    } finally {
+        asking.abort();
+    }
 }
 
 function load() {
