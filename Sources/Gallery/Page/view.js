@@ -24,6 +24,7 @@ export class View {
         on("load", () => this.load(true));
         on("job", job => this.#take(job));
         on("batch", batch => this.#takeBatch(batch));
+        on("progress", ({ batches }) => this.#takeCounts(batches));
     }
 
     /** Shows other jobs. */
@@ -161,6 +162,7 @@ export class View {
             const section = this.order === "newest" ? sections[0]
                 : sections.find(section => section.key === (job.batch === null ? "none" : `batch-${job.batch}`));
             if (section) this.#put(section, job);
+            else if (job.batch !== null) this.#meet(job.batch);
         });
     }
 
@@ -170,12 +172,39 @@ export class View {
             const { sections } = this.#grid.layout;
             const section = sections.find(section => section.batch?.id === batch.id);
             if (section) section.batch = batch;
-            else if (this.filter.batch === null) {
-                const made = this.#section(batch);
-                sections.unshift(made);
-                call("ListIDs", made.conditions).then(
-                    ({ ranges }) => this.#change(() => this.#know(made, new Ranges(ranges))), () => {});
-            }
+            else if (this.filter.batch === null) this.#insert(batch, sections);
         });
+    }
+
+    #insert(batch, sections) {
+        const made = this.#section(batch);
+        const place = sections.findIndex(section => (section.batch?.id ?? 0) < batch.id);
+        sections.splice(place < 0 ? 0 : place, 0, made);
+        call("ListIDs", made.conditions).then(
+            ({ ranges }) => this.#change(() => this.#know(made, new Ranges(ranges))), () => {});
+    }
+
+    #unmet = new Set();
+    /** A job of a batch that has no section yet. Nothing tells of a batch when it begins. */
+    async #meet(id) {
+        if (this.#unmet.has(id)) return;
+        this.#unmet.add(id);
+        try {
+            this.#takeBatch((await call("FindBatch", { batch: String(id) })).batch);
+        } catch {
+            // Its next job asks again.
+        } finally {
+            this.#unmet.delete(id);
+        }
+    }
+
+    /** The headings count as the bars above do. */
+    #takeCounts(batches) {
+        if (this.order !== "batch" || this.#loading) return;
+        for (const { batch } of batches) {
+            const section = this.#grid.layout.sections.find(section => section.batch?.id === batch.id);
+            if (section) section.batch = batch;
+        }
+        this.#grid.refresh();
     }
 }
