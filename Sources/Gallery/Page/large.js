@@ -37,7 +37,7 @@ const redo = button("Process again", async () => {
     if (refused.length) tellReader(`#${id} can't be processed again: ${refused[0].reason}`, { isBad: true });
 }, "under its recipe as it is now");
 const undo = button("Undo", async () => {
-    if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder `cancelled`.", "Undo")) return;
+    if (!await ask(`Undo #${id}?`, "Its results are withdrawn, and its original goes to the folder for cancelled ones.", "Undo")) return;
     const { refused } = await call("Undo", { ids: [id] });
     if (refused.length) tellReader(`#${id} can't be undone: ${refused[0].reason}`, { isBad: true });
 });
@@ -180,7 +180,7 @@ function draw(job, itsStory = null) {
         });
     cancel.hidden = !unended.slice(0, 3).includes(job.state);
     retry.hidden = job.state !== "failed" && job.state !== "cancelled" && !(job.state === "waiting" && job.due);
-    redo.hidden = undo.hidden = job.state !== "done" || job.redo === "underway";
+    redo.hidden = undo.hidden = job.state !== "done" || job.redo === "underway" || isRemoved;
     const files = [...(isMade ? job.outputs.map((output, index) => [`/pictures/${job.id}/${index + 1}`, fileName(output)]) : []),
         ...(hasOriginal(job) && !isRemoved ? [[`/pictures/${job.id}`, "Original"]] : [])];
     keep(downloads, files, ([path]) => path, () => make("a.button", { download: "" }), (link, [path, text]) => {

@@ -9,7 +9,14 @@ let spoken = 0;
 /** Says something to those who listen; what is said twice at once is said once. */
 export function speak(text) {
     clearTimeout(spoken);
+    come("live");
     spoken = setTimeout(() => write(byID("live"), text), 150);
+}
+
+/** What stands outside of an open dialog is neither seen nor heard, so these two go into it. */
+function come(id) {
+    const host = [...document.querySelectorAll("dialog:modal")].pop() ?? document.body;
+    if (byID(id).parentElement !== host) host.append(byID(id));
 }
 
 /**
@@ -53,6 +60,7 @@ export function start() {
         draw();
     });
     on("status", draw);
+    document.addEventListener("close", () => ["live", "passing"].forEach(come), { capture: true });
 }
 
 /** A set of controls that can do nothing while the daemon is away. */
@@ -73,6 +81,7 @@ function draw() {
         if (inbox.problem) lines.push({ key: inbox.path, text: `problem: ${inbox.path}: ${inbox.problem}`, isBad: true });
     }
     fill(byID("notices"), lines);
+    come("passing");
     fill(byID("passing"), passing);
 }
 

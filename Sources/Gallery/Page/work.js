@@ -56,7 +56,7 @@ async function retry(view) {
 async function cancelAll() {
     const open = sum(store.status.jobs, unended);
     const isSure = await ask(`Cancel ${counted(open, "job")}?`,
-        "Originals go to the folder `cancelled`. Cancelled jobs can be brought back by Retry.", `Cancel ${number(open)}`);
+        "Their originals go to the folder for cancelled ones. Retry brings them back.", `Cancel ${number(open)}`);
     if (!isSure) return;
     const { cancelled } = await call("CancelAll");
     tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`);
