@@ -44,5 +44,5 @@ say ""
 say "Before:  $root/before"
 say "After:   $root/after"
 say ""
-say "The daemon has been stopped. Your own pictures next: ./run daemon"
+say "The daemon has been stopped. Your own pictures next, on a page in your browser: ./run gallery"
 exit $failed

@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+import SystemCalls
+import TestTools
+import Testing
+
+/// A Chromium without a window, driven over WebDriver by Debian's `chromedriver`.
+final class Browser {
+    private let driver: ChildProcess
+    private let profile = FileManager.default.temporaryDirectory.path + "/pipelined-browser-\(UUID().uuidString)"
+    private let port: UInt16
+    private var session = ""
+
+    /// `size` is that of its window.
+    init(width: Int = 1200, height: Int = 900) async throws {
+        let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0", "--disable-build-check"])
+        self.driver = driver
+        await driver.until { driver.output.contains("successfully on port") || driver.status != nil }
+        let words = driver.output.components(separatedBy: "successfully on port ")
+        port = try #require(words.last.flatMap { UInt16($0.prefix(while: \.isNumber)) }, "\(driver.output)")
+        let options: [String: Any] = [
+            "args": [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                "--disable-extensions", "--disable-background-networking", "--disable-component-update",
+                "--force-prefers-reduced-motion", "--window-size=\(width),\(height)",
+                "--user-data-dir=\(profile)",
+            ]
+        ]
+        let wish: [String: Any] = [
+            "capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "timeouts": ["script": 600_000]]]
+        ]
+        let made = try ask("POST", "", wish) as? [String: Any]
+        session = "/" + (try #require(made?["sessionId"] as? String, "\(String(describing: made))"))
+    }
+
+    deinit {
+        _ = try? ask("DELETE", "")
+        driver.signal(SIGTERM)
+        try? FileManager.default.removeItem(atPath: profile)
+    }
+
+    func go(to address: String) throws { try ask("POST", "/url", ["url": address]) }
+
+    func reload() throws { try ask("POST", "/refresh", [:]) }
+
+    /// The value of an expression in the page.
+    @discardableResult
+    func value(_ expression: String) throws -> Any? {
+        try ask("POST", "/execute/sync", ["script": "return \(expression)", "args": []])
+    }
+
+    func number(_ expression: String) throws -> Int { try #require(value(expression) as? Int, "\(expression)") }
+
+    func text(_ expression: String) throws -> String { try #require(value(expression) as? String, "\(expression)") }
+
+    /// Waits in the page until the expression is true there.
+    func until(_ condition: String, _ location: SourceLocation = #_sourceLocation) throws {
+        let script = """
+            const done = arguments[arguments.length - 1];
+            const look = () => { let is = false; try { is = \(condition); } catch {} is ? done(true) : setTimeout(look, 20); };
+            look();
+            """
+        _ = try ask("POST", "/execute/async", ["script": script, "args": []])
+    }
+
+    /// Presses keys, one behind the other, wherever the focus is.
+    func press(_ keys: Key...) throws { for key in keys { try press(key.rawValue) } }
+
+    func type(_ text: String) throws { for letter in text { try press(String(letter)) } }
+
+    private func press(_ key: String) throws {
+        let actions = [["type": "keyDown", "value": key], ["type": "keyUp", "value": key]]
+        try ask("POST", "/actions", ["actions": [["type": "key", "id": "keys", "actions": actions] as [String: Any]]])
+    }
+
+    enum Key: String {
+        case tab = "\u{e004}"
+        case enter = "\u{e007}"
+        case escape = "\u{e00c}"
+        case space = " "
+        case left = "\u{e012}"
+        case up = "\u{e013}"
+        case right = "\u{e014}"
+        case down = "\u{e015}"
+        case home = "\u{e011}"
+        case end = "\u{e010}"
+        case question = "?"
+    }
+
+    /// Clicks what a selector finds first.
+    func click(_ selector: String) throws {
+        let found = try ask("POST", "/element", ["using": "css selector", "value": selector]) as? [String: String]
+        try ask("POST", "/element/\(try #require(found?.values.first))/click", [:])
+    }
+
+    /// Gives files to a field for them.
+    func choose(_ files: [String], in selector: String) throws {
+        let found = try ask("POST", "/element", ["using": "css selector", "value": selector]) as? [String: String]
+        let field = try #require(found?.values.first)
+        try ask("POST", "/element/\(field)/value", ["text": files.joined(separator: "\n")])
+    }
+
+    @discardableResult
+    private func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) throws -> Any? {
+        let text = try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) } ?? ""
+        let socket = try Self.connect(port)
+        let request = """
+            \(method) /session\(session)\(path) HTTP/1.1\r
+            Host: 127.0.0.1:\(port)\r
+            Connection: close\r
+            Content-Type: application/json\r
+            Content-Length: \(text.utf8.count)\r
+            \r
+            \(text)
+            """
+        var rest = Array(request.utf8)
+        while !rest.isEmpty { rest.removeFirst(try Socket.send(rest, to: socket)) }
+        let answer = try GalleryProcess.all(from: socket)
+        let parts = answer.components(separatedBy: "\r\n\r\n")
+        let json = try JSONSerialization.jsonObject(with: Data(parts.dropFirst().joined(separator: "\r\n\r\n").utf8))
+        let value = (json as? [String: Any])?["value"]
+        if let failure = value as? [String: Any], let error = failure["error"] as? String {
+            throw Failure(description: "\(path): \(error): \(failure["message"] ?? "")")
+        }
+        return value is NSNull ? nil : value
+    }
+
+    private static func connect(_ port: UInt16) throws -> Descriptor {
+        let end = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(end.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else { throw SystemError("connect", "127.0.0.1:\(port)") }
+        return end
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+}
