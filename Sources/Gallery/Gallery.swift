@@ -31,17 +31,28 @@ final class Gallery {
         }
         var listeners: [(name: String, socket: Descriptor, site: any HTTPSite)] = []
         var login: (@Sendable () -> String?)?
-        if let address = arguments.listen {
-            let listener = try address.listen()
-            let place = InternetAddress(of: listener) ?? address
+        // Every user of the machine reaches a port: the page there has a lock of its own.
+        let open = { (listener: Descriptor, place: InternetAddress) in
             let door = Door(port: place.port)
             login = { "http://\(place)/?code=\(door.makeCode())" }
             listeners.append(("http://\(place)", listener, site(door, nil)))
         }
-        for socket in passed {
-            // A port has no lock, and so has the figures alone.
-            let hasLock = socket.listens(family: AF_UNIX)
-            listeners.append(("the socket \(socket.name)", socket.descriptor, hasLock ? site(nil, login) : monitor))
+        if let address = arguments.listen {
+            let listener = try address.listen()
+            open(listener, InternetAddress(of: listener) ?? address)
+        }
+        let ports = passed.filter { !$0.listens(family: AF_UNIX) && $0.name != "metrics" }
+        for socket in ports {
+            guard let place = InternetAddress(of: socket.descriptor), place.isLoopback else {
+                throw PassedSocketError(
+                    "'\(socket.name)' listens beyond this machine; the page is served at 127.0.0.1 or [::1] alone, and the "
+                        + "figures at a socket that is named metrics")
+            }
+            open(socket.descriptor, place)
+        }
+        for socket in passed where socket.listens(family: AF_UNIX) || socket.name == "metrics" {
+            let isPage = socket.name != "metrics"
+            listeners.append(("the socket \(socket.name)", socket.descriptor, isPage ? site(nil, login) : monitor))
         }
         if let address = arguments.metrics {
             let listener = try address.listen()

@@ -137,6 +137,27 @@ struct MonitorPageTests {
             gallery.process.signal(SIGTERM)
             #expect(await gallery.process.outcome().status == 0)
             #expect(daemon.exists("run/passed.sock"))
+            let wide = try #require(InternetAddress("0.0.0.0:0")).listen()
+            for (name, passed, words) in [
+                ("gallery", port, "serves the daemon at"), ("gallery", wide, "'gallery' listens beyond this machine"),
+                ("metrics", wide, "serves the daemon at"),
+            ] {
+                let words = words
+                let all =
+                    ServiceEnvironment.listening(1, names: name) + [
+                        Programs.path("pipelined-gallery"), "--root", daemon.root.path,
+                    ]
+                let process = try ChildProcess(all[0], Array(all.dropFirst()), passed: [passed])
+                await process.until { process.errors.contains(words) || process.status != nil }
+                #expect(process.errors.contains(words), "\(process.errors)")
+                if name == "gallery", words.hasPrefix("serves") {
+                    #expect(
+                        try await Programs.run(path: "/usr/bin/curl", ["-s", "--noproxy", "*", "http://\(address)/"])
+                            .output
+                            .contains("log in first"))
+                }
+                process.signal(SIGKILL)
+            }
             let file = try Descriptor.open("/dev/null", O_RDONLY)
             let words = ServiceEnvironment.listening(1, names: "gallery") + [Programs.path("pipelined-gallery")]
             let refused = await (try ChildProcess(words[0], Array(words.dropFirst()), passed: [file])).outcome()

@@ -102,7 +102,8 @@ final class Browser {
 
     @discardableResult
     private func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) throws -> Any? {
-        let text = try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) } ?? ""
+        let text =
+            try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) } ?? ""
         let socket = try Self.connect(port)
         let request = """
             \(method) /session\(session)\(path) HTTP/1.1\r
