@@ -10,7 +10,7 @@ struct PreviewTests {
     private static let slow =
         "[Recipe]\nInbox=slow\n[Output]\nChain=blur radius=20 | save format=avif effort=9\n"
     private static let files = [
-        "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Queues]\nRender=1\n",
+        "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Queues]\nRender=1\nPreviewPause=1h\n",
         "etc/recipes.d/plain.recipe": "[Recipe]\nInbox=plain\n[Output]\nChain=save\n",
         "etc/recipes.d/slow.recipe": slow,
     ]
@@ -299,6 +299,28 @@ struct PreviewTests {
                 .first { $0.labels["operation"] == "render" }?.count
             #expect(renders == 5, "the job that waited has not been rendered before")
             #expect(try made(daemon) == 2 && daemon.files(in: "state/previews").count == 2)
+        }
+    }
+
+    @Test("while jobs fill the queue, a preview goes between them each PreviewPause=")
+    func between() async throws {
+        let often = Self.files["etc/pipelined.conf"]?.replacing("=1h", with: "=1ms") ?? ""
+        try await DaemonFixture.with(Self.files.merging(["etc/pipelined.conf": often]) { $1 }) { daemon in
+            try pause(daemon)
+            let job = try await wait(daemon, Picture.small, "a.png")
+            _ = try daemon.call(Call.Resume())
+            try await daemon.waitForAll()
+            _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
+            for number in 1...30 {
+                try daemon.drop(Picture.tiff(width: 800, height: 600), as: "\(number).tif", inbox: "inbox/slow")
+            }
+            _ = try await daemon.job("30.tif", becomes: "queued")
+            _ = try daemon.call(Call.Resume())
+            let client = try await ask(daemon, job, "a.png")
+            #expect(try client.answer()?.error == nil)
+            let jobs = try daemon.status().jobs
+            #expect(jobs.queued + jobs.running > 0, "\(jobs)")
+            _ = try daemon.call(Call.CancelAll())
         }
     }
 

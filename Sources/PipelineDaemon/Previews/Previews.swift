@@ -9,7 +9,7 @@ import WorkerPools
 /// Small pictures of originals and results, for people who look at many. They are made when somebody asks, and kept as far as
 /// `Previews=` allows.
 ///
-/// Jobs go first: a preview begins only while a place of the render queue is spare. The one that was asked for last is made next,
+/// Jobs go first: a preview begins while a place of the render queue is spare, and else one each `PreviewPause=`. The one that was asked for last is made next,
 /// because that is what somebody looks at now.
 @Coordination
 final class Previews {
@@ -25,6 +25,9 @@ final class Previews {
     private var waiting: [PreviewMaking] = []
     private var inWork = 0
     private var failures: [PreviewKey: (error: any Error, until: DispatchTime)] = [:]
+    /// When the last one was begun.
+    private var begun = DispatchTime.now()
+    private var isTurnAwaited = false
     private var isStopped = false
 
     /// A picture that can't be rendered is not tried again for so long.
@@ -119,13 +122,28 @@ final class Previews {
     private var most: Int { max(1, queue.report.effective / 4) }
 
     private func fill() {
-        while inWork < min(most, queue.spare), let next = waiting.popLast() { begin(next) }
+        while inWork < min(most, queue.spare) || isTurn, let next = waiting.popLast() { begin(next) }
         guard !waiting.isEmpty, inWork < most else { return }
+        awaitTurn()
         queue.whenSpare(inWork + 1) { Coordination.async { [self] in fill() } }
+    }
+
+    /// While there are always jobs, who looks sees one picture after the other nevertheless.
+    private var isTurn: Bool { inWork == 0 && .now() >= turn }
+    private var turn: DispatchTime { begun + configuration.settings.previewPause.dispatch }
+
+    private func awaitTurn() {
+        guard inWork == 0, !isTurnAwaited else { return }
+        isTurnAwaited = true
+        Coordination.at(turn) { [self] in
+            isTurnAwaited = false
+            fill()
+        }
     }
 
     private func begin(_ making: PreviewMaking) {
         inWork += 1
+        begun = .now()
         folder.draft { [self] draft in
             switch draft {
             case .success(let draft):

@@ -20,6 +20,7 @@ public struct Settings: Sendable, Hashable {
     public var download = QueueLimit.count(8)
     public var render = QueueLimit.auto
     public var publish = QueueLimit.count(16)
+    public var previewPause = Duration.seconds(1)
     public var window = 1024
     public var intake = InboxSettings()
     public var downloads = DownloadSettings()
@@ -93,6 +94,9 @@ public struct Settings: Sendable, Hashable {
             Setting("Queues", "Download", \.download, .limit, "downloads at once"),
             Setting("Queues", "Render", \.render, .limit, "pictures rendered at once; auto: one a CPU"),
             Setting("Queues", "Publish", \.publish, .limit, "jobs published at once"),
+            Setting(
+                "Queues", "PreviewPause", \.previewPause, .duration(.zero ... .seconds(86400)),
+                "while jobs fill the render queue, one preview is made between them so often"),
             Setting(
                 "Queues", "Window", \.window, .count(1...65536),
                 "jobs held in the queues at once; the others wait in the ledger"),
