@@ -18,11 +18,11 @@ final class Gallery {
         let executor = QueueExecutor("pipelined-gallery")
         let calls = ControlCalls(path: control.path, on: executor)
         let monitor = MonitorSite(calls: calls)
-        let events = EventHub(calls, on: executor)
+        let (events, previews) = (EventHub(calls, on: executor), PreviewDesk(calls, on: executor))
         let hosts = Guard.loopback.union(arguments.hosts)
         let site = { door, login in
             GallerySite(
-                calls: calls, events: events, monitor: monitor, limits: arguments.siteLimits,
+                calls: calls, events: events, previews: previews, monitor: monitor, limits: arguments.siteLimits,
                 guardian: Guard(hosts: hosts, door: door), login: login)
         }
         let passed = try PassedSocket.all()

@@ -69,6 +69,22 @@ struct GalleryEventTests {
         }
     }
 
+    @Test("a preview that many look at is asked for once, and stays open for the next")
+    func shared() async throws {
+        try await DaemonFixture.with { daemon in
+            let gallery = try await GalleryProcess(of: daemon)
+            try daemon.drop(Picture.tiff(width: 900, height: 700), as: "a.tif")
+            try await daemon.waitForAll()
+            let path = "/pictures/1?width=320&v=1"
+            let clients = try (1...50).map { _ in try gallery.client(GalleryProcess.request(path)) }
+            let answers = try clients.map { try GalleryProcess.all(from: $0) }
+            #expect(answers.allSatisfy { $0.hasPrefix("HTTP/1.1 200 ") } && Set(answers.map(\.count)).count == 1)
+            await daemon.stop()
+            #expect(try gallery.get(path).hasPrefix("HTTP/1.1 200 "))
+            #expect(try gallery.get("/pictures/1?width=320&v=2").hasPrefix("HTTP/1.1 503 "))
+        }
+    }
+
     @Test("two hundred browsers are one client to the daemon, which has none when they have gone")
     func many() async throws {
         try await DaemonFixture.with { daemon in

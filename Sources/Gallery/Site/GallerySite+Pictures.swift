@@ -3,21 +3,25 @@ import SystemCalls
 
 /// Pictures, which come as descriptors from the daemon.
 extension GallerySite {
-    /// Seconds. Then a browser asks again, which also says that it still wants it.
-    private static let patience = 30
-
     func picture(_ id: Int, _ result: Int?, _ request: HTTPRequest, _ client: HTTPCall) {
         let text = request.query["width"]
         let width = text.flatMap { Int($0) }
         guard text == nil || width != nil else {
             return client.answer(.failure(400, "width is a number of pixels, not '\(text?.prefix(40) ?? "")'"))
         }
-        open(Call.Open(id: id, result: result, width: width), client) { name, file in
-            var answer = HTTPAnswer.picture(name, file, isDownload: width == nil)
-            // Its address changes with the picture.
-            if request.query["v"] != nil { answer = answer.with("Cache-Control", "private, max-age=86400") }
-            client.answer(answer)
+        guard let width, let version = request.query["v"] else {
+            return open(Call.Open(id: id, result: result, width: width), client) { name, file in
+                client.answer(.picture(name, file, isDownload: width == nil))
+            }
         }
+        let wish = previews.open(PreviewDesk.Key(id: id, result: result, width: width, version: version)) { answer in
+            client.take(answer) { name, file in
+                // Its address changes with the picture.
+                client.answer(
+                    .picture(name, file, isDownload: false).with("Cache-Control", "private, max-age=86400"))
+            }
+        }
+        client.whenAbandoned { wish.withdraw() }
     }
 
     /// Renders the original of a job without a job.
@@ -56,16 +60,7 @@ extension GallerySite {
     private func open(
         _ call: Call.Open, _ client: HTTPCall, _ use: @escaping @Sendable (String, Descriptor) -> Void
     ) {
-        let ticket = calls.call(call, patience: Self.patience) { answer in
-            switch answer {
-            case .success(let answered):
-                guard let file = answered.files.first else {
-                    return client.answer(.failure(503, "the daemon has handed out no file"))
-                }
-                use(answered.reply.name, file)
-            case .failure(let why): client.answer(.failure(why))
-            }
-        }
+        let ticket = calls.call(call, patience: PreviewDesk.patience) { client.take($0, use) }
         client.whenAbandoned { ticket.withdraw() }
     }
 
@@ -112,6 +107,18 @@ private struct Again: Decodable {
 }
 
 extension HTTPCall {
+    /// Uses a picture that was handed out, or answers why there is none.
+    fileprivate func take(_ answer: PreviewDesk.Answer, _ use: (String, Descriptor) -> Void) {
+        switch answer {
+        case .success(let answered):
+            guard let file = answered.files.first else {
+                return self.answer(.failure(503, "the daemon has handed out no file"))
+            }
+            use(answered.reply.name, file)
+        case .failure(let why): self.answer(.failure(why))
+        }
+    }
+
     fileprivate func tell(_ answer: Result<ControlCalls.Answered<Call.Add.Reply>, NoAnswer>) {
         switch answer {
         case .success(let answered): self.answer(.json(answered.reply))

@@ -11,6 +11,7 @@ struct GallerySite: HTTPSite {
 
     let calls: ControlCalls
     let events: EventHub
+    let previews: PreviewDesk
     let monitor: MonitorSite
     let limits: Limits
     let guardian: Guard
