@@ -62,6 +62,20 @@ figures_are_served_at_a_port_and_to_the_group_by_processes_that_see_nothing() {
     curl -sf --noproxy '*' $port/metrics | grep '^pipelined_jobs{state="done"} '
     test "$(as check-member curl -sf --unix-socket $group http://localhost/healthz)" = ok
     if as check-stranger curl -s --unix-socket $group http://localhost/healthz; then return 1; fi
+    # Who belongs to the group has the page, and what it does reaches the daemon.
+    as check-member curl -sf --unix-socket $group http://localhost/ | grep -q '<title>pipelined'
+    picture "$scratch/page.jpg"
+    as check-member curl -sf --unix-socket $group -X PUT --data-binary @- 'http://localhost/upload?name=page.jpg' <"$scratch/page.jpg" | grep -q '"page.jpg"'
+    pipectl wait --all
+    as check-member curl -sf --unix-socket $group 'http://localhost/pictures/1/1?width=320' | file - | grep -qE 'Web/P|JPEG'
+    # A port of this machine is asked for by who wants it, and opens to a code alone.
+    mkdir -p /etc/systemd/system/pipelined-gallery.socket.d
+    printf '[Socket]\nListenStream=127.0.0.1:8088\n' >/etc/systemd/system/pipelined-gallery.socket.d/port.conf
+    systemctl stop "${units[0]}" "${units[2]}"
+    systemctl daemon-reload
+    systemctl start "${units[2]}"
+    test "$(curl -s --noproxy '*' -o "$scratch/words" -w '%{http_code}' http://127.0.0.1:8088/)" = 401
+    curl -s --noproxy '*' -o "$scratch/words" -w '%{http_code}' "$(as check-member pipectl gallery)" | grep -q 303
     # Each is a process of its own, of a user that is nobody else's, and has no network.
     local service process
     for service in "${units[@]:0:2}"; do
