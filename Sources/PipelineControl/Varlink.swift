@@ -123,6 +123,7 @@ public enum Control {
     /// class of its last failure: input, transient, room, crash, timeout, configuration. `setbacks` counts transient failures, and
     /// `due` is the time of the next try. `redo` is `underway` while a job that was done is processed again, and `outputs` are its
     /// results of before; it is `failed` or `cancelled` when the latest redo has ended so, and these results have stayed.
+    /// `bytes` is the size of its original, and null until its download has come.
     public struct Job: Codable, Sendable, Hashable {
         public var id: Int
         @Omissible public var batch: Int?
@@ -142,8 +143,9 @@ public enum Control {
         public var setbacks: Int
         @Omissible public var due: String?
         @Omissible public var redo: String?
-        public init(id: Int, batch: Int? = nil, recipe: String, input: String, url: String? = nil, state: String, reason: String? = nil, outputs: [String] = [], error: String? = nil, created: String, finished: String? = nil, before: Control.Picture? = nil, after: [Control.Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int, due: String? = nil, redo: String? = nil) {
-            (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due, self.redo) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due, redo)
+        @Omissible public var bytes: Int?
+        public init(id: Int, batch: Int? = nil, recipe: String, input: String, url: String? = nil, state: String, reason: String? = nil, outputs: [String] = [], error: String? = nil, created: String, finished: String? = nil, before: Control.Picture? = nil, after: [Control.Picture] = [], milliseconds: Double? = nil, failure: String? = nil, setbacks: Int, due: String? = nil, redo: String? = nil, bytes: Int? = nil) {
+            (self.id, self.batch, self.recipe, self.input, self.url, self.state, self.reason, self.outputs, self.error, self.created, self.finished, self.before, self.after, self.milliseconds, self.failure, self.setbacks, self.due, self.redo, self.bytes) = (id, batch, recipe, input, url, state, reason, outputs, error, created, finished, before, after, milliseconds, failure, setbacks, due, redo, bytes)
         }
     }
     /// Jobs with a common reason; `first` has a few of them.

@@ -66,10 +66,10 @@ struct GalleryPageTests {
             let folder = daemon.path("mine")
             for number in 1...40 { try daemon.write(Picture.small, to: "mine/\(number).png") }
             try browser.click("#add")
-            try browser.choose((1...40).map { "\(folder)/\($0).png" }, in: "#adding input[type=file]")
-            try browser.until("document.querySelectorAll('#adding .files li').length === 40")
-            try browser.until("!document.querySelector('#adding .strong').disabled")
-            try browser.click("#adding .strong")
+            try browser.choose((1...40).map { "\(folder)/\($0).png" }, in: ".adding input[type=file]")
+            try browser.until("document.querySelectorAll('.adding .files li').length === 40")
+            try browser.until("!document.querySelector('.adding .strong').disabled")
+            try browser.click(".adding .strong")
             try await daemon.event { $0.kind == "batch" && $0.text == "ended" && $0.batch?.done == 40 }
             try browser.press(.escape)
             try browser.until("\(cells("done")) > 9 && \(cells("done")) === \(cells())")

@@ -7,7 +7,7 @@ import Testing
 struct JobOutputTests {
     private let names: Set = [
         "id", "batch", "recipe", "input", "url", "state", "reason", "outputs", "error", "created", "finished",
-        "before", "after", "milliseconds", "failure", "setbacks", "due", "redo",
+        "before", "after", "milliseconds", "failure", "setbacks", "due", "redo", "bytes",
     ]
 
     @Test("list --json prints one job a line, every name there")

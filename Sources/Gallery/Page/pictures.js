@@ -95,8 +95,11 @@ async function load(wish) {
 }
 
 /** An image off the screen, ready to be put there without a flicker. */
-export const decoded = async (path, signal, options = {}) =>
-    imageOf(await (await request(path, { signal, ...options })).blob());
+export async function decoded(path, signal, options = {}) {
+    const image = await imageOf(await (await request(path, { signal, ...options })).blob());
+    image.dataset.path = path;
+    return image;
+}
 
 export async function imageOf(blob) {
     const url = URL.createObjectURL(blob);
@@ -133,4 +136,4 @@ export function pathOf(job, result, width) {
 export const hasResult = job => job.outputs.length > 0 && (job.state === "done" || job.redo !== null);
 
 /** The original is there from the start, or when its download has come. */
-export const hasOriginal = job => job.url === null || job.before !== null;
+export const hasOriginal = job => job.bytes !== null;

@@ -6,6 +6,7 @@ import OperationGraph
 import PipelineControl
 import PipelineModel
 import Synchronization
+import SystemCalls
 import WorkerPools
 import WorkerProtocol
 
@@ -174,7 +175,8 @@ extension JobRecord {
             finished: isOver ? finished.map(Timestamp.text) : nil, before: story?.before?.shown,
             after: isOver || former != nil ? (story?.after ?? []).map(\.shown) : [], milliseconds: milliseconds,
             failure: failure?.rawValue, setbacks: setbacks, due: isOver ? nil : due.map(Timestamp.text),
-            redo: former != nil ? "underway" : redoEnd?.rawValue)
+            redo: former != nil ? "underway" : redoEnd?.rawValue,
+            bytes: needsDownload ? nil : Int(file.size))
     }
 }
 

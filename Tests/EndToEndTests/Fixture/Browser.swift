@@ -13,7 +13,7 @@ final class Browser {
 
     /// `size` is that of its window.
     init(width: Int = 1200, height: Int = 900) async throws {
-        let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0", "--disable-build-check"])
+        let driver = try ChildProcess("/usr/bin/chromedriver", ["--port=0"])
         self.driver = driver
         await driver.until { driver.output.contains("successfully on port") || driver.status != nil }
         let words = driver.output.components(separatedBy: "successfully on port ")
@@ -27,7 +27,7 @@ final class Browser {
             ]
         ]
         let wish: [String: Any] = [
-            "capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "timeouts": ["script": 600_000]]]
+            "capabilities": ["alwaysMatch": ["goog:chromeOptions": options, "timeouts": ["script": 300_000]]]
         ]
         let made = try ask("POST", "", wish) as? [String: Any]
         session = "/" + (try #require(made?["sessionId"] as? String, "\(String(describing: made))"))
@@ -60,7 +60,13 @@ final class Browser {
             const look = () => { let is = false; try { is = \(condition); } catch {} is ? done(true) : setTimeout(look, 20); };
             look();
             """
-        _ = try ask("POST", "/execute/async", ["script": script, "args": []])
+        do {
+            try ask("POST", "/execute/async", ["script": script, "args": []])
+        } catch {
+            let page = try value("document.querySelector('#grid').outerHTML") ?? ""
+            Issue.record("\(condition) did not become true of \(page)", sourceLocation: location)
+            throw error
+        }
     }
 
     /// Presses keys, one behind the other, wherever the focus is.
@@ -108,7 +114,6 @@ final class Browser {
         let request = """
             \(method) /session\(session)\(path) HTTP/1.1\r
             Host: 127.0.0.1:\(port)\r
-            Connection: close\r
             Content-Type: application/json\r
             Content-Length: \(text.utf8.count)\r
             \r
@@ -116,9 +121,26 @@ final class Browser {
             """
         var rest = Array(request.utf8)
         while !rest.isEmpty { rest.removeFirst(try Socket.send(rest, to: socket)) }
-        let answer = try GalleryProcess.all(from: socket)
-        let parts = answer.components(separatedBy: "\r\n\r\n")
-        let json = try JSONSerialization.jsonObject(with: Data(parts.dropFirst().joined(separator: "\r\n\r\n").utf8))
+        // The driver does not close.
+        var answer: [UInt8] = []
+        var whole = Int.max
+        let end = Array("\r\n\r\n".utf8)
+        var start = 0
+        while answer.count < whole {
+            let part = try Socket.receive(room: 65536, from: socket).bytes
+            try #require(!part.isEmpty, "the driver has gone")
+            answer += part
+            guard whole == .max, let head = answer.indices.first(where: { answer[$0...].starts(with: end) }) else {
+                continue
+            }
+            let lines = String(decoding: answer[..<head], as: UTF8.self).lowercased().split(whereSeparator: \.isNewline)
+            let length = lines.first { $0.hasPrefix("content-length:") }.flatMap {
+                Int($0.dropFirst(15).filter(\.isNumber))
+            }
+            start = head + end.count
+            whole = start + (try #require(length))
+        }
+        let json = try JSONSerialization.jsonObject(with: Data(answer[start..<whole]))
         let value = (json as? [String: Any])?["value"]
         if let failure = value as? [String: Any], let error = failure["error"] as? String {
             throw Failure(description: "\(path): \(error): \(failure["message"] ?? "")")
