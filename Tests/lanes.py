@@ -162,7 +162,7 @@ def precompile(folder):
     header.unlink(missing_ok=True)
     os.environ["PIPELINED_PRECOMPILED"] = str(header.absolute())
     command = (
-        'echo "#include <vips/vips.h>" | clang -w -fPIC -x c-header -o "$1.part" - $(pkg-config --cflags vips) && mv "$1.part" "$1"')
+        'echo "#include <vips/vips.h>" | clang -w -fPIC -D_GNU_SOURCE -x c-header -o "$1.part" - $(pkg-config --cflags vips) && mv "$1.part" "$1"')
     return subprocess.Popen(["sh", "-c", command, "sh", header], stderr=subprocess.DEVNULL)
 
 

@@ -59,7 +59,7 @@ public struct Plugin {
         try Data(source.utf8).write(to: URL(fileURLWithPath: text))
         defer { try? FileManager.default.removeItem(atPath: text) }
         let command = #"""
-            exec clang -w -fPIC -shared -o "$1" -I "$2" ${3:+-include-pch "$3"} "$1.c" $(pkg-config --cflags --libs vips)
+            exec clang -w -fPIC -D_GNU_SOURCE -shared -o "$1" -I "$2" ${3:+-include-pch "$3"} "$1.c" $(pkg-config --cflags --libs vips)
             """#
         let compiler = try ChildProcess("/bin/sh", ["-c", command, "sh", path, contract, precompiled]).wait()
         guard compiler.status == 0 else { throw DoesNotCompile(description: compiler.errors) }
