@@ -365,6 +365,8 @@ struct PreviewTests {
             #expect(try await daemon.pipectl("reload").status == 0)
             try daemon.drop(Picture.tiff(width: 1500, height: 1000), as: "a.tif", inbox: "inbox/plain")
             let small = try await daemon.job("a.tif", becomes: "done")
+            // Its original is handed out once it lies in the archive.
+            try await daemon.waitForAll()
             _ = try daemon.call(Call.Retry(ids: [first]))
             func granted() throws -> Double {
                 let metrics = try daemon.call(Call.Metrics()).metrics

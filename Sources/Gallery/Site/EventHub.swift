@@ -126,6 +126,7 @@ actor EventHub: QueueActor {
     }
 
     private func take(_ events: [Control.Event]) {
+        tellDaemon(isThere: true, "")
         for event in events {
             cursor = event.cursor
             guard event.kind != "lost" else {
