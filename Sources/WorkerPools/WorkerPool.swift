@@ -4,8 +4,8 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Has one render worker, and more as tasks need them, up to as many as may run at once. Each has one picture at a time.
-/// A task waits here only while its worker starts.
+/// Has as many render workers as may run at once, each with one picture at a time. A task waits here only while its
+/// worker starts.
 ///
 /// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
 /// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
@@ -183,12 +183,11 @@ package final class WorkerPool {
         }
         makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A waiting task is worked on even when the limit has just been lowered. Besides, one worker is ready for the next.
-        let needed = max(min(1, capacity), present.count { $0.task != nil } + waiting.count)
-        let most = max(capacity, needed)
-        if present.count > most {
-            for worker in present.filter(\.isIdle).prefix(present.count - most) { worker.leave() }
-        } else if let plugins, !starter.isPausing, present.count < needed, start(generation: generation, plugins) != nil
+        // A waiting task is worked on even when the limit has just been lowered.
+        let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
+        if present.count > wanted {
+            for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
+        } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
         {
             // Starting a process takes a while: others on this queue get a turn before the next start.
             Coordination.async { [self] in balance() }
