@@ -8,7 +8,8 @@ struct CrashLoadTests {
     private static let perRound = 3
     private static let recipes = ["archived", "deleted", "kept"]
     private static let files = [
-        "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n",
+        // On a busy machine the same picture may be in work at many of the kills, and must not fail for it.
+        "etc/pipelined.conf": "[Inbox]\nSettle=1ms\n[Daemon]\nCrashTries=100\n",
         "etc/recipes.d/archived.recipe": """
         [Recipe]
         Inbox=archived
