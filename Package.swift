@@ -52,7 +52,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
 
 /// The files of the gallery's page. `PageFile` says by which address each is asked for.
 let page = [
-    "index.html", "gallery.css", "panels.css", "adding.js", "address.js", "addresses.js", "ask.js",
+    "index.html", "icon.svg", "gallery.css", "panels.css", "adding.js", "address.js", "addresses.js", "ask.js",
     "batches.js", "calls.js", "cell.js", "chain.js", "chosen.js", "compare.js", "completion.js", "dom.js",
     "drop.js", "events.js", "filters.js", "gallery.js", "grid.js", "help.js", "keys.js", "large.js",
     "layout.js", "notices.js", "pictures.js", "queues.js", "ranges.js", "recipes.js", "rows.js", "scroll.js",

@@ -157,12 +157,7 @@ final class Owners: ReadsDelegate {
 
     /// Calls `done` when each inbox is watched, or has said why it can't be.
     nonisolated func whenOpen(_ done: @escaping @Sendable () -> Void) {
-        Coordination.async { [self] in
-            inboxes.whenOpen { [self] in
-                done()
-                Coordination.async { self.applySettings() }
-            }
-        }
+        Coordination.async { self.inboxes.whenOpen(done) }
     }
 
     nonisolated func stop(_ done: @escaping @Sendable () -> Void) {
@@ -178,9 +173,8 @@ final class Owners: ReadsDelegate {
     /// Hands the settings in force to those that they concern.
     private func applySettings() {
         let settings = configuration.settings
-        // Until the daemon is ready, workers beside the first are started for those jobs alone that wait for one.
         pool.set(
-            capacity: inboxes.areOpen ? queues.render.report.effective : 1,
+            capacity: queues.render.report.effective,
             memory: settings.memoryBudget.bytes(of: MemoryRoom.usable()),
             jobsPerWorker: settings.workerJobs, confined: settings.sandbox == .required)
         fetch.set(
@@ -215,6 +209,7 @@ final class Owners: ReadsDelegate {
     }
 
     private func inboxChanged() {
+        pool.expect(inboxes.settling)
         waiters.check()
         inboxes.lookWhetherOpen()
         tellChange()

@@ -4,8 +4,8 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// Has as many render workers as may run at once, each with one picture at a time. A task waits here only while its
-/// worker starts.
+/// Has one render worker, and more as pictures come, up to as many as may run at once. Each has one picture at a time.
+/// A task waits here only while its worker starts.
 ///
 /// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
 /// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
@@ -30,6 +30,8 @@ package final class WorkerPool {
     private var waiting: [RenderTask] = []
     /// The initial value counts the worker on trial, which stays when its plugins are accepted.
     private var capacity = 1
+    /// Pictures that are on their way to becoming tasks.
+    private var expected = 0
     private var jobsPerWorker = 500
     private var generation = 0
     /// Results are JPEG XL, so workers are started with its encoder.
@@ -102,6 +104,12 @@ package final class WorkerPool {
             admit()
             balance()
         }
+    }
+
+    /// Starts workers for pictures that are soon to come.
+    package func expect(_ pictures: Int) {
+        expected = pictures
+        balance()
     }
 
     package struct Report: Sendable {
@@ -183,10 +191,12 @@ package final class WorkerPool {
         }
         makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A waiting task is worked on even when the limit has just been lowered.
-        let wanted = max(capacity, present.count { $0.task != nil } + waiting.count)
-        if present.count > wanted {
-            for worker in present.filter(\.isIdle).prefix(present.count - wanted) { worker.leave() }
+        // A waiting task is worked on even when the limit has just been lowered. Besides, one worker is always there.
+        let needed = present.count { $0.task != nil } + waiting.count
+        let most = max(capacity, needed)
+        let wanted = max(needed, min(capacity, max(1, needed + expected)))
+        if present.count > most {
+            for worker in present.filter(\.isIdle).prefix(present.count - most) { worker.leave() }
         } else if let plugins, !starter.isPausing, present.count < wanted, start(generation: generation, plugins) != nil
         {
             // Starting a process takes a while: others on this queue get a turn before the next start.

@@ -7,12 +7,6 @@ import Testing
 
 @Suite("The gallery's page and what it asks for")
 struct GalleryTests {
-    private func with(
-        _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
-    ) async throws {
-        try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
-    }
-
     private func post(_ gallery: GalleryProcess, _ path: String, _ body: String, _ headers: String...) throws -> String
     {
         let head = ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"] + headers
@@ -30,7 +24,7 @@ struct GalleryTests {
 
     @Test("the page, its style and its script come from the program, and may run nothing else")
     func page() async throws {
-        try await with { _, gallery in
+        try await GalleryProcess.with { _, gallery in
             for (path, type) in [("/", "text/html"), ("/gallery.css", "text/css"), ("/gallery.js", "text/javascript")] {
                 let answer = try gallery.get(path)
                 #expect(
@@ -47,7 +41,7 @@ struct GalleryTests {
 
     @Test("a page calls what pipectl calls, but no more than it needs; each mistake is told in words")
     func calls() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             for name in ["a.png", "b.png", "c.png"] { try daemon.drop(as: name) }
             try await daemon.waitForAll()
             let list = try reply(
@@ -89,7 +83,7 @@ struct GalleryTests {
 
     @Test("another site's page can't call, and a request that others could read as two changes nothing")
     func strangers() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             _ = try daemon.call(Call.Pause(queue: "render", reason: nil))
             try daemon.drop(as: "a.png")
             try await daemon.job("a.png", becomes: "queued")
@@ -112,7 +106,7 @@ struct GalleryTests {
 
     @Test("pictures come as what they are, small or whole, and nothing that could bear a script is shown")
     func pictures() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(as: "a b.png")
             try daemon.drop(Data("<svg onload='alert(1)'/>".utf8), as: "bad.png")
             try await daemon.waitForAll()
@@ -182,7 +176,7 @@ struct GalleryTests {
 
     @Test("a code from pipectl logs one browser in at the port, and every other request gets 401")
     func login() async throws {
-        try await with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
+        try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
             let printed = try await daemon.pipectl("gallery").output.trimmingCharacters(in: .newlines)
             let url = try #require(URLComponents(string: printed))
             let place = "http://127.0.0.1:\(try #require(url.port))"
@@ -207,7 +201,7 @@ struct GalleryTests {
             #expect(
                 try await curl("-H", "Host: evil.example", "-H", "Cookie: \(cookie)", place).hasPrefix("HTTP/1.1 421 "))
         }
-        try await with { daemon, _ in
+        try await GalleryProcess.with { daemon, _ in
             let refused = try await daemon.pipectl("gallery")
             #expect(refused.status == 1 && refused.errors.contains("start it with --listen"), "\(refused)")
         }
@@ -219,7 +213,7 @@ struct GalleryTests {
 
     @Test("without JavaScript there are lists by pages, and forms that work")
     func plain() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             _ = try daemon.call(Call.Pause())
             _ = try daemon.call(Call.AddUrls(urls: (1...51).map { "http://localhost/a&b\($0).png" }))
             let first = try gallery.get("/plain")

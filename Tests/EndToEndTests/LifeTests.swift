@@ -95,6 +95,26 @@ struct LifeTests {
         }
     }
 
+    @Test("one worker is ready while nothing comes; files that settle bring others, as many as the limit allows")
+    func expected() async throws {
+        let files = [
+            "etc/pipelined.conf": "[Queues]\nRender=3\n",
+            "etc/recipes.d/late.recipe": "[Recipe]\nInbox=late\n[Inbox]\nSettle=1h\n[Output]\nChain=noir\n",
+        ]
+        try await DaemonFixture.with(files) { daemon in
+            #expect(try daemon.workers().count == 1)
+            for (files, workers) in [(1...1, 1), (2...2, 2), (3...9, 3)] {
+                // The files are made in place, so that they have to settle.
+                for number in files {
+                    try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/\(number).png")))
+                }
+                while try daemon.status().jobs.waiting < files.upperBound { await Task.yield() }
+                while try daemon.workers().count < workers { await Task.yield() }
+                #expect(try daemon.workers().count == workers)
+            }
+        }
+    }
+
     @Test("a worker is replaced after WorkerJobs pictures")
     func workerJobs() async throws {
         let files = ["etc/pipelined.conf": "[Daemon]\nWorkerJobs=2\n[Queues]\nRender=1\n"]

@@ -7,15 +7,9 @@ import Testing
 
 @Suite("Pages for monitors")
 struct MonitorPageTests {
-    private func with(
-        _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
-    ) async throws {
-        try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
-    }
-
     @Test("/metrics has the figures that pipectl has, in the format that the monitor asks for")
     func metrics() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             try daemon.drop(as: "a.png")
             try await daemon.waitForAll()
             let ended = #"pipelined_jobs_ended_total{recipe="noir",result="done"} 1"#
@@ -37,7 +31,7 @@ struct MonitorPageTests {
 
     @Test("/healthz says whether the daemon answers, and why it does not")
     func health() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             #expect(try gallery.get("/healthz").hasSuffix("\r\n\r\nok\n"))
             await daemon.stop()
             let down = try gallery.get("/healthz")
@@ -51,7 +45,7 @@ struct MonitorPageTests {
 
     @Test("what is not there, and what is no way to ask, is told so; no page is kept, guessed at or framed")
     func others() async throws {
-        try await with { _, gallery in
+        try await GalleryProcess.with { _, gallery in
             for path in ["/metrics/", "/metricsx", "/../etc/passwd", "/%2e%2e/etc/passwd", "//metrics"] {
                 let answer = try gallery.get(path)
                 #expect(
@@ -82,7 +76,7 @@ struct MonitorPageTests {
             "Host: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n",
         ])
     func smuggled(headers: String) async throws {
-        try await with { _, gallery in
+        try await GalleryProcess.with { _, gallery in
             let second = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             let answer = try gallery.send("GET /healthz HTTP/1.1\r\n\(headers)\r\n\(second)")
             #expect(answer.hasPrefix("HTTP/1.1 4") && !answer.contains("\r\n\r\nok\n"), "\(answer)")
@@ -92,7 +86,7 @@ struct MonitorPageTests {
 
     @Test("clients beyond --clients wait for room, and who says nothing for --silence is closed")
     func bounds() async throws {
-        try await with(["--clients", "2", "--silence", "1", "--headers", "1024"]) { _, gallery in
+        try await GalleryProcess.with(["--clients", "2", "--silence", "1", "--headers", "1024"]) { _, gallery in
             let silent = try (1...2).map { _ in try gallery.client("GET /hea") }
             // It is answered once one of them has been closed.
             #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
@@ -103,7 +97,7 @@ struct MonitorPageTests {
 
     @Test("a daemon that hangs costs no thread, and those who wait are answered when it goes on")
     func hanging() async throws {
-        try await with { daemon, gallery in
+        try await GalleryProcess.with { daemon, gallery in
             kill(daemon.process, SIGSTOP)
             let clients = try (1...100).map { _ in try gallery.client(GalleryProcess.request("/healthz")) }
             // The page is served all the same.
@@ -169,7 +163,7 @@ struct MonitorPageTests {
 
     @Test("its own socket is for the group alone, and goes with it; --metrics-listen serves the same at a port")
     func listening() async throws {
-        try await with(["--metrics-listen", "127.0.0.1:0"]) { daemon, gallery in
+        try await GalleryProcess.with(["--metrics-listen", "127.0.0.1:0"]) { daemon, gallery in
             var status = stat()
             #expect(stat(daemon.path("run/gallery.sock"), &status) == 0 && status.st_mode & 0o777 == 0o660)
             let address = try #require(gallery.port)

@@ -28,7 +28,8 @@ struct PageFileTests {
     func style() throws {
         for name in try Self.names.get() where !name.hasSuffix(".html") {
             let text = try text(name)
-            #expect(text.hasPrefix(name.hasSuffix(".js") ? "// " : "/* "), "\(name) begins with a comment")
+            let comment = ["js": "// ", "css": "/* ", "svg": "<!-- "][(name as NSString).pathExtension] ?? "none"
+            #expect(text.hasPrefix(comment), "\(name) begins with a comment")
             #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 300, "\(name) is long")
             for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"] {
                 #expect(!text.contains(word), "\(name) has \(word)")

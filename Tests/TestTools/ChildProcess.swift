@@ -50,6 +50,13 @@ public final class ChildProcess: Sendable {
         state.withLock { if $0.status == nil { kill(identifier, number) } }
     }
 
+    /// The numbers of its open descriptors.
+    public var descriptors: [Int] { Self.descriptors(of: identifier) }
+
+    public static func descriptors(of process: Int32) -> [Int] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
+    }
+
     /// Returns when it has satisfied `condition`, which is asked again whenever it has written something or ended.
     public func until(_ condition: () -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()

@@ -1,9 +1,8 @@
 import DaemonRuntime
-import Dispatch
 import PipelineControl
 import SystemCalls
 
-/// Asks the daemon for previews, and for each once, however many browsers look at the same picture.
+/// Asks the daemon for previews. Browsers that wait for the same one share a question.
 actor PreviewDesk: QueueActor {
     struct Key: Hashable, Sendable {
         var id: Int
@@ -16,18 +15,12 @@ actor PreviewDesk: QueueActor {
     typealias Answer = Result<ControlCalls.Answered<Call.Open.Reply>, NoAnswer>
     typealias Done = @Sendable (Answer) -> Void
 
-    /// Files that stay open for the next who asks.
-    private static let most = 128
-    private static let age = DispatchTimeInterval.seconds(60)
     /// Seconds. Then a browser asks again, which also says that it still wants it.
     static let patience = 30
 
     nonisolated let executor: QueueExecutor
     private let calls: ControlCalls
     private var asked: [Key: (ticket: ControlCalls.Ticket, waiting: [ObjectIdentifier: (Wish, Done)])] = [:]
-    private var latest: [Key: ControlCalls.Answered<Call.Open.Reply>] = [:]
-    /// The oldest first.
-    private var order: [Key] = []
 
     init(_ calls: ControlCalls, on executor: QueueExecutor) { (self.calls, self.executor) = (calls, executor) }
 
@@ -48,7 +41,6 @@ actor PreviewDesk: QueueActor {
     }
 
     private func open(_ key: Key, _ wish: Wish, _ done: @escaping Done) {
-        if let answered = latest[key] { return done(.success(answered)) }
         if asked[key] == nil {
             let call = Call.Open(id: key.id, result: key.result, width: key.width)
             let ticket = calls.call(call, patience: Self.patience) { [weak self] answer in
@@ -66,17 +58,6 @@ actor PreviewDesk: QueueActor {
 
     private func came(_ answer: Answer, for key: Key) {
         guard let waiting = asked.removeValue(forKey: key)?.waiting else { return }
-        if case .success(let answered) = answer { keep(answered, for: key) }
         for (_, done) in waiting.values { done(answer) }
-    }
-
-    private func keep(_ answered: ControlCalls.Answered<Call.Open.Reply>, for key: Key) {
-        latest[key] = answered
-        order.append(key)
-        if order.count > Self.most { latest[order.removeFirst()] = nil }
-        after(Self.age) { desk in
-            guard desk.order.first == key else { return }
-            desk.latest[desk.order.removeFirst()] = nil
-        }
     }
 }

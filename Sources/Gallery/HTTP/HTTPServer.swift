@@ -48,7 +48,7 @@ actor HTTPServer: QueueActor {
                     let id = UInt(bitPattern: known)
                     let piece = Array(UnsafeRawBufferPointer(start: part, count: length.pointee))
                     if piece.isEmpty { return server.assumeIsolated { $0.goOn(id) } ? cmicrohttpd_yes : cmicrohttpd_no }
-                    // What is not taken comes again.
+                    // libmicrohttpd offers again the bytes that are not taken.
                     if server.assumeIsolated({ $0.take(piece, of: id) }) { length.pointee = 0 }
                     return cmicrohttpd_yes
                 }

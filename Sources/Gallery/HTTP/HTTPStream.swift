@@ -6,13 +6,13 @@ final class HTTPStream: Sendable {
         /// Streams share what is written to all of them.
         var waiting: [[UInt8]] = []
         var bytes = 0
-        /// Of the first piece, as many have been sent.
+        /// How many bytes of the first piece have been sent.
         var sent = 0
         var isOver = false
         var wake: (@Sendable () -> Void)?
     }
 
-    /// In bytes. Who has not read so much is closed.
+    /// In bytes. A client that leaves more unread is closed.
     private static let mostWaiting = 1 << 20
 
     private let state = Mutex(State())
@@ -39,7 +39,7 @@ final class HTTPStream: Sendable {
     /// Calls `wake` whenever there is something to send.
     func attach(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
-    /// What is to be sent, at most so many bytes. Nil is the end.
+    /// The bytes to send, at most so many. Nil is the end.
     func next(most: Int) -> [UInt8]? {
         state.withLock { state in
             guard !state.isOver else { return nil }

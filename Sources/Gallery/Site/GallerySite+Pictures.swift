@@ -63,37 +63,6 @@ extension GallerySite {
         let ticket = calls.call(call, patience: PreviewDesk.patience) { client.take($0, use) }
         client.whenAbandoned { ticket.withdraw() }
     }
-
-    // MARK: - Uploads
-
-    /// The body goes into a file of the daemon's disk, and costs no memory.
-    func beginUpload(_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) {
-        calls.call(Call.NewFile(bytes: bytes)) { answer in
-            switch answer {
-            case .success(let answered):
-                guard let file = answered.files.first else {
-                    return done(.failure(HTTPRefusal(answer: .failure(503, "the daemon has handed out no file"))))
-                }
-                done(.success(file))
-            case .failure(let why): done(.failure(HTTPRefusal(answer: .failure(why))))
-            }
-        }
-    }
-
-    func upload(_ request: HTTPRequest, _ client: HTTPCall) {
-        guard let name = request.query["name"], let file = request.file else {
-            return client.answer(.failure(400, "an upload has a name: /upload?name=a.jpg"))
-        }
-        let batch = request.query["batch"]
-        guard batch == nil || batch.flatMap({ Int($0) }) != nil else {
-            return client.answer(.failure(400, "batch is a number, which NewBatch gives"))
-        }
-        let add = Call.Add(
-            name: name, recipe: request.query["recipe"], chain: request.query["chain"],
-            batch: batch.flatMap { Int($0) }, folder: request.query["folder"])
-        // It is copied to where it is safe.
-        calls.call(add, passing: [file], patience: 600) { client.tell($0) }
-    }
 }
 
 private struct Trial: Decodable {
@@ -119,7 +88,7 @@ extension HTTPCall {
         }
     }
 
-    fileprivate func tell(_ answer: Result<ControlCalls.Answered<Call.Add.Reply>, NoAnswer>) {
+    func tell(_ answer: Result<ControlCalls.Answered<Call.Add.Reply>, NoAnswer>) {
         switch answer {
         case .success(let answered): self.answer(.json(answered.reply))
         case .failure(let why): self.answer(.failure(why))

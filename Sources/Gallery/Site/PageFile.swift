@@ -5,7 +5,10 @@ struct PageFile {
 
     /// By their paths.
     static let all: [String: PageFile] = {
-        var all = ["/": PageFile(type: "text/html", bytes: PackageResources.index_html)]
+        var all = [
+            "/": PageFile(type: "text/html", bytes: PackageResources.index_html),
+            "/icon.svg": PageFile(type: "image/svg+xml", bytes: PackageResources.icon_svg),
+        ]
         for (name, bytes) in styles { all["/\(name).css"] = PageFile(type: "text/css", bytes: bytes) }
         for (name, bytes) in modules { all["/\(name).js"] = PageFile(type: "text/javascript", bytes: bytes) }
         return all

@@ -25,6 +25,9 @@ final class Inboxes {
         all.allSatisfy { $0.report.settling == 0 && ($0.report.scanned || $0.report.problem != nil) }
     }
 
+    /// The files that settle in them.
+    var settling: Int { all.reduce(0) { $0 + $1.report.settling } }
+
     func inbox(of recipe: String) -> Inbox? { all.first { $0.recipe.name == recipe } }
 
     /// Opens the inboxes of the configuration; one that succeeds another on the same folder begins when that has

@@ -1,12 +1,11 @@
 import Foundation
 import PipelineControl
+import TestTools
 import Testing
 
 /// Reads the daemon's state from /proc.
 extension DaemonFixture {
-    private var descriptors: [Int] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []).compactMap { Int($0) }
-    }
+    private var descriptors: [Int] { ChildProcess.descriptors(of: process) }
 
     /// The ledger keeps its writing connection and up to four readers open. They are not counted: the first time that so many clients
     /// read at once may be at any moment.

@@ -22,6 +22,13 @@ final class GalleryProcess {
 
     deinit { process.signal(SIGKILL) }
 
+    /// Has a daemon, and a gallery that serves it.
+    static func with(
+        _ words: [String] = [], _ body: (DaemonFixture, GalleryProcess) async throws -> Void
+    ) async throws {
+        try await DaemonFixture.with { daemon in try await body(daemon, try await GalleryProcess(of: daemon, words)) }
+    }
+
     /// Where it serves at a port, if it does.
     var port: String? {
         process.errors.components(separatedBy: "http://").dropFirst().last?.trimmingCharacters(in: .newlines)

@@ -1,0 +1,87 @@
+import DaemonRuntime
+import Glibc
+import SystemCalls
+
+/// The sockets that this gallery serves, each with its site: those that systemd has passed, or else `gallery.sock` beside
+/// the control socket; and those that the command line asks for.
+struct Listeners {
+    struct Listener {
+        let name: String
+        let socket: Descriptor
+        let site: any HTTPSite
+    }
+
+    /// Makes an address with a code.
+    typealias Login = @Sendable () -> String?
+
+    private(set) var all: [Listener] = []
+    /// The path of the socket that this program has made, and removes.
+    private(set) var own: String?
+    private var login: Login?
+    private let page: (Door?, Login?) -> GallerySite
+    private let monitor: MonitorSite
+
+    init(
+        _ arguments: Arguments, beside control: String, page: @escaping (Door?, Login?) -> GallerySite,
+        monitor: MonitorSite
+    ) throws {
+        (self.page, self.monitor) = (page, monitor)
+        let passed = try PassedSocket.all()
+        for socket in passed where !socket.listens() {
+            throw PassedSocketError("what was passed as '\(socket.name)' is not a stream socket that listens")
+        }
+        // The ports go first: the page at a socket hands out the addresses of one.
+        if let address = arguments.listen { try add(port: address.listen(), at: address) }
+        for socket in passed where !socket.listens(family: AF_UNIX) && !socket.isMonitors { try add(port: socket) }
+        for socket in passed where socket.listens(family: AF_UNIX) || socket.isMonitors {
+            add("the socket \(socket.name)", socket.descriptor, socket.isMonitors ? monitor : page(nil, login))
+        }
+        if let address = arguments.metrics {
+            let socket = try address.listen()
+            add("http://\(InternetAddress(of: socket) ?? address)", socket, monitor)
+        }
+        if passed.isEmpty { try addOwn(FileSystem.join(FileSystem.folder(of: control), "gallery.sock")) }
+    }
+
+    private mutating func add(_ name: String, _ socket: Descriptor, _ site: any HTTPSite) {
+        all.append(Listener(name: name, socket: socket, site: site))
+    }
+
+    private mutating func add(port socket: PassedSocket) throws {
+        guard let place = InternetAddress(of: socket.descriptor), place.isLoopback else {
+            throw PassedSocketError(
+                "'\(socket.name)' listens beyond this machine; the page is served at 127.0.0.1 or [::1] alone, and the "
+                    + "figures at a socket that is named metrics")
+        }
+        add(port: socket.descriptor, at: place)
+    }
+
+    /// Every user of the machine reaches a port: the page there has a lock of its own.
+    private mutating func add(port socket: Descriptor, at address: InternetAddress) {
+        let place = InternetAddress(of: socket) ?? address
+        let door = Door(port: place.port)
+        login = { "http://\(place)/?code=\(door.makeCode())" }
+        add("http://\(place)", socket, page(door, nil))
+    }
+
+    private mutating func addOwn(_ path: String) throws {
+        guard (try? Socket.connect(path)) == nil else { throw TakenError(path: path) }
+        let socket = try Socket.listen(path)
+        // Everybody who may connect may read: the socket's mode and group are the lock.
+        chmod(path, 0o660)
+        all.insert(Listener(name: path, socket: socket, site: page(nil, login)), at: 0)
+        own = path
+    }
+}
+
+extension PassedSocket {
+    /// Monitors alone are served there.
+    fileprivate var isMonitors: Bool { name == "metrics" }
+}
+
+/// Another gallery serves there.
+private struct TakenError: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String { "another pipelined-gallery serves at \(path)" }
+}
