@@ -162,6 +162,25 @@ struct MetadataTests {
         try withExtendedLifetime(file) { try ExifTool.read([file.path]).values.first ?? [:] }
     }
 
+    @Test("Each picture of a worker gets its own metadata, like or unlike that of the one before")
+    func oneAfterTheOther() throws {
+        let worker = try WorkerProcess()
+        let names = ["Jane", "Jane", "Joan", nil, "Jane", nil, nil, "Joan"]
+        for format in ["jpeg", "webp"] {
+            for (number, name) in names.enumerated() {
+                let source = try Pixels.colourful(64 + 2 * number, 64).file(.jpeg) {
+                    if let name { $0.set("exif-ifd0-Artist", name) }
+                    $0.set("exif-ifd2-PixelXDimension", "\(64 + 2 * number)")
+                    return $0
+                }
+                let result = try VipsPicture(
+                    worker.render(source, "resize scale=0.5 | noir | save format=\(format)"))
+                #expect(result.exif("ifd0-Artist") == name)
+                #expect(result.exif("ifd2-PixelXDimension") == "\(32 + number)")
+            }
+        }
+    }
+
     @Test("Without author and copyright nothing is left")
     func copyrightOfNone() throws {
         let source = try Pixels.colourful(64, 64).file(.jpeg) {

@@ -217,7 +217,7 @@ struct MemoryEstimate {
         case "webp": result.pixels * (hasAlpha ? 36 : 8)
         case "jxl": jxl(save, result.pixels)
         // Its palette is chosen from a histogram of colours.
-        case "gif": min(26 << 20, result.pixels * 20) + result.pixels * 7
+        case "gif": min(30 << 20, result.pixels * 20) + result.pixels * 7
         // All coefficients of a progressive one are held, in two bytes, and the rows of a PNG that interlaces them.
         case "jpeg" where save.isProgressive: result.pixels * 2 * picture.bands
         case "png" where save.isProgressive: result.pixels * bytesPerPixel

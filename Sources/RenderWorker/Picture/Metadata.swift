@@ -62,6 +62,9 @@ enum Metadata: String {
         return result
     }
 
+    /// Whether a saver may write the field into a file.
+    static func isWritten(_ name: String) -> Bool { isCarried(name) || name == ICCProfile.field }
+
     private static func isCarried(_ name: String) -> Bool { carried.contains(where: name.hasPrefix) }
 
     /// Names of the metadata that `picture` has and the saved file, by its fields, lacks, because its format can't hold it. Nil

@@ -30,6 +30,18 @@ extension Picture {
         return Array(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
+    /// The value of any field: the bytes of a blob, or else its text.
+    func bytes(of name: String) -> [UInt8] {
+        if vips_image_get_typeof(image, name) == vips_blob_get_type(), let blob = blob(name) { return blob }
+        var text: UnsafeMutablePointer<CChar>?
+        guard vips_image_get_as_string(image, name, &text) == 0, let text else {
+            vips_error_clear()
+            return []
+        }
+        defer { g_free(text) }
+        return Array(String(cString: text).utf8)
+    }
+
     func setBlob(_ name: String, _ bytes: [UInt8]) {
         vips_image_set_blob_copy(image, name, bytes, bytes.count)
     }

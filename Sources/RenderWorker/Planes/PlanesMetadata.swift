@@ -1,8 +1,22 @@
 import CVips
+import Synchronization
 
 /// Metadata for pixels that were encoded without libvips: it writes them into a file of one pixel, and they go into the
 /// other file.
 struct PlanesMetadata {
+    private enum Saver { case jpeg, strippedJPEG, webp }
+
+    /// Everything that a saver reads of a picture of one pixel.
+    private struct Facts: Hashable {
+        var saver: Saver
+        var bands: Int
+        var resolution: [Double]
+        var fields: [String: [UInt8]]
+    }
+
+    /// Pictures that come together often have the same metadata, or none, and a save costs more than a small picture.
+    private static let latest = Mutex<(facts: Facts, file: [UInt8])?>(nil)
+
     private let picture: Picture
 
     /// The metadata of `picture`, as it would be saved.
@@ -10,7 +24,7 @@ struct PlanesMetadata {
 
     /// `jpeg` with the markers of the metadata in place of its own.
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
-        let saved = try pixel { cvips_jpegsave_memory($0, $1, $2, strip ? 1 : 0) }
+        let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]
         for var marker in Self.split(saved).markers {
             let start = 4 + EXIF.prefix.count
@@ -24,7 +38,7 @@ struct PlanesMetadata {
 
     /// `webp` with the chunks of the metadata.
     func added(toWebP webp: [UInt8]) throws -> [UInt8] {
-        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0, 0, 0) })
+        let saved = try WebPContainer(pixel(by: .webp))
         let container = try WebPContainer(webp)
         for name in WebPContainer.metadata {
             guard let chunk = saved[name] else { continue }
@@ -36,23 +50,37 @@ struct PlanesMetadata {
     /// A picture as the encoder of JPEG XL has made it, in a file with the metadata; nil when it is none.
     func added(toJXL encoded: [UInt8], strip: Bool) throws -> [UInt8]? {
         guard !strip else { return JXLContainer.file(of: encoded, exif: nil, xmp: nil) }
-        let saved = try WebPContainer(pixel { cvips_webpsave_memory($0, $1, $2, 0, 0, 0) })
+        let saved = try WebPContainer(pixel(by: .webp))
         let exif = saved["EXIF"].map { EXIF.sized($0, picture.width, picture.height) }
         return JXLContainer.file(
             of: encoded, exif: exif.map { $0.starts(with: EXIF.prefix) ? Array($0.dropFirst(6)) : $0 },
             xmp: saved["XMP "])
     }
 
-    private typealias Save = (
-        UnsafeMutablePointer<VipsImage>, UnsafeMutablePointer<UnsafeMutableRawPointer?>, UnsafeMutablePointer<Int>
-    ) -> Int32
-
-    private func pixel(_ save: Save) throws -> [UInt8] {
+    /// The file of one pixel.
+    private func pixel(by saver: Saver) throws -> [UInt8] {
+        let facts = facts(for: saver)
+        if let known = Self.latest.withLock({ $0?.facts == facts ? $0?.file : nil }) { return known }
         let pixel = try picture.then { cvips_crop($0, $1, 0, 0, 1, 1) }
         var (file, length) = (UnsafeMutableRawPointer?.none, 0)
-        guard save(pixel.image, &file, &length) == 0, let file else { throw VipsError.take() }
+        let status =
+            switch saver {
+            case .jpeg, .strippedJPEG: cvips_jpegsave_memory(pixel.image, &file, &length, saver == .jpeg ? 0 : 1)
+            case .webp: cvips_webpsave_memory(pixel.image, &file, &length, 0, 0, 0)
+            }
+        guard status == 0, let file else { throw VipsError.take() }
         defer { g_free(file) }
-        return Array(UnsafeRawBufferPointer(start: file, count: length))
+        let saved = Array(UnsafeRawBufferPointer(start: file, count: length))
+        Self.latest.withLock { $0 = (facts, saved) }
+        return saved
+    }
+
+    private func facts(for saver: Saver) -> Facts {
+        let names = picture.fieldNames.filter(Metadata.isWritten)
+        return Facts(
+            saver: saver, bands: picture.bands,
+            resolution: [vips_image_get_xres(picture.image), vips_image_get_yres(picture.image)],
+            fields: Dictionary(uniqueKeysWithValues: names.map { ($0, picture.bytes(of: $0)) }))
     }
 
     /// The markers for applications and comments at the beginning of a JPEG, and what follows them.
