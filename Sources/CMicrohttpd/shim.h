@@ -10,14 +10,19 @@ static const enum MHD_Result cmicrohttpd_yes = MHD_YES, cmicrohttpd_no = MHD_NO;
 
 /* Serves at a listening socket, which it closes at its end. Nothing happens before `MHD_run`, and no thread is made. */
 static inline struct MHD_Daemon *cmicrohttpd_start(
-    int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed, void *context,
+    int listener, MHD_AccessHandlerCallback answer, MHD_RequestCompletedCallback completed,
+    MHD_NotifyConnectionCallback connected, void *context,
     unsigned int connections, unsigned int silence, size_t memory) {
     return MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, context,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, completed, context,
-        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, silence,
+        MHD_OPTION_NOTIFY_CONNECTION, connected, context, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, silence,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+}
+
+static inline bool cmicrohttpd_has_come(enum MHD_ConnectionNotificationCode news) {
+    return news == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
 /* The descriptor that can be read when `MHD_run` has something to do, or -1. */
@@ -36,12 +41,12 @@ static inline bool cmicrohttpd_waits(struct MHD_Daemon *daemon, unsigned long lo
     return MHD_get_timeout(daemon, wait) == MHD_YES;
 }
 
-static inline void cmicrohttpd_headers(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
+static inline void cmicrohttpd_headers(struct MHD_Connection *connection, MHD_KeyValueIteratorN each, void *context) {
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, each, context);
 }
 
-static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, context);
+static inline void cmicrohttpd_query(struct MHD_Connection *connection, MHD_KeyValueIteratorN each, void *context) {
+    MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, each, context);
 }
 
 /* The descriptor of a client, or -1. */

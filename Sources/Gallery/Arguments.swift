@@ -57,7 +57,8 @@ struct Arguments {
             case .body:
                 "a call's body, from 1024 to 1048576 bytes (\(GallerySite.Limits().body)); uploads have MaxSize="
             case .silence:
-                "who neither sends nor reads for so long is closed, from 1 to 3600 s (\(HTTPServer.Limits().silence))"
+                "who neither sends nor reads, or only begins to ask, for so long is closed, from 1 to 3600 s "
+                    + "(\(HTTPServer.Limits().silence))"
             case .man: "print the manual page, for `man -l -`"
             case .version: "print the version"
             case .help: "print the help"

@@ -124,11 +124,25 @@ struct GalleryPageTests {
             try browser.press(.right)
             #expect(try browser.text("document.activeElement.id") == "job-2")
             try browser.press(.space)
-            try browser.until("document.querySelector('dialog.large[open] h2').textContent === 'b.png'")
+            let line = "document.querySelector('dialog.large[open] .slide input:not(:disabled)').value"
+            try browser.until(
+                "document.querySelector('dialog.large[open] h2').textContent === 'b.png' && \(line) === '0'")
             try browser.press(.right)
-            try browser.until("document.querySelector('dialog.large[open] h2').textContent === 'a.png'")
+            try browser.until(
+                "document.querySelector('dialog.large[open] h2').textContent === 'a.png' && \(line) === '0'")
             try browser.press(.escape)
             try browser.until("!document.querySelector('dialog[open]') && document.activeElement.id === 'job-1'")
+            // The result of a picture that is looked at stands in its place as soon as it is made.
+            _ = try daemon.call(Call.Pause(queue: "render"))
+            try daemon.drop(as: "d.png")
+            try browser.until("\(cells()) === 4")
+            try browser.press(.home)
+            try browser.press(.space)
+            try browser.until("document.querySelector('dialog.large[open] .single .before img')")
+            _ = try daemon.call(Call.Resume())
+            try browser.until("document.querySelector('dialog.large[open] .after img') && \(line) === '0'")
+            try browser.press(.escape)
+            try browser.until("!document.querySelector('dialog[open]')")
             try browser.press(.question)
             try browser.until("document.querySelector('dialog[open]')")
             try browser.press(.escape)

@@ -162,6 +162,7 @@ struct GalleryTests {
             #expect(try daemon.call(Call.Show(id: added.job.id)).story.job.state == "done")
             #expect(!(try put("name=cut.png", Picture.small.prefix(20), length: 5000)).contains("HTTP/1.1 200"))
             #expect(try put("", Picture.small).contains("an upload has a name"))
+            #expect(try put("name=a%00.png", Picture.small).contains("can't be the name of a picture"))
             #expect(try put("name=x.png&batch=a", Picture.small).contains("batch is a number"))
             #expect(try put("name=..", Picture.small).contains("can't be the name of a picture"))
             #expect(try put("name=x.png&folder=../x", Picture.small).contains("can't be a folder of the outbox"))
@@ -171,6 +172,23 @@ struct GalleryTests {
             let chunked = GalleryProcess.request("/upload?name=a.png", method: "PUT", ["Transfer-Encoding: chunked"])
             #expect(try gallery.send(chunked + "0\r\n\r\n").hasPrefix("HTTP/1.1 411 "))
             #expect(try daemon.call(Call.List(states: [])).jobs.map(\.input) == ["lucerne/old/a b.png", "edge.png"])
+        }
+    }
+
+    @Test("the file of an upload whose client goes right behind its last bytes is given up at once")
+    func brokenOff() async throws {
+        try await GalleryProcess.with(["--silence", "3600"]) { daemon, gallery in
+            let small = GalleryProcess.request("/upload?name=a.urls", method: "PUT", ["Content-Length: 1"])
+            #expect(try gallery.send(small + "x").hasPrefix("HTTP/1.1 "))
+            let before = gallery.process.descriptors.count
+            let head = GalleryProcess.request("/upload?name=a.tif", method: "PUT", ["Content-Length: 99999999"])
+            for size in 0..<8 {
+                let client = try gallery.client(head)
+                var rest = Array(repeating: UInt8(0), count: 20_123_457 + size)[...]
+                while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: client)) }
+            }
+            while gallery.process.descriptors.count > before { await Task.yield() }
+            #expect(try daemon.call(Call.List(states: [])).jobs.map(\.input) == ["a.urls"])
         }
     }
 

@@ -95,6 +95,17 @@ struct MonitorPageTests {
         }
     }
 
+    @Test("a client that sends a head in small pieces is closed after --silence as well")
+    func slowHead() async throws {
+        try await GalleryProcess.with(["--silence", "1"]) { _, gallery in
+            let client = try gallery.client("GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+            var end = pollfd(fd: client.number, events: Int16(POLLIN), revents: 0)
+            // It is never silent for long.
+            while poll(&end, 1, 100) == 0 { _ = try? Socket.send("x".utf8, to: client) }
+            #expect(try GalleryProcess.all(from: client).isEmpty)
+        }
+    }
+
     @Test("a daemon that hangs costs no thread, and those who wait are answered when it goes on")
     func hanging() async throws {
         try await GalleryProcess.with { daemon, gallery in

@@ -1,3 +1,4 @@
+import CMicrohttpd
 import DaemonRuntime
 import Glibc
 import SystemCalls
@@ -31,6 +32,15 @@ final class HTTPExchange {
 
     init(_ request: HTTPRequest, _ connection: OpaquePointer?) {
         (self.request, self.connection) = (request, connection)
+    }
+
+    /// Whether libmicrohttpd waits for more of its body.
+    var isComing: Bool { if case .coming = state { !isWhole } else { false } }
+
+    /// Whether its client has gone, and everything is read that it has sent.
+    var hasBrokenOff: Bool {
+        var byte: UInt8 = 0
+        return isComing && recv(cmicrohttpd_socket(connection), &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// Whether its body has come to its end.

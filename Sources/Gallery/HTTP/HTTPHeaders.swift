@@ -15,11 +15,16 @@ enum HTTPHeaders {
         return Dictionary(found.takeRetainedValue().all.map { ($0.name, $0.value) }) { $1 }
     }
 
-    private static let take: MHD_KeyValueIterator = { context, _, name, value in
+    /// A value may hold a zero byte, so the lengths count.
+    private static let take: MHD_KeyValueIteratorN = { context, _, name, nameLength, value, length in
         guard let context, let name else { return cmicrohttpd_yes }
         Unmanaged<Found>.fromOpaque(context).takeUnretainedValue().all.append(
-            HTTPRequest.Header(name: String(cString: name), value: value.map { String(cString: $0) } ?? ""))
+            HTTPRequest.Header(name: text(name, nameLength), value: value.map { text($0, length) } ?? ""))
         return cmicrohttpd_yes
+    }
+
+    private static func text(_ start: UnsafePointer<CChar>, _ length: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
     private final class Found {

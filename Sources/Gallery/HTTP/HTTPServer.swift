@@ -12,7 +12,8 @@ actor HTTPServer: QueueActor {
         var clients = 512
         /// The bytes of a request's headers, and of what is on its way to a client.
         var headers = 16 << 10
-        /// A client that neither sends nor reads for so long is closed.
+        /// A client that neither sends nor reads for so long, or is so long about the head of a request, is closed. In
+        /// seconds.
         var silence = 30
     }
 
@@ -24,6 +25,12 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
+    /// The clients that have no request in work, and since when.
+    private var idle: [UInt: DispatchTime] = [:]
+    private var isLooking = false
+
+    /// How often slow clients are looked for while there are any.
+    private static let interval = DispatchTimeInterval.seconds(1)
 
     /// Servers may share an executor.
     init(_ site: any HTTPSite, limits: Limits, on executor: QueueExecutor) {
@@ -67,6 +74,12 @@ actor HTTPServer: QueueActor {
                 server.assumeIsolated { $0.over(id) }
                 place.pointee = nil
             },
+            { context, connection, _, news in
+                let address = UInt(bitPattern: connection)
+                HTTPServer.at(context)?.assumeIsolated { server in
+                    cmicrohttpd_has_come(news) ? server.wait(for: address) : server.gone(address)
+                }
+            },
             Unmanaged.passUnretained(self).toOpaque(), UInt32(limits.clients), UInt32(limits.silence), limits.headers)
         guard let daemon else { return "libmicrohttpd does not start" }
         let ready = fcntl(cmicrohttpd_ready(daemon), F_DUPFD_CLOEXEC, 0)
@@ -109,6 +122,7 @@ actor HTTPServer: QueueActor {
     /// The headers have come. What is answered now, before its body, is the last on its connection. False closes it.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
+        idle[UInt(bitPattern: connection)] = nil
         let exchange = HTTPExchange(request, connection)
         exchanges[last] = exchange
         if let refusal = request.refusal { return (last, send(refusal, of: last, exchange)) }
@@ -117,6 +131,7 @@ actor HTTPServer: QueueActor {
         case .body(let most, let handler):
             if let refusal = request.refusal(longestBody: most) { return (last, send(refusal, of: last, exchange)) }
             exchange.handler = handler
+            lookSoon()
         case .file(let begin, let handler):
             exchange.handler = handler
             guard let length = request.length else {
@@ -137,6 +152,7 @@ actor HTTPServer: QueueActor {
         case .success(let file):
             exchange.request.body = .file(file)
             exchange.state = .coming
+            lookSoon()
         case .failure(let refusal): exchange.state = .answered(refusal.answer)
         }
         MHD_resume_connection(exchange.connection)
@@ -213,9 +229,39 @@ actor HTTPServer: QueueActor {
 
     private func over(_ id: UInt) {
         guard let exchange = exchanges.removeValue(forKey: id) else { return }
+        wait(for: UInt(bitPattern: exchange.connection))
         exchange.end?.cancel()
         if case .sending(let stream) = exchange.state { stream.end() }
         exchange.abandoned?()
+    }
+
+    // MARK: - Slow clients
+
+    /// The client has come, or its request is over: the head of the next one is to come.
+    private func wait(for client: UInt) {
+        idle[client] = .now()
+        lookSoon()
+    }
+
+    private func gone(_ client: UInt) { idle[client] = nil }
+
+    private func lookSoon() {
+        guard !isLooking, !idle.isEmpty || exchanges.values.contains(where: \.isComing) else { return }
+        isLooking = true
+        after(Self.interval) { server in
+            server.isLooking = false
+            server.look()
+        }
+    }
+
+    /// Closes the clients that take too long to ask, however few bytes they send. libmicrohttpd counts the time without any
+    /// byte alone, and does not always see that a client has gone right behind its last bytes.
+    private func look() {
+        let late = DispatchTime.now() - .seconds(limits.silence)
+        let slow = idle.filter { $0.value <= late }.keys.compactMap { OpaquePointer(bitPattern: $0) }
+        let gone = exchanges.values.filter(\.hasBrokenOff).map(\.connection)
+        for client in slow + gone { shutdown(cmicrohttpd_socket(client), Int32(SHUT_RDWR)) }
+        lookSoon()
     }
 
     // MARK: - Answers

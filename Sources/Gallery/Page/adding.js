@@ -170,7 +170,7 @@ function draw() {
         make("span.name", { textContent: item.path, title: item.path }), make("span.state"), make("span.detail")),
     (line, item) => {
         line.dataset.state = item.state;
-        write(line.children[1], item.state === "sends" ? `${Math.floor(item.share * 100)} %`
+        write(line.children[1], item.state === "sends" ? (item.share < 1 ? `${Math.floor(item.share * 100)} %` : "being stored")
             : item.state === "added" ? `#${item.job}` : item.state);
         write(line.children[2], item.error ?? "");
     });

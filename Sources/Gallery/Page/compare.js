@@ -10,14 +10,16 @@ export class Compare {
     #line = make("div.line", { "aria-hidden": "true" });
     #words = make("p.said", { role: "status" });
     #loads = new Map();
+    /** Where the line stands while there are two pictures; the result is shown unless somebody moves it. */
+    #wanted = 0;
 
     constructor(label = "Before and after") {
         this.slider = make("input", { type: "range", min: "0", max: "100", step: "1", value: "0", "aria-label": label });
-        this.slider.oninput = () => this.#draw();
+        this.slider.oninput = () => this.move(Number(this.slider.value));
         this.stage = make("div.stage", { tabIndex: -1, role: "group", "aria-label": label },
             this.#before, this.#after, this.#line);
         this.element = make("div.compare", null, this.stage, this.#words,
-            make("div.slide", null, make("span", { textContent: "before" }), this.slider, make("span", { textContent: "after" })));
+            make("div.slide", null, make("span.before", { textContent: "before" }), this.slider, make("span.after", { textContent: "after" })));
         this.stage.addEventListener("pointerdown", event => {
             if (event.button !== 0 || this.slider.disabled) return;
             this.stage.setPointerCapture(event.pointerId);
@@ -44,7 +46,7 @@ export class Compare {
         const [before, after] = ["before", "after"].map(name => this.#loads.has(name) && !this.#loads.get(name).failure);
         const has = before && after;
         this.slider.disabled = !has;
-        if (!has) this.slider.value = after ? 0 : 100;
+        this.slider.value = has ? this.#wanted : after ? 0 : 100;
         this.element.classList.toggle("single", !has);
         this.say([...this.#loads.values()].map(load => load.failure?.message).find(Boolean) ?? "");
         this.#draw();
@@ -62,17 +64,18 @@ export class Compare {
 
     flip() {
         if (this.slider.disabled) return;
-        this.slider.value = Number(this.slider.value) < 50 ? 100 : 0;
-        this.#draw();
+        this.move(this.#wanted < 50 ? 100 : 0);
     }
 
     move(value) {
         if (this.slider.disabled) return;
-        this.slider.value = value;
+        this.#wanted = Math.min(100, Math.max(0, value));
+        this.slider.value = this.#wanted;
         this.#draw();
     }
 
     close() {
+        this.#wanted = 0;
         this.#drop("before");
         this.#drop("after");
         this.#before.replaceChildren();
@@ -128,6 +131,9 @@ export class Compare {
         this.#before.style.clipPath = `inset(0 ${100 - value}% 0 0)`;
         this.#line.style.left = `${value}%`;
         this.#line.hidden = value === 0 || value === 100 || this.slider.disabled;
+        // The words name the sides of the line. That of a side that is not seen is hidden.
+        this.element.classList.toggle("unseen-before", value === 0);
+        this.element.classList.toggle("unseen-after", value === 100);
         this.slider.setAttribute("aria-valuetext", value === 0 ? "after" : value === 100 ? "before" : `${value} % before`);
     }
 }

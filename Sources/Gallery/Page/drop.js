@@ -25,19 +25,20 @@ export function pasted(text) {
 
 /** The files of an <input>, which gives each file's path when a folder was chosen. */
 export function chosen(list) {
-    const files = [...list].filter(({ name }) => !name.startsWith(".")).map(file => {
-        const parts = file.webkitRelativePath.split("/").slice(0, -1);
-        return one(file, parts.join("/"));
-    });
+    const parts = file => (file.webkitRelativePath || file.name).split("/");
+    const files = [...list].filter(file => !parts(file).some(isHidden))
+        .map(file => one(file, parts(file).slice(0, -1).join("/")));
     const folder = list[0]?.webkitRelativePath.split("/")[0];
     return { files, name: folder || null, problems: [] };
 }
 
+/** Hidden files and folders are left out, as pipectl leaves them out. */
+const isHidden = name => name.startsWith(".");
+
 const one = (file, folder) => ({ file, folder, path: folder ? `${folder}/${file.name}` : file.name });
 
 async function walk(entry, folder, files, problems) {
-    // Hidden files are left out, as pipectl leaves them out.
-    if (entry.name.startsWith(".")) return;
+    if (isHidden(entry.name)) return;
     try {
         if (entry.isFile) {
             files.push(one(await new Promise((done, failed) => entry.file(done, failed)), folder));

@@ -53,7 +53,9 @@ extension GallerySite {
     func addAgain(_ id: Int, _ request: HTTPRequest, _ client: HTTPCall) {
         guard let wish = parameters(Again.self, of: request, client) else { return }
         open(Call.Open(id: id), client) { name, file in
-            calls.call(Call.Add(name: name, recipe: wish.recipe), passing: [file]) { client.tell($0) }
+            calls.call(Call.Add(name: name, recipe: wish.recipe), passing: [file], patience: Self.patienceOfCopies) {
+                client.tell($0)
+            }
         }
     }
 

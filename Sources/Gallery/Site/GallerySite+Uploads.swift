@@ -3,6 +3,9 @@ import SystemCalls
 
 /// Pictures that a browser sends.
 extension GallerySite {
+    /// Seconds: what is added is copied to where it is safe.
+    static let patienceOfCopies = 600
+
     /// The body goes into a file of the daemon's disk, and costs no memory.
     func beginUpload(_ bytes: Int, _ done: @escaping @Sendable (Result<Descriptor, HTTPRefusal>) -> Void) {
         calls.call(Call.NewFile(bytes: bytes)) { answer in
@@ -28,7 +31,6 @@ extension GallerySite {
         let add = Call.Add(
             name: name, recipe: request.query["recipe"], chain: request.query["chain"],
             batch: batch.flatMap { Int($0) }, folder: request.query["folder"])
-        // It is copied to where it is safe.
-        calls.call(add, passing: [file], patience: 600) { client.tell($0) }
+        calls.call(add, passing: [file], patience: Self.patienceOfCopies) { client.tell($0) }
     }
 }

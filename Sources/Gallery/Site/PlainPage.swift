@@ -84,7 +84,8 @@ struct PlainPage: Sendable {
     private func page(_ parts: [String], status: Int = 200) -> HTTPAnswer {
         let text = """
             <!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-            <title>pipelined</title><link rel="stylesheet" href="/gallery.css"><body class="plain"><main><h1>pipelined</h1>
+            <title>pipelined</title><link rel="icon" href="/icon.svg">
+            <link rel="stylesheet" href="/gallery.css"><body class="plain"><main><h1>pipelined</h1>
             \(parts.joined(separator: "\n"))
             </main></html>
             """
