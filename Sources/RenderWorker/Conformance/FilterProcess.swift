@@ -97,7 +97,8 @@ final class FilterProcess {
     /// The moment at which a job is cancelled.
     enum Moment { case applying, applied }
 
-    /// Begins to render, and stops that; returns how long the stop took.
+    /// Begins to render, and stops that; returns how long the stop took, without the time for which other programs had the
+    /// processors.
     func cancel(
         _ source: Descriptor, _ stages: [Stage], into target: Descriptor, when moment: Moment
     ) throws -> Duration {
@@ -107,12 +108,17 @@ final class FilterProcess {
         // No message reports the moment, and the trail's memory raises no event, so it is polled. A millisecond is
         // short beside the filter's work on its huge picture.
         while !channel.isReady(within: .milliseconds(1)), !has(reached: moment), .now < end {}
-        let begun = ContinuousClock.now
+        let (begun, before) = (ContinuousClock.now, waits)
+        var after = before
         try? channel.send(SupervisorMessage.cancel)
         while true {
+            // A thread takes its figure with it when it ends.
+            while !channel.isReady(within: .milliseconds(20)), .now < end { after.merge(waits) { $1 } }
             guard let message = try next() else { throw lost() }
             switch message {
-            case .cancelled, .rendered: return .now - begun
+            case .cancelled, .rendered:
+                let waited = after.map { $0.value - (before[$0.key] ?? 0) }.max() ?? 0
+                return .now - begun - .nanoseconds(waited)
             case .failed(let failure): throw FilterTrouble(failure)
             default: continue
             }
@@ -186,6 +192,15 @@ final class FilterProcess {
 
     /// It can render another picture.
     var isAlive: Bool { status == nil }
+
+    /// For how many nanoseconds each of its threads was ready, and had no processor.
+    private var waits: [String: Int] {
+        let threads = (try? FileSystem.names(in: "/proc/\(process)/task").compactMap(\.self)) ?? []
+        return threads.reduce(into: [:]) { waits, thread in
+            let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/schedstat", encoding: .utf8)
+            waits[thread] = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        }
+    }
 
     // MARK: - Memory
 

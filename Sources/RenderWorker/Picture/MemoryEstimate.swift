@@ -12,7 +12,7 @@ struct MemoryEstimate {
     let traits: (String) -> Set<StageTrait>
 
     /// The memory of a worker that has rendered something small.
-    private static let worker = 58 << 20
+    private static let worker = 60 << 20
 
     /// `stages` has the stages of all outputs.
     func bytes(_ decoding: DecodePlan.Decoding, _ stages: [[Stage]]) -> Int64 {
