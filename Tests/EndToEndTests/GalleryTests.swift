@@ -192,6 +192,24 @@ struct GalleryTests {
         }
     }
 
+    @Test("clients that don't read the pictures they have asked for are closed after --silence, and hold nobody up")
+    func slowReaders() async throws {
+        try await GalleryProcess.with(["--silence", "1"]) { daemon, gallery in
+            try daemon.drop(Picture.tiff(width: 4000, height: 3000), as: "a.tif")
+            try await daemon.waitForAll()
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+            let before = gallery.process.descriptors.count
+            let clients = try (1...40).map { _ in try gallery.client(GalleryProcess.request("/pictures/1")) }
+            for client in clients {
+                var started = pollfd(fd: client.number, events: Int16(POLLIN), revents: 0)
+                #expect(poll(&started, 1, -1) == 1)
+            }
+            #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
+            while gallery.process.descriptors.count > before { await Task.yield() }
+            withExtendedLifetime(clients) {}
+        }
+    }
+
     @Test("a code from pipectl logs one browser in at the port, and every other request gets 401")
     func login() async throws {
         try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
