@@ -25,8 +25,8 @@ actor HTTPServer: QueueActor {
     private var exchanges: [UInt: HTTPExchange] = [:]
     private var last: UInt = 0
     private var turnAt: DispatchTime?
-    /// The clients that have no request in work, and since when.
-    private var idle: [UInt: DispatchTime] = [:]
+    /// Since when each client has no request in work; nil while it has one.
+    private var clients: [UInt: DispatchTime?] = [:]
     private var isLooking = false
 
     /// How often slow clients are looked for while there are any.
@@ -77,7 +77,7 @@ actor HTTPServer: QueueActor {
             { context, connection, _, news in
                 let address = UInt(bitPattern: connection)
                 HTTPServer.at(context)?.assumeIsolated { server in
-                    cmicrohttpd_has_come(news) ? server.wait(for: address) : server.gone(address)
+                    cmicrohttpd_has_come(news) ? server.come(address) : server.gone(address)
                 }
             },
             Unmanaged.passUnretained(self).toOpaque(), UInt32(limits.clients), UInt32(limits.silence), limits.headers)
@@ -122,7 +122,7 @@ actor HTTPServer: QueueActor {
     /// The headers have come. What is answered now, before its body, is the last on its connection. False closes it.
     private func take(_ request: HTTPRequest, on connection: OpaquePointer?) -> (id: UInt, isGood: Bool) {
         last += 1
-        idle[UInt(bitPattern: connection)] = nil
+        clients.updateValue(nil, forKey: UInt(bitPattern: connection))
         let exchange = HTTPExchange(request, connection)
         exchanges[last] = exchange
         if let refusal = request.refusal { return (last, send(refusal, of: last, exchange)) }
@@ -229,7 +229,8 @@ actor HTTPServer: QueueActor {
 
     private func over(_ id: UInt) {
         guard let exchange = exchanges.removeValue(forKey: id) else { return }
-        wait(for: UInt(bitPattern: exchange.connection))
+        let client = UInt(bitPattern: exchange.connection)
+        if clients.keys.contains(client) { come(client) }
         exchange.end?.cancel()
         if case .sending(let stream) = exchange.state { stream.end() }
         exchange.abandoned?()
@@ -237,16 +238,17 @@ actor HTTPServer: QueueActor {
 
     // MARK: - Slow clients
 
-    /// The client has come, or its request is over: the head of the next one is to come.
-    private func wait(for client: UInt) {
-        idle[client] = .now()
+    /// The client is here, or its request is over: the head of the next one is to come.
+    private func come(_ client: UInt) {
+        clients.updateValue(.now(), forKey: client)
         lookSoon()
     }
 
-    private func gone(_ client: UInt) { idle[client] = nil }
+    private func gone(_ client: UInt) { clients.removeValue(forKey: client) }
 
     private func lookSoon() {
-        guard !isLooking, !idle.isEmpty || exchanges.values.contains(where: \.isComing) else { return }
+        let mayBeSlow = clients.values.contains { $0 != nil } || exchanges.values.contains(where: \.isComing)
+        guard !isLooking, mayBeSlow else { return }
         isLooking = true
         after(Self.interval) { server in
             server.isLooking = false
@@ -258,7 +260,9 @@ actor HTTPServer: QueueActor {
     /// byte alone, and does not always see that a client has gone right behind its last bytes.
     private func look() {
         let late = DispatchTime.now() - .seconds(limits.silence)
-        let slow = idle.filter { $0.value <= late }.keys.compactMap { OpaquePointer(bitPattern: $0) }
+        let slow = clients.filter { $0.value.map { $0 <= late } ?? false }.keys.compactMap {
+            OpaquePointer(bitPattern: $0)
+        }
         let gone = exchanges.values.filter(\.hasBrokenOff).map(\.connection)
         for client in slow + gone { shutdown(cmicrohttpd_socket(client), Int32(SHUT_RDWR)) }
         lookSoon()
