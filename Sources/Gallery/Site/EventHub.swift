@@ -48,7 +48,7 @@ actor EventHub: QueueActor {
         if isFirst { return begin(after: after) }
         if let status { stream.write(status) }
         if let latestProgress { stream.write(latestProgress) }
-        guard let after, let cursor, after < cursor else { return }
+        guard let after, after < cursor ?? .max else { return }
         guard let oldest = latest.first, oldest.cursor <= after + 1 else {
             return stream.write(Self.text("event: lost\ndata: {}\n\n"))
         }
@@ -87,7 +87,10 @@ actor EventHub: QueueActor {
         }
     }
 
+    /// Follows from a place that is known. If it began wherever the daemon is when the call comes, a browser that has just read
+    /// the list would miss what happened between.
     private func follow() {
+        guard let cursor else { return beginHere() }
         let round = round
         watch = calls.follow(Call.Watch(cursor: cursor)) { [weak self] happening in
             self?.async { hub in
@@ -109,6 +112,21 @@ actor EventHub: QueueActor {
             }
         }
         look()
+    }
+
+    private func beginHere() {
+        let round = round
+        calls.call(Call.Status()) { [weak self] answer in
+            self?.async { hub in
+                guard hub.round == round else { return }
+                switch answer {
+                case .success(let answered):
+                    hub.cursor = answered.reply.status.cursor
+                    hub.follow()
+                case .failure(let why): hub.lost(why)
+                }
+            }
+        }
     }
 
     private func lost(_ why: NoAnswer) {
