@@ -38,6 +38,7 @@ extension Inbox {
             guard try MountTable.depth(of: FileSystem.resolved(folder)) >= mounts else {
                 return broken("its file system is not mounted any more; mount it, and work goes on")
             }
+            if place != nil, report.problem == nil, try !FileSystem.exists(folder) { return gone() }
             // The group may put pictures there, as umask or ACL allow, but not remove those of others.
             try FileSystem.makeFolders(folder, mode: 0o1777)
             claiming = nil
@@ -93,6 +94,11 @@ extension Inbox {
             advice: error.code == ENOSPC ? "raise fs.inotify.max_user_watches" : nil, of: subject)
     }
 
+    private func gone() {
+        handOver()
+        broken("the folder is gone")
+    }
+
     func broken(_ problem: String) {
         guard !stopped else { return }
         inotify = nil
@@ -115,7 +121,7 @@ extension Inbox {
     private func pollLater() {
         later { inbox in
             do {
-                guard try FileSystem.exists(inbox.folder) else { return inbox.broken("the folder is gone") }
+                guard try FileSystem.exists(inbox.folder) else { return inbox.gone() }
             } catch {
                 return inbox.broken("\(error)")
             }
@@ -150,8 +156,7 @@ extension Inbox {
                     "inbox \(folder): more happened than the kernel could tell; looking through it again", of: subject)
                 scan()
             case .topGone:
-                handOver()
-                return broken("the folder is gone")
+                return gone()
             }
         }
         finishLook()

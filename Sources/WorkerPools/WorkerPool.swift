@@ -108,6 +108,7 @@ package final class WorkerPool {
 
     /// Starts workers for pictures that are soon to come.
     package func expect(_ pictures: Int) {
+        guard pictures != expected else { return }
         expected = pictures
         balance()
     }

@@ -71,6 +71,25 @@ struct InboxTests {
         }
     }
 
+    @Test("says that its folder is gone also when a change of mounts is what it hears first")
+    func goneAtMount() async throws {
+        try await withInbox { inbox, folder in
+            let isMoved = DispatchSemaphore(value: 0)
+            inbox.afterwards { isMoved.wait() }
+            inbox.mountsChanged()
+            try FileManager.default.removeItem(atPath: folder)
+            let problem = Mutex<String?>(nil)
+            await withCheckedContinuation { continuation in
+                inbox.afterwards {
+                    problem.withLock { $0 = inbox.report.problem }
+                    continuation.resume()
+                }
+                isMoved.signal()
+            }
+            #expect(problem.withLock { $0 } == "the folder is gone")
+        }
+    }
+
     @Test("tells the latest reason why a file is ignored")
     func reason() async throws {
         try await withInbox { inbox, folder in

@@ -88,6 +88,7 @@ struct MemoryTests {
             make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "1200"],
             chain: "blur | save format=gif pages=all"),
         Case(make: "webpsave", options: ["--page-height", "240"], chain: "save format=gif pages=all"),
+        Case(make: "webpsave", options: ["--page-height", "1200"], chain: "save format=gif pages=all"),
         Case(
             make: "gifsave", options: ["--bitdepth", "3", "--effort", "1", "--page-height", "600"],
             chain: "resize scale=0.5 | save format=webp pages=all max-bytes=200K"),

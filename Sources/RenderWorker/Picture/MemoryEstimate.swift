@@ -200,8 +200,9 @@ struct MemoryEstimate {
         let file = save.format == "webp" ? min(all * 4, length * (save.isLossless ? 8 : 3)) : 0
         // Frames of a WebP always have alpha.
         let encoder = file > 0 && !save.isLossless ? result.pixels * 36 : encoder(save, result)
-        // A GIF's encoder compares with the frames and palettes before.
-        let compared = save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 21 : 0
+        // A GIF's encoder compares with the palettes before, and with up to three frames.
+        let compared =
+            save.format == "gif" ? min(18 << 20, result.pixels * 40) + result.pixels * 7 * min(3, path.frames) : 0
         return 4 * frame + pixels * 4 + held + file + save.tried(result) + encoder + compared
     }
 
