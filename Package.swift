@@ -71,6 +71,7 @@ let package = Package(
         .executable(name: "pipelined", targets: ["PipelineDaemon"]),
         .executable(name: "pipelined-render", targets: ["RenderWorker"]),
         .executable(name: "pipelined-fetch", targets: ["FetchWorker"]),
+        .executable(name: "pipelined-fleet", targets: ["FleetWorker"]),
         .executable(name: "pipelined-samples", targets: ["SamplePictures"]),
         .executable(name: "pipelined-gallery", targets: ["Gallery"]),
         .executable(name: "pipectl", targets: ["pipectl"]),
@@ -86,6 +87,7 @@ let package = Package(
         // Of the two that Debian has, OpenSSL's needs nothing but the certificates; GnuTLS's loads modules as it goes.
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CNats", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .target(name: "CPipelinePlugin", publicHeadersPath: "."),
         .target(name: "CLinux"),
         // LibRaw is C++.
@@ -124,6 +126,11 @@ let package = Package(
             ], fast),
         program(
             "FetchWorker", ["CLinux", "CCurl", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement"]),
+        program(
+            "FleetWorker",
+            [
+                "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
+            ]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
         .executableTarget(

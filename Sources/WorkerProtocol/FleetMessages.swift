@@ -1,0 +1,132 @@
+public import PipelineModel
+
+/// Messages from the supervisor to the fleet's process. Descriptors travel beside the message.
+public enum FleetOrder: Codable, Sendable {
+    /// Sent once, before anything else: which fleet to join. Its descriptors, open for reading, are the certificate, its
+    /// key, and the authority's certificate; none when the servers ask for none.
+    case join(FleetMembership)
+    /// Offers a picture to the other nodes. Its descriptors are the sources, open for reading, and a file for each
+    /// output, open for reading and writing. One of `made`, `failed` and `returned` is the answer, once.
+    case lend(LentPicture)
+    /// The picture is not lent any more, whoever works on it. The answer is `returned`, unless another came first.
+    case takeBack(Int)
+    /// So many pictures of other nodes may be here at once.
+    case take(Int)
+    /// The answer to `offered`: an empty file for each source, open for reading and writing.
+    case accept(Int)
+    /// The answer to `offered`: another node may have it.
+    case refuse(Int, reason: String)
+    /// How far a taken picture is.
+    case progress(Int, done: Int64, total: Int64)
+    /// A taken picture is done. Its descriptors are the results, open for reading.
+    case rendered(Int, PictureHeader, [RenderedOutput])
+    /// A taken picture has failed.
+    case failed(Int, WorkerFailure)
+}
+
+/// Who this node is, and where the others meet.
+public struct FleetMembership: Codable, Sendable, Hashable {
+    /// `nats://host:port` or `tls://host:port`.
+    public var servers: [String]
+    /// The node's name in the fleet: small letters, digits and hyphens.
+    public var name: String
+    /// The filters that it has.
+    public var filters: [String]
+
+    public init(servers: [String], name: String, filters: [String]) {
+        (self.servers, self.name, self.filters) = (servers, name, filters)
+    }
+}
+
+/// A picture that other nodes may render. What it needs is in here: recipes are not known elsewhere.
+public struct LentPicture: Codable, Sendable {
+    /// Unique as long as the process lives.
+    public var id: Int
+    /// For messages.
+    public var name: String
+    public var priority: Priority
+    public var outputs: [RenderOutput]
+    public var limits: LentLimits
+    /// The bytes of each source.
+    public var sizes: [Int64]
+
+    public init(
+        id: Int, name: String, priority: Priority, outputs: [RenderOutput], limits: LentLimits, sizes: [Int64]
+    ) {
+        (self.id, self.name, self.priority, self.outputs) = (id, name, priority, outputs)
+        (self.limits, self.sizes) = (limits, sizes)
+    }
+
+    /// The filters and stages that a node needs to render it.
+    public var stages: Set<String> { Set(outputs.flatMap(\.stages).map(\.name)) }
+}
+
+/// The origin's limits; a node that has stricter ones keeps to those.
+public struct LentLimits: Codable, Sendable, Hashable {
+    public var maxPixels: Int64
+    /// Bytes.
+    public var maxResult: Int64
+    public var onTruncated: TruncatedPolicy
+    public var raw: RawPolicy
+
+    public init(maxPixels: Int64, maxResult: Int64, onTruncated: TruncatedPolicy, raw: RawPolicy) {
+        (self.maxPixels, self.maxResult, self.onTruncated, self.raw) = (maxPixels, maxResult, onTruncated, raw)
+    }
+}
+
+/// Messages from the fleet's process to the supervisor.
+public enum FleetMessage: Codable, Sendable {
+    /// Sent once, before anything else: the parts of the confinement that the kernel lacks, and why.
+    case hello(version: String, missing: [String])
+    /// Sent when it has changed.
+    case state(FleetState)
+
+    /// A node has begun to work on a lent picture.
+    case begun(Int, node: String)
+    case progress(Int, done: Int64, total: Int64)
+    /// The results are in the files that came with `lend`, as the node has sent them.
+    case made(Int, PictureHeader, [RenderedOutput])
+    /// The node's word about a lent picture. Its message names the node.
+    case failed(Int, WorkerFailure)
+    /// Nobody works on a lent picture any more.
+    case returned(Int)
+
+    /// Another node's picture may be taken. The answer is `accept` or `refuse`.
+    case offered(Int, LentPicture, origin: String)
+    /// The sources of a taken picture are there: it may be rendered.
+    case fetched(Int)
+    /// Nobody wants a taken picture any more. Nothing more is said of it.
+    case withdrawn(Int)
+    /// The origin has what was rendered, or does not want it. Nothing more is said of it.
+    case delivered(Int)
+}
+
+/// The fleet, seen from this node.
+public struct FleetState: Codable, Sendable, Hashable {
+    public struct Node: Codable, Sendable, Hashable {
+        public var name: String
+        public var version: String
+        /// The pictures of others that it may have at once, and has.
+        public var places: Int
+        public var taken: Int
+        /// The pictures that it has lent.
+        public var lent: Int
+        public var filters: [String]
+
+        public init(name: String, version: String, places: Int, taken: Int, lent: Int, filters: [String]) {
+            (self.name, self.version, self.places) = (name, version, places)
+            (self.taken, self.lent, self.filters) = (taken, lent, filters)
+        }
+    }
+
+    /// The server in use; nil while there is none.
+    public var server: String?
+    /// Why there is none, or why it is not used, and what to do.
+    public var problem: String?
+    /// The others that have been heard of lately, by name.
+    public var nodes: [Node]
+
+    public init(server: String?, problem: String?, nodes: [Node]) {
+        (self.server, self.problem, self.nodes) = (server, problem, nodes)
+    }
+}
