@@ -11,6 +11,7 @@ package struct WorkOrder: Codable, Sendable, Hashable {
     package var onTruncated: TruncatedPolicy
     package var raw: RawPolicy
     package var priority: Priority
+    package var fleet: FleetUse
     /// Where results go.
     package var outbox: String
     /// Where the originals came from.
@@ -18,12 +19,12 @@ package struct WorkOrder: Codable, Sendable, Hashable {
 
     package init(
         recipe: String, adHoc: Bool, outputs: [RecipeOutput], original: OriginalPolicy, conflict: ConflictPolicy,
-        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal, outbox: String,
-        inbox: String
+        onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal,
+        fleet: FleetUse = .yes, outbox: String, inbox: String
     ) {
         (self.recipe, self.adHoc, self.outputs, self.original) = (recipe, adHoc, outputs, original)
         (self.conflict, self.onTruncated, self.raw, self.priority) = (conflict, onTruncated, raw, priority)
-        (self.outbox, self.inbox) = (outbox, inbox)
+        (self.fleet, self.outbox, self.inbox) = (fleet, outbox, inbox)
     }
 }
 
@@ -46,6 +47,7 @@ extension WorkOrder {
             onTruncated: try values.decodeIfPresent(TruncatedPolicy.self, forKey: .onTruncated) ?? .fail,
             raw: try values.decodeIfPresent(RawPolicy.self, forKey: .raw) ?? .preview,
             priority: try values.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal,
+            fleet: try values.decodeIfPresent(FleetUse.self, forKey: .fleet) ?? .yes,
             outbox: try values.decode(String.self, forKey: .outbox),
             inbox: try values.decode(String.self, forKey: .inbox))
     }

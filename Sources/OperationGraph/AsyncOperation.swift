@@ -95,7 +95,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         queue?.start(self)
     }
 
-    /// It hangs: another of its queue may begin in its place.
+    /// It hangs, or goes on elsewhere: another of its queue may begin in its place.
     package final func setAside() { queue?.setAside(self) }
 
     // MARK: - For Foundation

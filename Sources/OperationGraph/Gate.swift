@@ -8,18 +8,21 @@ struct Gate {
     /// A step of the thread that lets operations in.
     enum Turn {
         case begin(AsyncOperation)
-        /// No operation may begin. If there is a call, places are spare, and it is to be made now.
-        case over(call: (@Sendable () -> Void)?)
+        /// No operation may begin. If there are calls, places are spare, and they are to be made now.
+        case over(calls: [@Sendable () -> Void])
     }
 
     /// How many operations may run; nil follows the queue's `automatic`.
     var configured: Int?
     /// The limit in force. Less than 1 lets nothing in; Foundation's own limit traps below -1.
     var limit: Int
+    /// As many more are let in; they find no place, and are to go elsewhere.
+    var beyond = 0
     var laneLimit = Int.max
     var holds: Set<Hold> = []
     var reason: String?
-    var spareCall: (places: Int, body: @Sendable () -> Void)?
+    /// By those who wait.
+    var spareCalls: [String: (places: Int, body: @Sendable () -> Void)] = [:]
     private(set) var running = 0
     private var lanes: [String: GateLane] = [:]
     /// How many operations have been let in, ever.
@@ -57,11 +60,12 @@ struct Gate {
         return isWanted ? 0 : max(0, max(1, limit) - running)
     }
 
-    /// The call that is to be made now, because as many places are spare as it waits for.
-    mutating func takeSpareCall() -> (@Sendable () -> Void)? {
-        guard let call = spareCall, spare >= call.places else { return nil }
-        spareCall = nil
-        return call.body
+    /// The calls that are to be made now, because as many places are spare as they wait for.
+    mutating func takeSpareCalls() -> [@Sendable () -> Void] {
+        guard !spareCalls.isEmpty else { return [] }
+        let ready = spareCalls.filter { $0.value.places <= spare }
+        for name in ready.keys { spareCalls[name] = nil }
+        return ready.values.map(\.body)
     }
 
     /// Whether the caller is to let operations in.
@@ -72,7 +76,7 @@ struct Gate {
 
     /// The caller's next step. After `over` another thread may let operations in.
     mutating func next() -> Turn {
-        while holds.isEmpty, running < limit, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
+        while isOpen, let lane = nextLane, let operation = lanes[lane]?.takeFirst() {
             defer { sweep(lane) }
             // It was cancelled while it waited.
             guard !operation.state.isFinal else {
@@ -88,8 +92,10 @@ struct Gate {
             if isStarted { return .begin(operation) }
         }
         isPumping = false
-        return .over(call: takeSpareCall())
+        return .over(calls: takeSpareCalls())
     }
+
+    private var isOpen: Bool { holds.isEmpty && limit > 0 && running < limit + beyond }
 
     /// The lane whose turn it is.
     private var nextLane: String? {

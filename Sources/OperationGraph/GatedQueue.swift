@@ -75,13 +75,14 @@ package final class GatedQueue: Sendable {
     /// How many places of its limit are of no use to its operations now.
     package var spare: Int { gate.withLock { $0.spare } }
 
-    /// Calls `body` once so many places are spare, which may be now. It takes the place of an earlier call that has not
-    /// been made.
-    package func whenSpare(_ places: Int, _ body: @escaping @Sendable () -> Void) {
-        gate.withLock { gate in
-            gate.spareCall = (places, body)
-            return gate.takeSpareCall()
-        }?()
+    /// Calls `body` once so many places are spare, which may be now. It takes the place of an earlier call for the same
+    /// `user` that has not been made.
+    package func whenSpare(_ places: Int, for user: String, _ body: @escaping @Sendable () -> Void) {
+        let calls = gate.withLock { gate in
+            gate.spareCalls[user] = (places, body)
+            return gate.takeSpareCalls()
+        }
+        for call in calls { call() }
     }
 
     // MARK: - Holding back
@@ -89,12 +90,12 @@ package final class GatedQueue: Sendable {
     /// When this returns, nothing new is let in. Without a reason the former reason stays. Returns the reason in force.
     @discardableResult
     package func pause(reason: String?) -> String? {
-        let (reason, call) = gate.withLock { gate in
+        let (reason, calls) = gate.withLock { gate in
             gate.holds.insert(.paused)
             gate.reason = reason ?? gate.reason
-            return (gate.reason, gate.takeSpareCall())
+            return (gate.reason, gate.takeSpareCalls())
         }
-        call?()
+        for call in calls { call() }
         return reason
     }
 
@@ -130,6 +131,15 @@ package final class GatedQueue: Sendable {
     package func set(lane limit: Int) {
         gate.withLock { $0.laneLimit = limit }
         pump()
+    }
+
+    /// As many operations are let in beyond the limit, and are set aside when they have found a place elsewhere.
+    package func set(beyond: Int) {
+        let isNews = gate.withLock { gate in
+            defer { gate.beyond = beyond }
+            return gate.beyond != beyond
+        }
+        if isNews { pump() }
     }
 
     /// Asks `automatic` again; true when the number has changed, and is in force.
@@ -168,8 +178,8 @@ package final class GatedQueue: Sendable {
         while true {
             switch gate.withLock({ $0.next() }) {
             case .begin(let operation): operation.begin()
-            case .over(let call):
-                call?()
+            case .over(let calls):
+                for call in calls { call() }
                 return
             }
         }

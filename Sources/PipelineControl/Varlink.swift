@@ -87,7 +87,33 @@ public enum Control {
             (self.path, self.bytes, self.free) = (path, bytes, free)
         }
     }
-    /// A disk that does not answer is left out of `disks`.
+    /// Another machine of the fleet. It has `taken` pictures of others, of as many as `places`, and has lent `lent`. `lacks` are the
+    /// filters of this machine that it has not got.
+    public struct Node: Codable, Sendable, Hashable {
+        public var name: String
+        public var version: String
+        public var places: Int
+        public var taken: Int
+        public var lent: Int
+        @Omissible public var lacks: [String]
+        public init(name: String, version: String, places: Int, taken: Int, lent: Int, lacks: [String] = []) {
+            (self.name, self.version, self.places, self.taken, self.lent, self.lacks) = (name, version, places, taken, lent, lacks)
+        }
+    }
+    /// This machine in its fleet: as `name`, with the server that it is connected to, if it is.
+    public struct Fleet: Codable, Sendable, Hashable {
+        public var name: String
+        @Omissible public var server: String?
+        @Omissible public var problem: String?
+        public var places: Int
+        public var taken: Int
+        public var lent: Int
+        @Omissible public var nodes: [Control.Node]
+        public init(name: String, server: String? = nil, problem: String? = nil, places: Int, taken: Int, lent: Int, nodes: [Control.Node] = []) {
+            (self.name, self.server, self.problem, self.places, self.taken, self.lent, self.nodes) = (name, server, problem, places, taken, lent, nodes)
+        }
+    }
+    /// A disk that does not answer is left out of `disks`. `fleet` is null where no other machines are lent work.
     public struct Overview: Codable, Sendable, Hashable {
         public var version: String
         public var started: String
@@ -103,8 +129,9 @@ public enum Control {
         @Omissible public var problems: [String]
         @Omissible public var kept: [Control.Kept]
         @Omissible public var disks: [Control.Disk]
-        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = []) {
-            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks)
+        @Omissible public var fleet: Control.Fleet?
+        public init(version: String, started: String, root: String? = nil, stopping: Bool, jobs: Control.Jobs, waiting: [Control.Waiting] = [], queues: [String: Control.Queue], inboxes: [Control.Inbox] = [], ignored: [Control.Ignored] = [], workers: Int, cursor: Int, problems: [String] = [], kept: [Control.Kept] = [], disks: [Control.Disk] = [], fleet: Control.Fleet? = nil) {
+            (self.version, self.started, self.root, self.stopping, self.jobs, self.waiting, self.queues, self.inboxes, self.ignored, self.workers, self.cursor, self.problems, self.kept, self.disks, self.fleet) = (version, started, root, stopping, jobs, waiting, queues, inboxes, ignored, workers, cursor, problems, kept, disks, fleet)
         }
     }
     /// `pages` counts the frames of an animation, or the pages of a document, if that is known.
@@ -363,8 +390,9 @@ public enum Control {
         public var hookFailures: Int
         @Omissible public var names: [Control.ResultName]
         @Omissible public var raw: String?
-        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil) {
-            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw)
+        @Omissible public var fleet: String?
+        public init(name: String, description: String? = nil, file: String? = nil, inbox: String? = nil, outbox: String, match: [String] = [], original: String, conflict: String, onTruncated: String, priority: String, chains: [String: String], problem: String? = nil, hook: String? = nil, hookOn: [String] = [], hookFailures: Int, names: [Control.ResultName] = [], raw: String? = nil, fleet: String? = nil) {
+            (self.name, self.description, self.file, self.inbox, self.outbox, self.match, self.original, self.conflict, self.onTruncated, self.priority, self.chains, self.problem, self.hook, self.hookOn, self.hookFailures, self.names, self.raw, self.fleet) = (name, description, file, inbox, outbox, match, original, conflict, onTruncated, priority, chains, problem, hook, hookOn, hookFailures, names, raw, fleet)
         }
     }
     public struct Parameter: Codable, Sendable, Hashable {

@@ -61,8 +61,9 @@ final class Daemon: Sendable {
         }
         ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
+        let fleet = Coordination.sync { FleetPool(program: Places.fleetWorker) }
         let (pool, hello, accept) = try Self.startPool(
-            with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout)
+            with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout, fleet)
         self.pool = pool
         let (loaded, problems) = LoadedConfiguration.load(places, hello: hello, starting: true)
         guard problems.isEmpty else {
@@ -82,7 +83,7 @@ final class Daemon: Sendable {
         owners = Coordination.sync {
             Owners(
                 loaded, places: places, ledger: ledger, staging: staging, pool: pool, plugins: plugins,
-                fetch: FetchPool(program: fetch))
+                fetch: FetchPool(program: fetch), lends: fleet)
         }
         let service = ControlService(owners, version: Release.version)
         server = ControlServer(path: places.socket, passed: passed, service: service)
@@ -123,14 +124,14 @@ final class Daemon: Sendable {
 
     /// The pool with its first worker, which tells which filters there are.
     static func startPool(
-        with plugins: PluginShelf, within timeout: Duration
+        with plugins: PluginShelf, within timeout: Duration, _ fleet: FleetPool? = nil
     ) throws -> (pool: WorkerPool, hello: Hello, accept: @Sendable (Bool) -> Void) {
         guard let program = Places.renderWorker else {
             throw StartError(
                 status: .failed,
                 description: "pipelined-render is not beside pipelined in \(Places.programFolder); build or install it")
         }
-        let pool = Coordination.sync { WorkerPool(program: program, resources: plugins.sources) }
+        let pool = Coordination.sync { WorkerPool(program: program, resources: plugins.sources, fleet: fleet) }
         let answer = Answer()
         plugins.trial(in: pool, within: timeout) { answer.give($0) }
         switch answer.wait() {

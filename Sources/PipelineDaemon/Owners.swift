@@ -39,6 +39,7 @@ final class Owners: ReadsDelegate {
     let revivals: Revivals
     let proofs: Proofs
     let previews: Previews
+    let fleet: Fleet
     let doneJobs: DoneJobs
     let pauses: Pauses
     let shutdown: Shutdown
@@ -54,7 +55,7 @@ final class Owners: ReadsDelegate {
 
     init(
         _ loaded: LoadedConfiguration, places: Places, ledger: Ledger, staging: Staging, pool: WorkerPool,
-        plugins: PluginShelf, fetch: FetchPool
+        plugins: PluginShelf, fetch: FetchPool, lends: FleetPool
     ) {
         (self.ledger, self.pool, self.fetch) = (ledger, pool, fetch)
         configuration = ConfigurationInForce(loaded, places)
@@ -102,10 +103,12 @@ final class Owners: ReadsDelegate {
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         proofs = Proofs(pool, configuration)
         previews = Previews(pool, configuration, queues.render, meters, pictures)
+        fleet = Fleet(configuration, lends, pool, queues.render)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
         pauses = Pauses(ledger, queues, states, window, progress)
         shutdown = Shutdown(
-            configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch)
+            configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch, fleet
+        )
         connect()
     }
 
@@ -122,6 +125,7 @@ final class Owners: ReadsDelegate {
         reloads.adopted = { [weak self] in self?.adoptConfiguration() }
         reloads.refused = { [weak self] in self?.tellChange() }
         keeping.problemsChanged = { [weak self] in self?.tellChange() }
+        fleet.changed = { [weak self] in self?.tellChange() }
     }
 
     // MARK: - Beginning and stopping
@@ -148,6 +152,7 @@ final class Owners: ReadsDelegate {
             shortages.encodersChanged()
             try disposals.begin()
             try MountTable.watch { [shortages] in Coordination.async { shortages.mountsChanged() } }
+            fleet.adopt()
             window.fill()
             history.forgetOld()
             keeping.begin()
@@ -203,6 +208,7 @@ final class Owners: ReadsDelegate {
         history.forgetOld()
         keeping.look()
         previews.adopt()
+        fleet.adopt()
         ledger.append(LoggedEvent(kind: "settings", text: "reloaded"))
         Log.notice("configuration and plugins were read again")
         window.fill()
@@ -236,6 +242,6 @@ final class Owners: ReadsDelegate {
             ledger.unwritableReason.map { "\($0); nothing is taken until it can" }, ledger.unreadableReason,
         ]
         return ledger.compactMap(\.self) + shortages.problems + disposals.delays()
-            + [reloads.problem].compactMap(\.self) + hooks.problems + keeping.problems
+            + [reloads.problem, fleet.problem].compactMap(\.self) + hooks.problems + keeping.problems
     }
 }

@@ -5,6 +5,8 @@ struct ConfigurationLoader {
     /// Where the section of each host begins first.
     private var hostPlaces: [(host: String, file: String, line: Int)] = []
     private var defaultRecipePlace = (file: "default", line: Int?.none)
+    /// The last place that has a setting of the fleet.
+    private var fleetPlace = (file: "default", line: Int?.none)
     private var files: [RecipeFile] = []
     private var problems: [Problem] = []
 
@@ -31,6 +33,7 @@ struct ConfigurationLoader {
                     try settings.assign(
                         assignment.value.text, to: assignment.key, in: section.header, source: file.name)
                     if assignment.key == "DefaultRecipe" { defaultRecipePlace = (file.name, assignment.line) }
+                    if section.header == "Fleet" { fleetPlace = (file.name, assignment.line) }
                 } catch {
                     report(file.name, assignment.line, error.sentence)
                 }
@@ -72,6 +75,9 @@ struct ConfigurationLoader {
         for place in hostPlaces {
             guard let contradiction = settings.hosts[place.host]?.contradiction else { continue }
             report(place.file, place.line, "[Host \(place.host)] \(contradiction)")
+        }
+        if let contradiction = settings.fleet.contradiction {
+            report(fleetPlace.file, fleetPlace.line, "[Fleet] \(contradiction)")
         }
         let standard = defaultRecipe()
         findSharedInboxes()

@@ -59,6 +59,8 @@ package final class RenderTask {
     let alone: Bool
     /// Tasks that don't yield go before it.
     let yields: Bool
+    /// Nil when it is rendered here in any case. Such a task has a place of its own; others keep within the capacity.
+    let lending: Lending?
     /// Called with the reason when it waits in the middle, and with nil when it goes on.
     let waits: @Sendable (String?) -> Void
     /// Called with the process that works on it.
@@ -75,6 +77,10 @@ package final class RenderTask {
     let kind: Kind
     var cancelled = false
     var isWaiting = false
+    /// It was lent, and is not lent again.
+    var isHome = false
+    /// The time when a worker began.
+    var begunAt: ContinuousClock.Instant?
     /// The number of lines that its filters have logged.
     var lines = 0
     /// The time when it has taken too long. Nil while it waits for memory, which does not count.
@@ -87,7 +93,8 @@ package final class RenderTask {
 
     package nonisolated init(
         name: String, subject: LogSubject, outputs: [RenderOutput], limits: Limits, alone: Bool, yields: Bool = false,
-        sources: [Descriptor], targets: [Descriptor], waits: @escaping @Sendable (String?) -> Void,
+        lending: Lending? = nil, sources: [Descriptor], targets: [Descriptor],
+        waits: @escaping @Sendable (String?) -> Void,
         begun: @escaping @Sendable (Int32) -> Void,
         opened: @escaping @Sendable (PictureHeader) -> Void,
         progress: @escaping @Sendable (_ done: Int64, _ total: Int64) -> Void,
@@ -97,7 +104,7 @@ package final class RenderTask {
         self.subject = subject
         self.outputs = outputs
         self.limits = limits
-        (self.alone, self.yields) = (alone, yields)
+        (self.alone, self.yields, self.lending) = (alone, yields, lending)
         self.waits = waits
         self.begun = begun
         self.sources = sources
@@ -117,7 +124,7 @@ package final class RenderTask {
         outputs = []
         self.limits = limits
         subject = LogSubject()
-        (alone, yields) = (false, false)
+        (alone, yields, lending) = (false, false, nil)
         waits = { _ in }
         begun = { _ in }
         self.sources = sources
@@ -138,7 +145,7 @@ package final class RenderTask {
         self.outputs = outputs
         self.limits = limits
         subject = LogSubject()
-        (alone, yields) = (false, false)
+        (alone, yields, lending) = (false, false, nil)
         waits = { _ in }
         begun = { _ in }
         sources = [source]

@@ -5,7 +5,7 @@ import SystemCalls
 import WorkerProtocol
 
 /// Has one render worker, and more as pictures come, up to as many as may run at once. Each has one picture at a time.
-/// A task waits here only while its worker starts.
+/// A task waits here only while its worker starts, or when it may be lent and the fleet has not taken it.
 ///
 /// Workers that were started with the same plugins are a generation. A new generation begins with one worker on trial;
 /// when its plugins are accepted, idle workers of the old one leave and busy ones finish first.
@@ -27,6 +27,8 @@ package final class WorkerPool {
     /// A plugin may hang while it is loaded.
     private var startTimeout = PluginSettings().timeout
     private let starter = WorkerStarter<RenderWorkerProcess>("a render worker")
+    private let fleet: FleetPool?
+    private var pace = RenderPace()
     private var waiting: [RenderTask] = []
     /// The initial value counts the worker on trial, which stays when its plugins are accepted.
     private var capacity = 1
@@ -49,9 +51,10 @@ package final class WorkerPool {
         var loading: String?
     }
 
-    package init(program: String, resources: [String]) {
-        (self.program, self.resources) = (program, resources)
+    package init(program: String, resources: [String], fleet: FleetPool? = nil) {
+        (self.program, self.resources, self.fleet) = (program, resources, fleet)
         starter.again = { [weak self] in self?.balance() }
+        fleet?.home = { [weak self] task in self?.takeHome(task) }
     }
 
     private var workers: [RenderWorkerProcess] { starter.workers }
@@ -113,6 +116,9 @@ package final class WorkerPool {
         balance()
     }
 
+    /// Places have become spare, and might take back what was lent.
+    package func lookAtFleet() { balance() }
+
     package struct Report: Sendable {
         package let workers: Int
         /// Why they don't start, if so.
@@ -147,6 +153,7 @@ package final class WorkerPool {
                 waiting.remove(at: index)
                 return task.done(.failure(.cancelled))
             }
+            if fleet?.cancel(task) == true { return }
             guard let worker = workers.first(where: { $0.task === task }) else { return }
             if case .waitsForMemory = worker.state {
                 finish(worker, .failure(.cancelled))
@@ -178,11 +185,14 @@ package final class WorkerPool {
     /// Gives waiting tasks to idle workers, and starts or dismisses workers as the capacity asks.
     private func balance() {
         guard !starter.isStopped else { return }
-        while let task = waiting.first, mayBegin(task),
-            let worker = workers.first(where: { $0.isIdle && $0.generation == generation && $0.mayWork(on: task) })
+        while let index = next, mayBegin(waiting[index]),
+            let worker = workers.first(where: {
+                $0.isIdle && $0.generation == generation && $0.mayWork(on: waiting[index])
+            })
         {
-            begin(waiting.removeFirst(), on: worker)
+            begin(waiting.remove(at: index), on: worker)
         }
+        lendOrTakeBack()
         for task in waiting where !task.isWaiting && !mayBegin(task) {
             task.isWaiting = true
             task.waits(
@@ -192,8 +202,10 @@ package final class WorkerPool {
         }
         makeWayForJXL()
         let present = workers.filter { !$0.isLeaving && $0.generation <= generation }
-        // A waiting task is worked on even when the limit has just been lowered. Besides, one worker is always there.
-        let needed = present.count { $0.task != nil } + waiting.count
+        // A waiting task is worked on even when the limit has just been lowered, unless it may be lent. Besides, one worker
+        // is always there.
+        let mustBegin = waiting.count { $0.lending == nil }
+        let needed = busy + mustBegin + min(waiting.count - mustBegin, max(0, capacity - busy - mustBegin))
         let most = max(capacity, needed)
         let wanted = max(needed, min(capacity, max(1, needed + expected)))
         if present.count > most {
@@ -205,10 +217,38 @@ package final class WorkerPool {
         }
     }
 
+    private var busy: Int { workers.count { $0.task != nil && !$0.isLeaving } }
+
+    /// The task that begins next. While there is no place for those that may be lent, the others go before them.
+    private var next: Int? {
+        busy < capacity ? waiting.indices.first : waiting.firstIndex { $0.lending == nil }
+    }
+
+    /// A task that finds no place here goes to another node, if that pays; a place that is free takes one back.
+    private func lendOrTakeBack() {
+        guard let fleet, fleet.isJoined else { return }
+        let free = capacity - busy - waiting.count { $0.lending == nil }
+        guard free <= 0 else {
+            if waiting.isEmpty { fleet.takeBack(most: min(free, fleet.spare())) }
+            return
+        }
+        while let index = waiting.firstIndex(where: { fleet.wants($0, expected: pace.expected($0.outputs)) }) {
+            fleet.lend(waiting.remove(at: index))
+        }
+    }
+
+    /// A lent task is to be rendered here after all, before those that have not been lent.
+    private func takeHome(_ task: RenderTask) {
+        guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
+        task.waits(nil)
+        waiting.insert(task, at: 0)
+        balance()
+    }
+
     /// When the next task's result is JPEG XL, an idle worker without the encoder makes way for one that is started with it.
     /// A confined process can't load it any more.
     private func makeWayForJXL() {
-        guard let task = waiting.first, task.writesJXL, mayBegin(task), !starter.isPausing else { return }
+        guard let task = next.map({ waiting[$0] }), task.writesJXL, mayBegin(task), !starter.isPausing else { return }
         writesJXL = true
         guard !workers.contains(where: { isStarting($0) && $0.mayWork(on: task) }) else { return }
         workers.first(where: \.isIdle)?.leave()
@@ -233,6 +273,7 @@ package final class WorkerPool {
         guard !task.sources.isEmpty else { return task.done(.failure(.cancelled)) }
         worker.state = .busy(task)
         worker.jobs += 1
+        task.begunAt = .now
         task.begun(worker.process)
         goOn(task)
         worker.limitFiles(to: task.limits.maxResult)
@@ -377,6 +418,7 @@ package final class WorkerPool {
             task.opened(header)
             received(.rendered(outputs), from: worker)
         case (.rendered(let outputs), .busy(let task)):
+            if task.lending != nil, let begun = task.begunAt { pace.take(.now - begun, for: task.outputs) }
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):

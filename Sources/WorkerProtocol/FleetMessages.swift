@@ -14,7 +14,7 @@ public enum FleetOrder: Codable, Sendable {
     case take(Int)
     /// The answer to `offered`: an empty file for each source, open for reading and writing.
     case accept(Int)
-    /// The answer to `offered`: another node may have it.
+    /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have it. Nothing more is said of it.
     case refuse(Int, reason: String)
     /// How far a taken picture is.
     case progress(Int, done: Int64, total: Int64)

@@ -145,7 +145,7 @@ struct LoadedConfiguration: Sendable {
         WorkOrder(
             recipe: recipe.name, adHoc: false, outputs: recipe.outputs, original: recipe.original,
             conflict: recipe.conflict, onTruncated: recipe.onTruncated, raw: recipe.raw, priority: recipe.priority,
-            outbox: outbox(of: recipe, places), inbox: inbox(of: recipe, places))
+            fleet: recipe.fleet, outbox: outbox(of: recipe, places), inbox: inbox(of: recipe, places))
     }
 
     func order(for chain: Chain, _ places: Places) -> WorkOrder {

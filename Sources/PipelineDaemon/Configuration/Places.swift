@@ -89,4 +89,5 @@ struct Places: Sendable, Hashable {
 
     static var renderWorker: String? { InstalledProgram.worker("pipelined-render") }
     static var fetchWorker: String? { InstalledProgram.worker("pipelined-fetch") }
+    static var fleetWorker: String? { InstalledProgram.worker("pipelined-fleet") }
 }

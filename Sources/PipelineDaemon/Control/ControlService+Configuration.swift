@@ -55,7 +55,7 @@ extension ControlService {
                 hookFailures: owners.hooks.report(of: recipe.name).failures,
                 names: recipe.outputs.compactMap { output in
                     output.naming.map { Control.ResultName(output: output.name, name: $0.text) }
-                }, raw: recipe.raw.rawValue)
+                }, raw: recipe.raw.rawValue, fleet: recipe.fleet.rawValue)
         }
     }
 

@@ -77,7 +77,8 @@ extension ControlService {
                     ignored: report.ignored, problem: report.whyNothing)
             },
             ignored: reports.flatMap { $0.1.ignoredFiles }.map { Control.Ignored(path: $0.path, reason: $0.reason) },
-            workers: 0, cursor: ledger.cursor, problems: owners.problems, kept: [], disks: [])
+            workers: 0, cursor: ledger.cursor, problems: owners.problems, kept: [], disks: [],
+            fleet: owners.fleet.report)
     }
 
     /// The queues in which no queued job begins, and why.

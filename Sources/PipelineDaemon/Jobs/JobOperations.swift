@@ -114,10 +114,15 @@ final class JobOperations {
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     configuration.settings, onTruncated: record.order.onTruncated, raw: record.order.raw),
-                names: names, isNamed: record.intent != nil, suspect: record.crashes > 0),
+                names: names, isNamed: record.intent != nil, suspect: record.crashes > 0,
+                priority: isLendable(record) ? record.order.priority : nil),
             pool: pool, files: FileQueue.make(), claims: claims,
             waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
+    }
+
+    private func isLendable(_ record: JobRecord) -> Bool {
+        configuration.settings.fleet.isOn && record.order.fleet == .yes
     }
 
     private func publish(_ record: JobRecord, _ names: JobNames) -> PublishOperation {

@@ -35,6 +35,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var isNamed = false
         /// It was in work when the daemon crashed: nothing else is in work beside it now.
         var suspect: Bool
+        /// Nil when it may not be lent.
+        var priority: Priority?
     }
 
     /// Pictures that are made from the same one, all at once.
@@ -53,6 +55,8 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var tries = 0
         /// The latest to work on it.
         var worker: Int32?
+        /// The node that has made it, if another has.
+        var node: String?
         var figures = Figures(.pixels)
     }
 
@@ -94,13 +98,15 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     /// The losses of the results, and how the picture was read: `thumb without IPTC, which png can't hold; jpeg, whole
     /// (…)`.
     var detail: String? {
-        let (header, image) = box.withLock { ($0.header, $0.image) }
+        let (header, image, node) = box.withLock { ($0.header, $0.image, $0.node) }
         let lacks: [String] = (image?.staged ?? []).compactMap { staged in
             guard let result = staged.result, let lost = result.lost else { return nil }
             let name = staged.picture.name.map { "\($0) " } ?? ""
             return "\(name)without \(lost.joined(separator: " and ")), which \(result.format) can't hold"
         }
-        let words = lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
+        let words =
+            lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
+            + (node.map { ["on node \($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
     /// The account of the latest try.
@@ -120,7 +126,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         guard input != nil else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
-            box.worker = nil
+            (box.worker, box.node) = (nil, nil)
             box.header = nil
             box.figures.begin()
         }
@@ -137,7 +143,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
                     try fileWork.during(path) { try open(path) }
                 }
                 guard let targets = openTargets(of: parts[number]) else { return }
-                run(makeTask(number, sources: sources, targets: targets))
+                run(try makeTask(number, sources: sources, targets: targets))
             } catch {
                 end(.failed, error as? JobFailure ?? JobFailure(error, during: "opening the picture"))
             }
@@ -180,15 +186,26 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         }
     }
 
-    private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) -> RenderTask {
+    private func makeTask(_ number: Int, sources: [Descriptor], targets: [Descriptor]) throws -> RenderTask {
         RenderTask(
             name: work.name, subject: work.subject,
             outputs: parts[number].pictures.map { RenderOutput($0, wantsDate: work.names.wantsDate) },
-            limits: work.limits, alone: work.suspect || tries > 1, sources: sources, targets: targets, waits: waits,
-            begun: { [self] worker in box.withLock { $0.worker = worker } },
+            limits: work.limits, alone: work.suspect || tries > 1, lending: try lending(sources), sources: sources,
+            targets: targets, waits: waits,
+            begun: { [self] worker in box.withLock { ($0.worker, $0.node) = (worker, nil) } },
             opened: { [self] header in opened(header) },
             progress: { [self] done, total in read(Double(done) / Double(max(1, total)), of: number) },
             done: { [self] result in answered(number, result) })
+    }
+
+    private func lending(_ sources: [Descriptor]) throws -> Lending? {
+        guard let priority = work.priority else { return nil }
+        let sizes = try sources.map { Int64(FileStatus(try $0.status()).size) }
+        return Lending(priority: priority, sizes: sizes) { [self] node in
+            box.withLock { $0.node = node }
+            setAside()
+            waits("with the fleet" + (node.map { ": \($0) renders it" } ?? ""))
+        }
     }
 
     private func opened(_ header: PictureHeader) {

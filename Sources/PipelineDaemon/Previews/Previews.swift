@@ -125,7 +125,7 @@ final class Previews {
         while inWork < min(most, queue.spare) || isTurn, let next = waiting.popLast() { begin(next) }
         guard !waiting.isEmpty, inWork < most else { return }
         awaitTurn()
-        queue.whenSpare(inWork + 1) { Coordination.async { [self] in fill() } }
+        queue.whenSpare(inWork + 1, for: "previews") { Coordination.async { [self] in fill() } }
     }
 
     /// While there are always jobs, who looks sees one picture after the other nevertheless.

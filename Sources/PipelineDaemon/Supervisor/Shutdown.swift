@@ -19,6 +19,7 @@ final class Shutdown {
     private let disposals: Disposals
     private let pool: WorkerPool
     private let fetch: FetchPool
+    private let fleet: Fleet
     private(set) var isStopping = false
     /// No job is left in work; originals may still be on their way.
     private var isDrained = false
@@ -27,11 +28,12 @@ final class Shutdown {
     init(
         _ configuration: ConfigurationInForce, _ ledger: Ledger, _ queues: Queues, _ states: JobStates,
         _ window: Window, _ counts: JobCounts, _ inboxes: Inboxes, _ announcements: Announcements,
-        _ disposals: Disposals, _ pool: WorkerPool, _ fetch: FetchPool
+        _ disposals: Disposals, _ pool: WorkerPool, _ fetch: FetchPool, _ fleet: Fleet
     ) {
         (self.configuration, self.ledger, self.queues) = (configuration, ledger, queues)
         (self.states, self.window, self.counts, self.inboxes) = (states, window, counts, inboxes)
         (self.announcements, self.disposals, self.pool, self.fetch) = (announcements, disposals, pool, fetch)
+        self.fleet = fleet
     }
 
     func begin(_ done: @escaping @Sendable () -> Void) {
@@ -85,12 +87,14 @@ final class Shutdown {
         guard isStopping, window.isEmpty, window.isRecorded, !isDrained else { return }
         isDrained = true
         announcements.whenAnnounced { [self] in
-            pool.stop { [self] in
-                fetch.stop { [self] in
-                    disposals.whenDisposed { [self] in
-                        Coordination.async { [self] in
-                            done?()
-                            done = nil
+            fleet.stop { [self] in
+                pool.stop { [self] in
+                    fetch.stop { [self] in
+                        disposals.whenDisposed { [self] in
+                            Coordination.async { [self] in
+                                done?()
+                                done = nil
+                            }
                         }
                     }
                 }

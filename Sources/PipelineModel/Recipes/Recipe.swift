@@ -27,6 +27,7 @@ public struct Recipe: Sendable, Hashable {
     public let onTruncated: TruncatedPolicy
     public let raw: RawPolicy
     public let priority: Priority
+    public let fleet: FleetUse
     /// The program that runs on these occasions.
     public let hook: String?
     public let hookOn: Set<HookOccasion>
@@ -39,13 +40,13 @@ public struct Recipe: Sendable, Hashable {
         name: String, description: String? = nil, file: String? = nil, inbox: String, outbox: String,
         match: [String] = Recipe.pictures, original: OriginalPolicy = .archive, conflict: ConflictPolicy = .number,
         onTruncated: TruncatedPolicy = .fail, raw: RawPolicy = .preview, priority: Priority = .normal,
-        hook: String? = nil,
+        fleet: FleetUse = .yes, hook: String? = nil,
         hookOn: Set<HookOccasion> = HookOccasion.usual, intake: InboxSettings = InboxSettings(),
         outputs: [RecipeOutput]
     ) {
         (self.name, self.description, self.file, self.inbox, self.outbox) = (name, description, file, inbox, outbox)
         (self.match, self.original, self.conflict, self.onTruncated) = (match, original, conflict, onTruncated)
-        self.raw = raw
+        (self.raw, self.fleet) = (raw, fleet)
         (self.priority, self.hook, self.hookOn) = (priority, hook, hookOn)
         (self.intake, self.outputs) = (intake, outputs)
         globs = match.map(Glob.init)

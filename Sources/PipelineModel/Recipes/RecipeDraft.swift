@@ -9,6 +9,7 @@ struct RecipeDraft: Sendable {
     var onTruncated = TruncatedPolicy.fail
     var raw = RawPolicy.preview
     var priority = Priority.normal
+    var fleet = FleetUse.yes
     var hook: String?
     var hookOn = HookOccasion.usual
     var intake: InboxSettings
@@ -48,6 +49,8 @@ struct RecipeDraft: Sendable {
             Setting(
                 "Recipe", "Priority", \.priority, .word,
                 "which of the pictures that wait are taken first: low, normal or high"),
+            Setting(
+                "Recipe", "Fleet", \.fleet, .word, "no: its pictures are rendered here, and never lent to other nodes"),
             Setting(
                 "Recipe", "Hook", \.hook, .program,
                 "a program that is run for each picture and each batch when it is done, with the event as JSON to read"),

@@ -16,9 +16,8 @@ struct RecipeFile {
             name: name, description: draft.description, file: file.name,
             inbox: draft.inbox ?? (name == settings.defaultRecipe ? "" : name), outbox: draft.outbox ?? name,
             match: draft.match ?? Recipe.pictures, original: draft.original, conflict: draft.conflict,
-            onTruncated: draft.onTruncated, raw: draft.raw, priority: draft.priority, hook: draft.hook,
-            hookOn: draft.hookOn,
-            intake: draft.intake, outputs: reader.outputs)
+            onTruncated: draft.onTruncated, raw: draft.raw, priority: draft.priority, fleet: draft.fleet,
+            hook: draft.hook, hookOn: draft.hookOn, intake: draft.intake, outputs: reader.outputs)
         problems = reader.problems
         inboxLine = reader.inboxLine
         outboxPlace = reader.outboxPlace

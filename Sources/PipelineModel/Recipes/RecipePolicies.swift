@@ -18,6 +18,11 @@ public enum RawPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     case develop
 }
 
+/// Whether other nodes may render a recipe's pictures.
+public enum FleetUse: String, Sendable, Hashable, Codable, CaseIterable {
+    case yes, no
+}
+
 /// The treatment of a result whose name is taken in the outbox.
 public enum ConflictPolicy: String, Sendable, Hashable, Codable, CaseIterable {
     /// The new result gets `-1`, `-2`, ….

@@ -28,6 +28,7 @@ public struct Settings: Sendable, Hashable {
     public var retry = RetrySettings()
     public var plugins = PluginSettings()
     public var keep = KeepSettings()
+    public var fleet = FleetSettings()
     /// By host, or `host:port`, in small letters.
     public var hosts: [String: HostLogin] = [:]
 
@@ -102,6 +103,7 @@ public struct Settings: Sendable, Hashable {
                 "jobs held in the queues at once; the others wait in the ledger"),
         ] + InboxSettings.table.map { $0.within(\.intake) } + DownloadSettings.table.map { $0.within(\.downloads) }
         + ControlSettings.table.map { $0.within(\.control) } + KeepSettings.table.map { $0.within(\.keep) }
+        + FleetSettings.table.map { $0.within(\.fleet) }
 
     /// Sets `key` in `section`, as a file would; an empty text sets it back to its default.
     public mutating func set(

@@ -9,7 +9,8 @@ struct Overview {
 
     var lines: [Text] {
         var blocks = [
-            [head] + problems, [counts] + waiting, work, status.queues.lines(width: width), inboxes, kept, ignored,
+            [head] + problems, [counts] + waiting, work, status.queues.lines(width: width), fleet, inboxes, kept,
+            ignored,
         ]
         blocks.removeAll(where: \.isEmpty)
         return Array(blocks.joined(separator: [""]))
@@ -70,6 +71,9 @@ struct Overview {
         }
         return table.isEmpty ? [] : table.lines(width: width)
     }
+
+    /// The fleet in one line.
+    private var fleet: [Text] { (status.fleet.map { [$0.head] } ?? []).flatMap { $0.folded(to: width ?? .max) } }
 
     /// The files that jobs have left, and the room that there is.
     private var kept: [Text] {

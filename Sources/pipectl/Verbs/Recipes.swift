@@ -52,6 +52,7 @@ extension Verb {
         fact("truncated", recipe.onTruncated)
         fact("raw", recipe.raw)
         fact("priority", recipe.priority)
+        if recipe.fleet == "no" { fact("fleet", "no: rendered here alone") }
         let failures = recipe.hookFailures > 0 ? " (\(recipe.hookFailures) failed)" : ""
         fact("hook", recipe.hook.map { $0 + failures })
         for (name, chain) in recipe.chains.sorted(by: { $0.key < $1.key }) {

@@ -15,6 +15,7 @@ extension Option {
         "--ignored", value: "N", "with --check: so many files may be left alone; else any number")
     fileprivate static let disk = Option(
         "--disk", value: "PERCENT", "with --check: no disk of originals or results may be fuller; else any may be full")
+    fileprivate static let fleet = Option("--fleet", "the other machines that share the work")
     fileprivate static let patience = Option(
         "--timeout", value: "TIME", "with --check: so long a daemon may take to answer, as 30s; else 10s")
 }
@@ -24,17 +25,18 @@ extension Verb {
         name: "status",
         alias: "st",
         summary: "what the daemon is doing; also without any verb",
-        usage: "[--check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT] "
+        usage: "[--fleet | --check [--failed N] [--since TIME] [--unfinished N] [--ignored N] [--disk PERCENT] "
             + "[--timeout TIME]]",
         discussion: [
             "Problems come first, then the jobs, the queues, the inboxes and the files left alone.",
             "With --check a problem, a paused queue, and more jobs or files than the options allow want a person. When the",
             "check itself can't be made, for an unknown option, say, the line says so, and the exit code is 3.",
         ],
-        options: [.check] + limits,
+        options: [.fleet, .check] + limits,
         examples: [
             Example("pipectl", "the overview"),
             Example("pipectl status --json | jq .jobs.failed", "one figure, for a script"),
+            Example("pipectl status --fleet", "the other machines, and what each has"),
             Example("pipectl status --check --since 1d --unfinished 5000", "for Nagios, Icinga, Zabbix and their like"),
         ],
         run: { context in
@@ -43,6 +45,7 @@ extension Verb {
                 throw Failure.usage("\(option.name) is for a monitor: pipectl status --check \(option.written)")
             }
             let status = try context.call(Call.Status()).status
+            if context.invocation.has(.fleet) { return try show(status.fleet, context) }
             if context.json {
                 try context.output.document(status)
             } else {
@@ -52,6 +55,19 @@ extension Verb {
             }
             return .done
         })
+
+    private static func show(_ fleet: Control.Fleet?, _ context: Context) throws -> ExitCode {
+        guard let fleet else {
+            throw Failure(
+                "NoFleet", "this daemon belongs to no fleet; Servers= in [Fleet] of pipelined.conf names one", .failed)
+        }
+        if context.json {
+            try context.output.document(fleet)
+        } else {
+            try context.output.lines(fleet.lines(width: context.output.columns))
+        }
+        return .done
+    }
 
     private static let limits: [Option] = [.failed, .since, .unfinished, .ignored, .disk, .patience]
 

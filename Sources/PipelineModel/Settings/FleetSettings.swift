@@ -1,0 +1,150 @@
+/// Other machines, to which work is lent and from which it is taken. Without servers there is no fleet.
+public struct FleetSettings: Sendable, Hashable {
+    /// When a picture is lent.
+    public enum Give: String, Sendable, CaseIterable {
+        /// No place is free here, and to render it takes much longer than to move it.
+        case auto
+        /// No place is free here.
+        case always
+        case never
+    }
+
+    public var servers: [String]?
+    public var certificate: String?
+    public var key: String?
+    public var authority: String?
+    /// Nil: the machine's own.
+    public var name: String?
+    public var places = QueueLimit.auto
+    public var give = Give.auto
+    public var ahead = 16
+    public var takeBack = Duration.seconds(120)
+
+    public init() {}
+
+    static let table: [Setting<FleetSettings>] = [
+        Setting(
+            "Fleet", "Servers", \.servers, .servers,
+            "the NATS servers where the nodes of the fleet meet; left out: there is no fleet"),
+        Setting(
+            "Fleet", "Certificate", \.certificate, .file,
+            "this node's certificate, by which the servers know it; needed unless they are on this machine"),
+        Setting("Fleet", "Key", \.key, .file, "the certificate's key, which only the daemon's user or root can read"),
+        Setting("Fleet", "Authority", \.authority, .file, "the certificate of who has signed those of the servers"),
+        Setting("Fleet", "Name", \.name, .node, "this node's name in the fleet; left out: that of the machine"),
+        Setting(
+            "Fleet", "Places", \.places, .limit,
+            "how many pictures of other nodes are here at once; auto: as many as Render=, 0: none"),
+        Setting(
+            "Fleet", "Give", \.give, .word,
+            "auto: a picture is lent when no place is free, and to render it takes much longer than to move it; always: "
+                + "when no place is free; never"),
+        Setting("Fleet", "Ahead", \.ahead, .count(1...1024), "the pictures that are lent at once"),
+        Setting(
+            "Fleet", "TakeBack", \.takeBack, .duration(.seconds(1) ... .seconds(86400)),
+            "how long no server may be reached before what is lent is rendered here"),
+    ]
+
+    public var isOn: Bool { servers?.isEmpty == false }
+
+    /// The files by which the node is known, and knows the servers.
+    public var credentials: [(key: String, path: String)] {
+        [("Certificate", certificate), ("Key", key), ("Authority", authority)].compactMap { key, path in
+            path.map { (key, $0) }
+        }
+    }
+
+    /// Why no server can be used.
+    var contradiction: String? {
+        let missing = [("Certificate", certificate), ("Key", key), ("Authority", authority)].filter { $0.1 == nil }
+        guard isOn, !missing.isEmpty else { return nil }
+        let keys = missing.map { "\($0.0)=" }.joined(separator: " and ")
+        if missing.count < 3 { return "has no \(keys); the three belong together" }
+        guard let far = servers?.first(where: { !FleetServer.isHere($0) }) else { return nil }
+        return "has no \(keys), without which anybody on the way to \(far) could read and change pictures"
+    }
+}
+
+/// The address of a server, as it is written in a setting.
+enum FleetServer {
+    /// The host of `nats://host:port` or `tls://host:port`; nil when it is something else.
+    static func host(of address: String) -> String? {
+        guard let scheme = ["nats://", "tls://"].first(where: address.hasPrefix) else { return nil }
+        let rest = address.dropFirst(scheme.count)
+        guard let colon = rest.lastIndex(of: ":"), let port = Int(rest[rest.index(after: colon)...]),
+            (1...65535).contains(port)
+        else { return nil }
+        let isBracketed = rest.first == "[" && rest[..<colon].last == "]"
+        let host = isBracketed ? rest[..<colon].dropFirst().dropLast() : rest[..<colon]
+        let marks = isBracketed ? ":." : "-._"
+        let isHost = host.lowercased().utf8.allSatisfy { isLetterOrDigit($0) || marks.utf8.contains($0) }
+        return isHost && !host.isEmpty ? String(host) : nil
+    }
+
+    /// Whether what is said to it stays on this machine.
+    static func isHere(_ address: String) -> Bool {
+        guard let host = host(of: address) else { return false }
+        return host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 < 0x3a })
+    }
+}
+
+extension SettingType<[String]?> {
+    fileprivate static let servers = Self(values: "nats://host:port …") { text, _ throws(Refusal) in
+        let servers = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        if let wrong = servers.first(where: { FleetServer.host(of: $0) == nil }) {
+            throw Refusal(
+                "has '\(wrong)' in it, which is no server", advice: "write it like tls://fleet.example.org:4222")
+        }
+        return servers
+    } write: {
+        ($0 ?? []).joined(separator: " ")
+    }
+}
+
+extension SettingType<String?> {
+    fileprivate static let file = Self(values: "an absolute path") { text, _ throws(Refusal) in
+        guard text.isEmpty || text.hasPrefix("/") else {
+            throw Refusal("is no absolute path", advice: "write it like /etc/pipelined/fleet/node.pem")
+        }
+        return text.isEmpty ? nil : text
+    } write: {
+        $0 ?? ""
+    }
+
+    fileprivate static let node = Self(values: "small letters, digits and hyphens") { text, _ throws(Refusal) in
+        guard text.isEmpty || NodeName.isOne(text) else {
+            throw Refusal("is no name of a node", advice: "write up to 40 small letters, digits and hyphens")
+        }
+        return text.isEmpty ? nil : text
+    } write: {
+        $0 ?? ""
+    }
+}
+
+/// A node's name in its fleet.
+public enum NodeName {
+    private static let longest = 40
+
+    public static func isOne(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= longest && text.utf8.allSatisfy(isAllowed)
+    }
+
+    /// A machine's name, with hyphens for all else.
+    public static func made(of host: String) -> String {
+        let label = host.lowercased().prefix { $0 != "." }.utf8.prefix(longest)
+        let name = String(decoding: label.map { isAllowed($0) ? $0 : UInt8(ascii: "-") }, as: UTF8.self)
+        return name.isEmpty ? "node" : name
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || byte == UInt8(ascii: "-")
+    }
+}
+
+/// Small letters alone.
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: false
+    }
+}

@@ -1,0 +1,291 @@
+package import DaemonRuntime
+import Dispatch
+import Glibc
+package import PipelineModel
+package import SystemCalls
+package import WorkerProtocol
+
+/// Which fleet a node belongs to, and on which terms.
+package struct FleetPlan: Sendable {
+    var membership: FleetMembership
+    /// The certificate, its key and the authority's, open for reading; or none.
+    var credentials: [Descriptor]
+    var settings: FleetSettings
+    var isConfined: Bool
+
+    package init(
+        _ membership: FleetMembership, credentials: [Descriptor], _ settings: FleetSettings, isConfined: Bool
+    ) {
+        (self.membership, self.credentials) = (membership, credentials)
+        (self.settings, self.isConfined) = (settings, isConfined)
+    }
+}
+
+/// Takes in the pictures of other nodes.
+@Coordination
+package protocol FleetGuests: AnyObject {
+    /// Another node's picture may be taken: `accept` or `refuse` is the answer.
+    func offered(_ id: Int, _ picture: LentPicture, from origin: String)
+    /// The bytes of a picture that was accepted are here.
+    func fetched(_ id: Int)
+    /// Nothing more is to be done for it.
+    func left(_ id: Int)
+    /// The same for all of them: the process has ended.
+    func leftAll()
+}
+
+/// Has the process that speaks to the fleet, and lends it pictures. What a lost process had comes home.
+@Coordination
+package final class FleetPool {
+    private static let startTimeout = Duration.seconds(15)
+    /// Enough for libnats, TLS, and the pieces of pictures that are on their way.
+    private static let memory: Int64 = 2 << 30
+
+    private struct Lent {
+        var task: RenderTask
+        /// The node that works on it.
+        var node: String?
+        var isTakenBack = false
+    }
+
+    private let program: String?
+    private let starter = WorkerStarter<FleetProcess>("the fleet's process")
+    private var plan: FleetPlan?
+    private var lent: [Int: Lent] = [:]
+    private var nextID = 1
+    /// Counts the losses of the server: only the latest one's appointment holds.
+    private var losses = 0
+    private var places = 0
+    package private(set) var state = FleetState(server: nil, problem: nil, nodes: [])
+    package weak var guests: (any FleetGuests)?
+    /// Called with a task that comes home.
+    var home: (RenderTask) -> Void = { _ in }
+    /// The places here that no job waits for.
+    package var spare: () -> Int = { 0 }
+    /// Called when there may be room for another picture, or none any more, and when the fleet has changed.
+    package var roomChanged: () -> Void = {}
+
+    /// `program` is nil when it is not installed.
+    package init(program: String?) {
+        self.program = program
+        starter.again = { [weak self] in self?.begin() }
+    }
+
+    private var process: FleetProcess? { starter.workers.first { $0.isReady } }
+
+    /// Joins the fleet, another one, or none.
+    package func join(_ plan: FleetPlan?) {
+        // Certificates may have been replaced.
+        let isSame = plan?.membership == self.plan?.membership && plan?.credentials.isEmpty == true
+        self.plan = plan
+        starter.mustBeConfined = plan?.isConfined ?? false
+        if !isSame { for worker in starter.workers { worker.leave() } }
+        begin()
+        roomChanged()
+    }
+
+    package var isJoined: Bool { plan != nil }
+    package var lentCount: Int { lent.count }
+
+    /// Why there is no fleet though there should be one.
+    package var problem: String? {
+        guard plan != nil else { return nil }
+        return program == nil ? "the package pipelined-fleet is not installed" : starter.problem ?? state.problem
+    }
+
+    private func begin() {
+        guard let program, let plan, !starter.isStopped, !starter.isPausing, starter.workers.isEmpty else { return }
+        let worker = starter.start(within: Self.startTimeout) { try FleetProcess(program: program, pool: self) }
+        worker?.limitMemory(to: Self.memory)
+        worker?.send(FleetOrder.join(plan.membership), descriptors: plan.credentials)
+    }
+
+    package func stop(_ done: @escaping @Sendable () -> Void) {
+        plan = nil
+        for worker in starter.workers { worker.leave() }
+        starter.stop(done)
+    }
+
+    // MARK: - Lending
+
+    /// Whether a picture that finds no place here might be lent.
+    package var hasRoom: Bool {
+        guard let plan, state.server != nil, plan.settings.give != .never, lent.count < plan.settings.ahead else {
+            return false
+        }
+        return state.nodes.contains { $0.places > 0 }
+    }
+
+    /// Whether it pays to lend this picture, which takes so long here.
+    func wants(_ task: RenderTask, expected: Duration?) -> Bool {
+        guard hasRoom, let plan, let lending = task.lending, !task.alone, !task.isHome,
+            task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
+        else { return false }
+        let stages = Set(task.outputs.flatMap(\.stages).map(\.name))
+        guard state.nodes.contains(where: { $0.places > 0 && stages.isSubset(of: $0.filters) }) else { return false }
+        switch plan.settings.give {
+        case .always: return true
+        case .never: return false
+        case .auto: return expected.map { $0 > lending.cost * 4 } ?? false
+        }
+    }
+
+    func lend(_ task: RenderTask) {
+        guard let process, let lending = task.lending else { return home(task) }
+        let id = nextID
+        nextID += 1
+        lent[id] = Lent(task: task)
+        lending.lent(nil)
+        let limits = LentLimits(
+            maxPixels: task.limits.maxPixels, maxResult: task.limits.maxResult, onTruncated: task.limits.onTruncated,
+            raw: task.limits.raw)
+        process.send(
+            FleetOrder.lend(
+                LentPicture(
+                    id: id, name: task.name, priority: lending.priority, outputs: task.outputs, limits: limits,
+                    sizes: lending.sizes)),
+            descriptors: task.sources + task.targets)
+        roomChanged()
+    }
+
+    /// False when it is not lent.
+    func cancel(_ task: RenderTask) -> Bool {
+        guard let id = lent.first(where: { $0.value.task === task })?.key else { return false }
+        takeBack(id)
+        return true
+    }
+
+    /// Has pictures come home that no node works on yet, those that were lent last.
+    func takeBack(most: Int) {
+        let waiting = lent.filter { $0.value.node == nil }
+        let under = waiting.values.count(where: \.isTakenBack)
+        for id in waiting.keys.sorted(by: >).filter({ lent[$0]?.isTakenBack == false }).prefix(max(0, most - under)) {
+            takeBack(id)
+        }
+    }
+
+    private func takeBack(_ id: Int) {
+        guard lent[id]?.isTakenBack == false else { return }
+        lent[id]?.isTakenBack = true
+        process?.send(FleetOrder.takeBack(id))
+    }
+
+    private func comeHome(_ id: Int) {
+        guard let task = lent.removeValue(forKey: id)?.task else { return }
+        task.isHome = true
+        if task.cancelled || starter.isStopped {
+            task.done(.failure(.cancelled))
+            return roomChanged()
+        }
+        // A node may have sent a part of the results. Their disk may not answer.
+        let targets = task.targets
+        DispatchQueue.global().async { [self] in
+            for target in targets { ftruncate(target.number, 0) }
+            Coordination.async { [self] in
+                home(task)
+                roomChanged()
+            }
+        }
+    }
+
+    private func finish(_ id: Int, _ result: Result<[RenderedOutput], RenderTask.Failure>) {
+        guard let task = lent.removeValue(forKey: id)?.task else { return }
+        (task.sources, task.targets) = ([], [])
+        task.done(task.cancelled ? .failure(.cancelled) : result)
+        roomChanged()
+    }
+
+    /// What is lent comes home when no server has been reached for so long.
+    private func awaitServer() {
+        losses += 1
+        guard let plan, state.server == nil, !lent.isEmpty else { return }
+        let mine = losses
+        Coordination.after(plan.settings.takeBack) { [self] in
+            guard losses == mine, state.server == nil else { return }
+            Log.notice(
+                "the fleet's servers have not been reached for \(plan.settings.takeBack.text): \(lent.count) pictures "
+                    + "that were lent are rendered here")
+            for id in lent.keys.sorted() { takeBack(id) }
+        }
+    }
+
+    // MARK: - Pictures of others
+
+    /// So many pictures of other nodes may be here.
+    package func take(_ places: Int) {
+        guard places != self.places else { return }
+        self.places = places
+        process?.send(FleetOrder.take(places))
+    }
+
+    package func accept(_ id: Int, into files: [Descriptor]) {
+        process?.send(FleetOrder.accept(id), descriptors: files)
+    }
+
+    package func refuse(_ id: Int, because reason: String) {
+        process?.send(FleetOrder.refuse(id, reason: reason))
+    }
+
+    package func tell(_ id: Int, done: Int64, of total: Int64) {
+        process?.send(FleetOrder.progress(id, done: done, total: total))
+    }
+
+    package func rendered(_ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], in files: [Descriptor]) {
+        process?.send(FleetOrder.rendered(id, header, outputs), descriptors: files)
+    }
+
+    package func failed(_ id: Int, _ failure: WorkerFailure) { process?.send(FleetOrder.failed(id, failure)) }
+
+    // MARK: - The process's messages
+
+    func received(_ message: FleetMessage, from process: FleetProcess) {
+        switch message {
+        case .hello(_, let missing):
+            guard starter.admits(process, missing: missing) else { return }
+            process.isReady = true
+            process.send(FleetOrder.take(places))
+        case .state(let state): adopt(state)
+        case .begun(let id, let node):
+            lent[id]?.node = node
+            lent[id]?.task.lending?.lent(node)
+        case .progress(let id, let done, let total): lent[id]?.task.progress(done, total)
+        case .made(let id, let header, let outputs):
+            lent[id]?.task.opened(header)
+            finish(id, .success(outputs))
+        case .failed(let id, let failure): finish(id, .failure(.picture(failure)))
+        case .returned(let id): comeHome(id)
+        case .offered(let id, let picture, let origin):
+            guard let guests else { return process.send(FleetOrder.refuse(id, reason: "nothing is taken here")) }
+            guests.offered(id, picture, from: origin)
+        case .fetched(let id): guests?.fetched(id)
+        case .withdrawn(let id), .delivered(let id): guests?.left(id)
+        }
+    }
+
+    private func adopt(_ news: FleetState) {
+        let before = state
+        state = news
+        starter.succeeded()
+        if before.server != news.server {
+            if let server = news.server { Log.notice("fleet: connected to \(server)") }
+            if before.server != nil, news.server == nil { Log.failure("fleet: the server is lost; trying again") }
+            awaitServer()
+        }
+        if before.problem != news.problem, let problem = news.problem { Log.failure("fleet: \(problem)") }
+        roomChanged()
+    }
+
+    func ended(_ process: FleetProcess, _ end: WorkerEnd) {
+        if !process.isReady {
+            starter.failed("\(end) before it said hello")
+        } else if !process.killed, plan != nil, !starter.isStopped {
+            starter.failed("\(end)\(lent.isEmpty ? "" : "; what it had lent is rendered here")")
+        }
+        state = FleetState(server: nil, problem: nil, nodes: [])
+        starter.forget(process)
+        for id in lent.keys.sorted() { comeHome(id) }
+        guests?.leftAll()
+        roomChanged()
+        begin()
+    }
+}

@@ -1,0 +1,17 @@
+import SystemCalls
+import WorkerProtocol
+
+/// The fleet's process, seen from the supervisor.
+final class FleetProcess: WorkerProcess<FleetMessage>, StartedWorker {
+    var isReady = false
+    private weak var pool: FleetPool?
+
+    init(program: String, pool: FleetPool) throws {
+        self.pool = pool
+        try super.init(program: program, arguments: [])
+    }
+
+    override func received(_ message: FleetMessage, _: [Descriptor]) { pool?.received(message, from: self) }
+
+    override func ended(_ end: WorkerEnd) { pool?.ended(self, end) }
+}
