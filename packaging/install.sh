@@ -14,7 +14,7 @@ put() { # MODE FOLDER FILE…
 }
 
 put 755 bin "$build"/{pipelined,pipectl,pipelined-gallery}
-put 755 libexec/pipelined "$build"/pipelined-{render,fetch}
+put 755 libexec/pipelined "$build"/pipelined-{render,fetch,fleet}
 install -d "$to/lib/pipelined/plugins"
 for plugin in "$build"/lib*.so; do
     if grep -q pipeline_filter "$plugin"; then

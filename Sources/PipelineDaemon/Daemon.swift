@@ -61,7 +61,7 @@ final class Daemon: Sendable {
         }
         ServiceManager.tell("STATUS=reading plugins and configuration")
         let plugins = PluginShelf(folder: places.pluginCopies, sources: places.plugins)
-        let fleet = Coordination.sync { FleetPool(program: Places.fleetWorker) }
+        let fleet = Coordination.sync { FleetPool { Places.fleetWorker } }
         let (pool, hello, accept) = try Self.startPool(
             with: plugins, within: LoadedConfiguration.settings(places).plugins.timeout, fleet)
         self.pool = pool

@@ -48,7 +48,7 @@ package final class FleetPool {
         var isTakenBack = false
     }
 
-    private let program: String?
+    private let program: () -> String?
     private let starter = WorkerStarter<FleetProcess>("the fleet's process")
     private var plan: FleetPlan?
     private var lent: [Int: Lent] = [:]
@@ -65,8 +65,8 @@ package final class FleetPool {
     /// Called when there may be room for another picture, or none any more, and when the fleet has changed.
     package var roomChanged: () -> Void = {}
 
-    /// `program` is nil when it is not installed.
-    package init(program: String?) {
+    /// `program` gives nil as long as it is not installed.
+    package init(program: @escaping () -> String?) {
         self.program = program
         starter.again = { [weak self] in self?.begin() }
     }
@@ -90,11 +90,11 @@ package final class FleetPool {
     /// Why there is no fleet though there should be one.
     package var problem: String? {
         guard plan != nil else { return nil }
-        return program == nil ? "the package pipelined-fleet is not installed" : starter.problem ?? state.problem
+        return program() == nil ? "the package pipelined-fleet is not installed" : starter.problem ?? state.problem
     }
 
     private func begin() {
-        guard let program, let plan, !starter.isStopped, !starter.isPausing, starter.workers.isEmpty else { return }
+        guard let program = program(), let plan, !starter.isStopped, !starter.isPausing, starter.workers.isEmpty else { return }
         let worker = starter.start(within: Self.startTimeout) { try FleetProcess(program: program, pool: self) }
         worker?.limitMemory(to: Self.memory)
         worker?.send(FleetOrder.join(plan.membership), descriptors: plan.credentials)
@@ -155,9 +155,10 @@ package final class FleetPool {
         return true
     }
 
-    /// Has pictures come home that no node works on yet, those that were lent last.
+    /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first.
     func takeBack(most: Int) {
-        let waiting = lent.filter { $0.value.node == nil }
+        let present = Set(state.nodes.map(\.name))
+        let waiting = lent.filter { $0.value.node.map { !present.contains($0) } ?? true }
         let under = waiting.values.count(where: \.isTakenBack)
         for id in waiting.keys.sorted(by: >).filter({ lent[$0]?.isTakenBack == false }).prefix(max(0, most - under)) {
             takeBack(id)
@@ -201,7 +202,7 @@ package final class FleetPool {
         guard let plan, state.server == nil, !lent.isEmpty else { return }
         let mine = losses
         Coordination.after(plan.settings.takeBack) { [self] in
-            guard losses == mine, state.server == nil else { return }
+            guard losses == mine, state.server == nil, !lent.isEmpty else { return }
             Log.notice(
                 "the fleet's servers have not been reached for \(plan.settings.takeBack.text): \(lent.count) pictures "
                     + "that were lent are rendered here")
@@ -268,7 +269,6 @@ package final class FleetPool {
         starter.succeeded()
         if before.server != news.server {
             if let server = news.server { Log.notice("fleet: connected to \(server)") }
-            if before.server != nil, news.server == nil { Log.failure("fleet: the server is lost; trying again") }
             awaitServer()
         }
         if before.problem != news.problem, let problem = news.problem { Log.failure("fleet: \(problem)") }

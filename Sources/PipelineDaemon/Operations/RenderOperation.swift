@@ -204,7 +204,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         return Lending(priority: priority, sizes: sizes) { [self] node in
             box.withLock { $0.node = node }
             setAside()
-            waits("with the fleet" + (node.map { ": \($0) renders it" } ?? ""))
+            waits("with the fleet" + (node.map { ", on \($0)" } ?? ""))
         }
     }
 
