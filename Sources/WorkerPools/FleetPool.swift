@@ -94,7 +94,9 @@ package final class FleetPool {
     }
 
     private func begin() {
-        guard let program = program(), let plan, !starter.isStopped, !starter.isPausing, starter.workers.isEmpty else { return }
+        guard let program = program(), let plan, !starter.isStopped, !starter.isPausing, starter.workers.isEmpty else {
+            return
+        }
         let worker = starter.start(within: Self.startTimeout) { try FleetProcess(program: program, pool: self) }
         worker?.limitMemory(to: Self.memory)
         worker?.send(FleetOrder.join(plan.membership), descriptors: plan.credentials)

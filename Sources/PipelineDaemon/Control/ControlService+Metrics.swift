@@ -108,6 +108,12 @@ private struct Metrics: Sendable {
         gauge(
             "problems", "Reasons that keep the daemon from its work, as `pipectl status` says them.",
             status.problems.count)
+        guard let fleet = status.fleet else { return }
+        gauge("fleet_connected", "1 while a server of the fleet is reached.", fleet.server == nil ? 0 : 1)
+        gauge("fleet_nodes", "Other nodes of the fleet that have been heard of lately.", fleet.nodes.count)
+        gauge("fleet_places", "How many pictures of other nodes may be here at once.", fleet.places)
+        gauge("fleet_taken", "Pictures of other nodes that are here.", fleet.taken)
+        gauge("fleet_lent", "Pictures that are with other nodes, or offered to them.", fleet.lent)
     }
 
     @Coordination
