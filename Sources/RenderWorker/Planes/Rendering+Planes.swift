@@ -55,10 +55,10 @@ extension Rendering {
 
     /// The table of luma that stands for the first stages, if there is one of luma alone.
     private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
-        guard stages.count > 1 else { return nil }
-        let pixel = try Picture.blank(1, 1, isGrey: true)
-        guard let table = filters.table(stages, of: pixel) else { return nil }
-        let values = try applying(table.stages.map(\.stage.name)) { try table.values(like: pixel, cancellation) }
+        guard stages.count > 1, let table = filters.table(stages, isGrey: true, hasAlpha: false) else { return nil }
+        let values =
+            try table.knownGreyValues
+            ?? applying(table.stages.map(\.stage.name)) { try table.greyValues(cancellation) }
         return values.map { ($0, table.stages.count) }
     }
 
