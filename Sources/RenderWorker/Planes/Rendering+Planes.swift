@@ -28,9 +28,10 @@ extension Rendering {
             stages = stages.dropFirst(table.stages)
         }
         guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
-            let picture = try room { planes.inRange(.full)?.greyPicture }
+            let picture = try room { planes.inRange(.full, isNeeded: !others.isEmpty)?.greyPicture }
             return try finish(Metadata.copy(from: file, to: picture).asUpright(), stages, into: target)
         }
+        planes = try room { planes.inRange(save.range, isNeeded: !others.isEmpty) }
         let encoded = try source.reading { try save.apply(to: planes, of: file, into: target, cancellation) }
         return try SavedFile.check(target, against: encoded, format: save.format)
     }

@@ -70,6 +70,9 @@ struct SaveStage {
     /// Planes are encoded as they are.
     var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
+    /// The range of the planes that are encoded.
+    var range: SampleRange { format == "webp" ? .limited : .full }
+
     /// Files of this quality are several times as long as usual ones. With a largest size, only files that fit are so fine.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
@@ -79,7 +82,7 @@ struct SaveStage {
         return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
     }
 
-    /// Encodes planes into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
+    /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
     func apply(
         to planes: Planes, of file: Picture, into target: Descriptor, _ cancellation: Cancellation
     ) throws -> Picture {
