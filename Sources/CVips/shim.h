@@ -167,6 +167,16 @@ static inline void cvips_own_blobs(VipsImage *image) {
     vips_image_map(image, cvips_own_blob, NULL);
 }
 
+/* A picture without pixels that has the fields of `in`. */
+static inline VipsImage *cvips_header(VipsImage *in) {
+    VipsImage *out = vips_image_new();
+    if (out && vips_image_pipelinev(out, VIPS_DEMAND_STYLE_ANY, in, NULL)) {
+        g_object_unref(out);
+        return NULL;
+    }
+    return out;
+}
+
 /* Errors. */
 
 static inline void cvips_error(const char *domain, const char *text) {

@@ -1,6 +1,8 @@
 import DaemonRuntime
 import JobLedger
+import OperationGraph
 import PipelineModel
+import SystemCalls
 import Testing
 
 @testable import PipelineDaemon
@@ -52,6 +54,29 @@ struct JobStatesTests {
             await fixture.settle()
             #expect(try fixture.ledger.job(1)?.state == .cancelled)
             #expect(try fixture.texts("job", of: 1).contains("paused"))
+        }
+    }
+
+    @Test("a job that is cancelled before it is told that its download has come stays until then")
+    func downloaded() async throws {
+        try await with("", 1...1) { (fixture, _) async throws in
+            var job = fixture.job(2)
+            (job.url, job.file) = ("https://example.org/2.png", .none)
+            #expect(fixture.insert([job]))
+            Coordination.sync {
+                fixture.owners.window.fill()
+                guard let job = fixture.owners.window[2], let download = job.download else {
+                    Issue.record("it is not there")
+                    return
+                }
+                download.finish(.finished)
+                fixture.owners.states.cancel(job)
+                #expect(fixture.owners.window[2] != nil)
+                // As the report says it.
+                job.record.file = fixture.job(2).file
+                fixture.owners.states.stopIfStill(job)
+                #expect(fixture.owners.window[2] == nil && fixture.owners.counts[.cancelled] == 1)
+            }
         }
     }
 

@@ -25,7 +25,7 @@ struct SettingsTests {
                 "Daemon HistoryJobs=100000", "Daemon Retries=5", "Daemon RetryDelay=5s", "Daemon RetryMost=1h",
                 "Daemon PluginTimeout=15s", "Daemon FilterLines=10",
                 "Queues Download=8", "Queues Render=auto",
-                "Queues Publish=16", "Queues PreviewPause=1s",
+                "Queues Publish=128", "Queues PreviewPause=1s",
                 "Queues Window=1024", "Inbox Watch=auto", "Inbox Settle=500ms",
                 "Inbox PollInterval=5s", "Inbox SettlePolled=5s", "Inbox WriterTimeout=10min",
                 "Download ConnectTimeout=10s",

@@ -23,6 +23,36 @@ struct VerifyTests {
         }
     }
 
+    /// What is appended to a file comes behind what was there.
+    @Test(
+        "A file that reads as another picture than was written to it is noticed, in every format",
+        arguments: ["jpeg", "png", "webp", "gif", "jxl"])
+    func another(format: String) throws {
+        let worker = try WorkerProcess("--jxl")
+        let other = try worker.render(Pixels.colourful(60, 30).file(.png), "save format=\(format)")
+        for chain in ["save format=\(format)", "resize scale=0.5 | noir | save format=\(format)"] {
+            _ = try worker.open(Pixels.colourful(80, 60).file(.jpeg), chain)
+            let answer = try worker.ask(.render, [TemporaryFile(other.bytes).reopened(O_RDWR | O_APPEND)])
+            guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
+            #expect(
+                failure.stage == "save" && failure.message.contains("it has 60 × 30 pixels, not"), "\(failure)")
+        }
+    }
+
+    @Test("A JPEG whose header can't be read again is noticed")
+    func header() throws {
+        let worker = try WorkerProcess()
+        let whole = try Pixels.colourful(80, 60).file(.jpeg)
+        let begun = try #require(try whole.bytes.firstRange(of: [0xff, 0xc0])).lowerBound
+        let starts: [[UInt8]] = try [Array(whole.bytes[..<begun]) + [0xff, 0xc0, 0, 3], [0xff, 0xd8, 0xff]]
+        for start in starts {
+            _ = try worker.open(whole, "resize scale=0.5 | noir")
+            let answer = try worker.ask(.render, [TemporaryFile(start).reopened(O_RDWR | O_APPEND)])
+            guard case .failed(let failure) = answer else { throw Unexpected("\(answer)") }
+            #expect(failure.stage == "save" && failure.message.contains("its header is damaged"), "\(failure)")
+        }
+    }
+
     @Test(
         "The report of a result agrees with its file",
         arguments: ["jpeg", "png", "webp", "tiff", "avif", "gif", "jxl"])

@@ -77,8 +77,11 @@ final class Job {
         for operation in operations { operation.cancel() }
     }
 
-    /// Whether its operations have all ended.
-    var isStill: Bool { operations.allSatisfy(\.state.isFinal) }
+    /// Whether its operations have all ended, and the file that its download has brought is in its record: that is told a
+    /// turn later, and the file is to be disposed of with the job.
+    var isStill: Bool {
+        operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
+    }
 
     var story: JobStory { record.story ?? JobStory() }
 

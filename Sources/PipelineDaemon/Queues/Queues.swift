@@ -14,7 +14,7 @@ struct Queues: Sendable {
     init(_ settings: Settings) {
         download = GatedQueue("download", limit: settings.download, automatic: { 8 })
         render = GatedQueue("render", limit: settings.render, automatic: ProcessorCount.usable)
-        publish = GatedQueue("publish", limit: settings.publish, automatic: { 16 })
+        publish = GatedQueue("publish", limit: settings.publish, automatic: { 128 })
         announce = GatedQueue("announce", limit: .count(1), isSerial: true, automatic: { 1 })
     }
 

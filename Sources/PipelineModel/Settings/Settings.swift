@@ -19,7 +19,7 @@ public struct Settings: Sendable, Hashable {
     public var freeSpace: Int64 = 16 << 20
     public var download = QueueLimit.count(8)
     public var render = QueueLimit.auto
-    public var publish = QueueLimit.count(16)
+    public var publish = QueueLimit.count(128)
     public var previewPause = Duration.seconds(1)
     public var window = 1024
     public var intake = InboxSettings()

@@ -57,8 +57,11 @@ struct FilterLibrary {
 
     /// The table of the first stages that can share one, if any.
     func table(_ stages: some Sequence<Stage>, of picture: Picture) -> FilterTable? {
-        let length = TableRun.length(
-            stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha, traits: traits)
+        table(stages, isGrey: picture.colourBands == 1, hasAlpha: picture.hasAlpha)
+    }
+
+    func table(_ stages: some Sequence<Stage>, isGrey: Bool, hasAlpha: Bool) -> FilterTable? {
+        let length = TableRun.length(stages, isGrey: isGrey, hasAlpha: hasAlpha, traits: traits)
         guard joins, length > 0 else { return nil }
         return FilterTable(
             stages: stages.prefix(length).compactMap { stage in filters[stage.name].map { (stage, $0) } })

@@ -22,24 +22,24 @@ struct FilterTable {
         return try picture.hasAlpha ? result.joined(with: picture.alpha()) : result
     }
 
-    /// The result for each value of a picture like this grey one of 8 bit. Nil when it is not such a picture, too. A
-    /// table is made once for all pictures of a chain, unless a filter has something to say of each, or files that may
-    /// change.
-    func values(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
-        let chain = stages.map(\.stage)
-        if let known = Self.known.withLock({ $0[chain] }) { return known }
+    /// What `greyValues` has made for an earlier picture. A table is made once for all pictures of a chain, unless a
+    /// filter has something to say of each, or files that may change.
+    var knownGreyValues: [UInt8]? { Self.known.withLock { $0[stages.map(\.stage)] } }
+
+    /// The result for each value of a grey picture of 8 bit. Nil when it is not such a picture, too.
+    func greyValues(_ cancellation: Cancellation) throws -> [UInt8]? {
         let lines = FilterHost.lines
-        guard let values = try made(like: grey, cancellation) else { return nil }
+        guard let values = try madeGreyValues(cancellation) else { return nil }
         let hasFiles = stages.contains { $0.filter.resources != nil }
-        if FilterHost.lines == lines, !hasFiles { Self.known.withLock { $0[chain] = values } }
+        if FilterHost.lines == lines, !hasFiles { Self.known.withLock { $0[stages.map(\.stage)] = values } }
         return values
     }
 
     /// The process has one set of filters, and ends after so many pictures: there are few chains.
     private static let known = Mutex<[[Stage]: [UInt8]]>([:])
 
-    private func made(like grey: Picture, _ cancellation: Cancellation) throws -> [UInt8]? {
-        let table = try table(for: grey, cancellation)
+    private func madeGreyValues(_ cancellation: Cancellation) throws -> [UInt8]? {
+        let table = try table(for: .blank(1, 1, isGrey: true), cancellation)
         guard table.bands == 1, table.format == VIPS_FORMAT_UCHAR, table.width == 256,
             let pixels = table.image.pointee.data
         else { return nil }

@@ -20,9 +20,17 @@ enum Metadata: String {
         return result
     }
 
-    /// `picture` with the fields that are written to a file of `format`. Its pixels are upright sRGB or grey already.
-    func apply(to picture: Picture, for format: String) throws -> Picture {
-        let result = try picture.withOwnFields()
+    /// The metadata of `file` for pixels that are kept elsewhere: a picture of their size, without pixels.
+    static func header(of file: Picture, _ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
+        let result = try file.header(width, height, isGrey: isGrey)
+        // A profile that is of no use goes with no result.
+        let hasProfile = !isGrey && file.profile != nil
+        result.removeFields { !isCarried($0) && !(hasProfile && $0 == ICCProfile.field) }
+        return result
+    }
+
+    /// Leaves those fields that are written to a file of `format`. The pixels are upright sRGB or grey already.
+    func apply(to result: Picture, for format: String) {
         // The thumbnail shows the picture before the filters.
         result.removeField("jpeg-thumbnail-data")
         // Without the field the encoders write 1.
@@ -42,7 +50,6 @@ enum Metadata: String {
             result.removeFields { Self.isCarried($0) && !kept.contains($0) }
             if let exif { result.setBlob("exif-data", exif.block) }
         }
-        return result
     }
 
     /// `picture` without its metadata, for a file between two renders. The next render takes the metadata from the
@@ -53,9 +60,10 @@ enum Metadata: String {
         return result
     }
 
-    /// A black picture with the metadata that `apply` has left.
-    static func alone(of picture: Picture) throws -> Picture {
-        let result = try copy(from: picture, to: .blank(picture.width, picture.height, isGrey: picture.bands < 3))
+    /// A black pixel with the metadata that `apply` has left.
+    static func pixel(of picture: Picture) throws -> Picture {
+        let result = try copy(from: picture, to: .blank(1, 1, isGrey: picture.bands < 3))
+        result.copyField(ICCProfile.field, from: picture)
         // libvips takes them from the block of EXIF again, which was not changed.
         result.removeField("jpeg-thumbnail-data")
         result.removeField("orientation")

@@ -35,6 +35,16 @@ final class Picture: SizedPixels {
             .interpreted(isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB)
     }
 
+    /// A picture of another size that has the fields of this one, and no pixels.
+    func header(_ width: Int, _ height: Int, isGrey: Bool) throws -> Picture {
+        guard let header = cvips_header(image) else { throw VipsError.take() }
+        vips_image_init_fields(
+            header, Int32(width), Int32(height), isGrey ? 1 : 3, VIPS_FORMAT_UCHAR, VIPS_CODING_NONE,
+            isGrey ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB, vips_image_get_xres(image),
+            vips_image_get_yres(image))
+        return Picture(owning: header)
+    }
+
     /// One or three bands in memory, filled by `paint`, row after row; nil if that fails.
     static func painted(
         _ width: Int32, _ height: Int32, bands: Int32 = 1, is16Bit: Bool = false,

@@ -34,15 +34,15 @@ enum JPEGPlanes {
             luma: luma.cut(width, height), colours: [blue, red], shared: shared, range: .full, exactSize: exactSize)
     }
 
-    /// A JPEG of the planes; nil when they can't be written. Colours are shared by two by two pixels, or not at all.
+    /// A JPEG of planes in the full range; nil when they can't be written. Colours are shared by two by two pixels, or
+    /// not at all.
     static func encode(_ planes: Planes, quality: Int32, isProgressive: Bool) -> [UInt8]? {
         guard let encoder = tjInitCompress() else { return nil }
         defer { tjDestroy(encoder) }
         let (width, height) = (planes.width, planes.height)
         let count = planes.shared.size(width, height)
-        guard let planes = planes.inRange(.full),
-            let luma = planes.luma.extended(to: count.width * planes.shared.across, count.height * planes.shared.down)
-        else { return nil }
+        let (across, down) = (count.width * planes.shared.across, count.height * planes.shared.down)
+        guard let luma = planes.luma.extended(to: across, down) else { return nil }
         let all = [luma] + planes.colours
         var pointers: [UnsafePointer<UInt8>?] = all.map { UnsafePointer($0.bytes) }
         let strides = all.map { Int32($0.stride) }

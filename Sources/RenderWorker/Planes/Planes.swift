@@ -93,10 +93,13 @@ struct Planes: SizedPixels {
             .map { Planes(luma: $0, colours: [], shared: .none, range: .full) }
     }
 
-    func inRange(_ other: SampleRange) -> Planes? {
+    /// The same picture in another range. It takes the memory of this one, unless that is needed.
+    func inRange(_ other: SampleRange, isNeeded: Bool) -> Planes? {
         guard range != other else { return self }
+        let (luma, colours) = (range.luma(to: other), range.colour(to: other))
         return made(
-            shared, luma.mapped(range.luma(to: other)), colours.map { $0.mapped(range.colour(to: other)) }, in: other)
+            shared, self.luma.mapped(luma, inPlace: !isNeeded),
+            self.colours.map { $0.mapped(colours, inPlace: !isNeeded) }, in: other)
     }
 
     private func made(

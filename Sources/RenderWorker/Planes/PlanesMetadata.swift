@@ -26,14 +26,15 @@ struct PlanesMetadata {
     func added(toJPEG jpeg: [UInt8], strip: Bool) throws -> [UInt8] {
         let saved = try pixel(by: strip ? .strippedJPEG : .jpeg)
         var result: [UInt8] = [0xff, 0xd8]
-        for var marker in Self.split(saved).markers {
+        for marker in JPEGMarkers(saved).markers {
+            var marker = Array(marker)
             let start = 4 + EXIF.prefix.count
             if marker.dropFirst(4).starts(with: EXIF.prefix) {
                 EXIF.setSize(in: &marker, from: start, picture.width, picture.height)
             }
             result += marker
         }
-        return result + Self.split(jpeg).rest
+        return result + JPEGMarkers(jpeg).rest
     }
 
     /// `webp` with the chunks of the metadata.
@@ -61,7 +62,7 @@ struct PlanesMetadata {
     private func pixel(by saver: Saver) throws -> [UInt8] {
         let facts = facts(for: saver)
         if let known = Self.latest.withLock({ $0?.facts == facts ? $0?.file : nil }) { return known }
-        let pixel = try picture.then { cvips_crop($0, $1, 0, 0, 1, 1) }
+        let pixel = try Metadata.pixel(of: picture)
         var (file, length) = (UnsafeMutableRawPointer?.none, 0)
         let status =
             switch saver {
@@ -81,17 +82,5 @@ struct PlanesMetadata {
             saver: saver, bands: picture.bands,
             resolution: [vips_image_get_xres(picture.image), vips_image_get_yres(picture.image)],
             fields: Dictionary(uniqueKeysWithValues: names.map { ($0, picture.bytes(of: $0)) }))
-    }
-
-    /// The markers for applications and comments at the beginning of a JPEG, and what follows them.
-    private static func split(_ jpeg: [UInt8]) -> (markers: [[UInt8]], rest: ArraySlice<UInt8>) {
-        var (markers, at) = ([[UInt8]](), 2)
-        while at + 4 <= jpeg.count, jpeg[at] == 0xff, (0xe0...0xef).contains(jpeg[at + 1]) || jpeg[at + 1] == 0xfe {
-            let end = at + 2 + Int(jpeg[at + 2]) << 8 + Int(jpeg[at + 3])
-            guard end <= jpeg.count else { break }
-            markers.append(Array(jpeg[at..<end]))
-            at = end
-        }
-        return (markers, jpeg[at...])
     }
 }

@@ -28,9 +28,10 @@ extension Rendering {
             stages = stages.dropFirst(table.stages)
         }
         guard stages.count == 1, let save = stages.first.map(SaveStage.init), save.storesPlanes else {
-            let picture = try room { planes.inRange(.full)?.greyPicture }
+            let picture = try room { planes.inRange(.full, isNeeded: !others.isEmpty)?.greyPicture }
             return try finish(Metadata.copy(from: file, to: picture).asUpright(), stages, into: target)
         }
+        planes = try room { planes.inRange(save.range, isNeeded: !others.isEmpty) }
         let encoded = try source.reading { try save.apply(to: planes, of: file, into: target, cancellation) }
         return try SavedFile.check(target, against: encoded, format: save.format)
     }
@@ -55,10 +56,10 @@ extension Rendering {
 
     /// The table of luma that stands for the first stages, if there is one of luma alone.
     private func table(of stages: ArraySlice<Stage>) throws -> (values: [UInt8], stages: Int)? {
-        guard stages.count > 1 else { return nil }
-        let pixel = try Picture.blank(1, 1, isGrey: true)
-        guard let table = filters.table(stages, of: pixel) else { return nil }
-        let values = try applying(table.stages.map(\.stage.name)) { try table.values(like: pixel, cancellation) }
+        guard stages.count > 1, let table = filters.table(stages, isGrey: true, hasAlpha: false) else { return nil }
+        let values =
+            try table.knownGreyValues
+            ?? applying(table.stages.map(\.stage.name)) { try table.greyValues(cancellation) }
         return values.map { ($0, table.stages.count) }
     }
 

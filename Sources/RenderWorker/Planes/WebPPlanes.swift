@@ -40,14 +40,13 @@ enum WebPPlanes {
             exactSize: (Double(width) / Double(shrink), Double(height) / Double(shrink)))
     }
 
-    /// A WebP of the planes, whose colours are shared by two by two pixels; nil when they can't be written. `reached`
-    /// hears the part that is done, and says whether the encoder goes on.
+    /// A WebP of planes in the limited range, whose colours are shared by two by two pixels; nil when they can't be
+    /// written. `reached` hears the part that is done, and says whether the encoder goes on.
     static func encode(
         _ planes: Planes, quality: Int32, effort: Int32, reached: (Double) -> Bool
     ) -> [UInt8]? {
         var (config, picture, writer) = (WebPConfig(), WebPPicture(), WebPMemoryWriter())
-        guard WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, Float(quality)) != 0, WebPPictureInit(&picture) != 0,
-            let planes = planes.inRange(.limited)
+        guard WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, Float(quality)) != 0, WebPPictureInit(&picture) != 0
         else { return nil }
         config.method = effort
         let size = Planes.Subsampling.quarter.size(planes.width, planes.height)

@@ -21,6 +21,14 @@ struct JPEGHeader {
         guard status == 0, width > 0, height > 0 else { return nil }
     }
 
+    var bands: Int {
+        switch UInt32(bitPattern: space) {
+        case TJCS_GRAY.rawValue: 1
+        case TJCS_CMYK.rawValue, TJCS_YCCK.rawValue: 4
+        default: 3
+        }
+    }
+
     /// The file is stored as luma with or without colours: CMYK and RGB files have no luma.
     var storesLuma: Bool { space == Int32(TJCS_YCbCr.rawValue) || space == Int32(TJCS_GRAY.rawValue) }
 

@@ -1,7 +1,7 @@
 extension SourceFile {
     /// The header lies behind EXIF and profile, which rarely need more than the first length, and hardly ever more than
     /// the second.
-    private static let headerLengths = [1 << 16, 1 << 20]
+    static let headerLengths = [1 << 16, 1 << 20]
 
     /// The planes that can be decoded as the file stores them.
     struct StoredPlanes {

@@ -70,6 +70,9 @@ struct SaveStage {
     /// Planes are encoded as they are.
     var storesPlanes: Bool { format == "jpeg" || (format == "webp" && !isLossless) }
 
+    /// The range of the planes that are encoded.
+    var range: SampleRange { format == "webp" ? .limited : .full }
+
     /// Files of this quality are several times as long as usual ones. With a largest size, only files that fit are so fine.
     var isFine: Bool { quality > 90 && maxBytes == nil }
 
@@ -79,37 +82,34 @@ struct SaveStage {
         return format == "webp" || (isAuto ? quality < 90 : chroma == VIPS_FOREIGN_SUBSAMPLE_ON) ? .quarter : .none
     }
 
-    /// Encodes planes into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
+    /// Encodes planes of `range` into `target`, with the metadata of `file`. Returns a picture of the same size and metadata.
     func apply(
         to planes: Planes, of file: Picture, into target: Descriptor, _ cancellation: Cancellation
     ) throws -> Picture {
         try ResultSize(width: planes.width, height: planes.height).check(format)
-        let isGrey = planes.colours.isEmpty
-        let blank = try Picture.blank(planes.width, planes.height, isGrey: isGrey)
-        let described = try Metadata.copy(from: file, to: blank)
-        // A profile that is of no use goes with no result.
-        if !isGrey, file.profile != nil { described.copyField(ICCProfile.field, from: file) }
-        let final = try withMetadata(described)
+        let final = try Metadata.header(of: file, planes.width, planes.height, isGrey: planes.colours.isEmpty)
+        finish(final, of: file)
         cancellation.progress.passed(1)
         let encoded = try fitting { try encode(planes, final, quality: $0, cancellation) }
         cancellation.progress.passed(encoding)
-        try write(encoded, of: final, into: target)
+        try write(encoded, into: target)
         return final
     }
 
     private func withMetadata(_ picture: Picture) throws -> Picture {
-        let result = try metadata.apply(to: picture, for: format)
-        credit.add(to: result, of: picture)
+        let result = try picture.withOwnFields()
+        finish(result, of: picture)
         return result
     }
 
-    private func write(_ encoded: [UInt8], of picture: Picture, into target: Descriptor) throws {
-        let result = ResultTarget(target, of: picture)
-        let status = try result.withTarget {
-            vips_target_write($0, encoded, encoded.count) == 0 ? vips_target_end($0) : -1
-        }
-        if let code = result.failure { throw WorkerFailure(writing: code) }
-        if status != 0 { throw WorkerFailure(encoding: VipsError.take()) }
+    /// Leaves the metadata of `picture` in `result` that go into the file.
+    private func finish(_ result: Picture, of picture: Picture) {
+        metadata.apply(to: result, for: format)
+        credit.add(to: result, of: picture)
+    }
+
+    private func write(_ encoded: [UInt8], into target: Descriptor) throws(WorkerFailure) {
+        do { try target.write(encoded, called: "the result") } catch { throw WorkerFailure(writing: error.code) }
     }
 
     /// The file at the stage's quality, or at the highest that makes it fit into `max-bytes=`.
@@ -175,7 +175,7 @@ struct SaveStage {
                     throw error.isOfEncoding ? WorkerFailure(encoding: error) : error
                 }
             }
-            try write(encoded, of: final, into: target)
+            try write(encoded, into: target)
             return final
         }
         let result = ResultTarget(target, of: final)
@@ -204,7 +204,7 @@ struct SaveStage {
                 }
             }
         }
-        try write(encoded, of: pixels, into: target)
+        try write(encoded, into: target)
         return pixels
     }
 
@@ -226,8 +226,7 @@ struct SaveStage {
         let distance = JXLContainer.distance(of: Int(quality))
         let encoded = try file { cvips_jxlsave(bare.image, $0, distance, effort, isLossless ? 1 : 0) }
         guard
-            let file = try PlanesMetadata(of: Metadata.alone(of: picture)).added(
-                toJXL: encoded, strip: metadata == .strip)
+            let file = try PlanesMetadata(of: picture).added(toJXL: encoded, strip: metadata == .strip)
         else {
             throw VipsError(lines: ["jxlsave: the encoder has made no JPEG XL"])
         }

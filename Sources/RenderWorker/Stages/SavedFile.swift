@@ -11,10 +11,10 @@ enum SavedFile {
     static func check(_ target: Descriptor, against picture: Picture, format: String) throws -> RenderedOutput {
         if format == "jxl" { return try checkJXL(target, against: picture) }
         let file: SourceFile
-        let saved: Picture
+        let saved: Header
         do {
             file = try SourceFile(target, name: "result", called: "the result")
-            saved = try picture.frames > 1 ? file.strip() : file.picture()
+            saved = try file.format == .jpeg ? header(ofJPEG: file) : header(file, isAnimation: picture.frames > 1)
         } catch let error as WorkerFailure {
             throw failure(error.message)
         } catch let error as VipsError {
@@ -23,8 +23,8 @@ enum SavedFile {
         guard file.format.rawValue == format else { throw failure("it is \(file.format.rawValue), not \(format)") }
         // Over a barrier all frames go as one picture.
         let height = format == "png" ? picture.height : picture.frameHeight
-        guard saved.width == picture.width, saved.frameHeight == height else {
-            throw failure("it has \(saved.width) × \(saved.frameHeight) pixels, not \(picture.width) × \(height)")
+        guard saved.width == picture.width, saved.height == height else {
+            throw failure("it has \(saved.width) × \(saved.height) pixels, not \(picture.width) × \(height)")
         }
         // Encoders make one frame of two that are alike.
         guard saved.frames <= picture.frames else {
@@ -32,9 +32,39 @@ enum SavedFile {
         }
         guard file.isWhole else { throw failure("its end is missing") }
         return RenderedOutput(
-            format: format, width: saved.width, height: saved.frameHeight, pages: saved.frames, bands: saved.bands,
+            format: format, width: saved.width, height: saved.height, pages: saved.frames, bands: saved.bands,
             bytes: Int64(file.size), lost: Metadata.lost(picture, where: saved.hasField, hasComments: saved.hasComments)
         )
+    }
+
+    /// What the file says of itself.
+    private struct Header {
+        var width: Int
+        /// Of a frame.
+        var height: Int
+        var frames = 1
+        var bands: Int
+        var hasField: (String) -> Bool
+        var hasComments = false
+    }
+
+    private static func header(_ file: SourceFile, isAnimation: Bool) throws -> Header {
+        let saved = try isAnimation ? file.strip() : file.picture()
+        return Header(
+            width: saved.width, height: saved.frameHeight, frames: saved.frames, bands: saved.bands,
+            hasField: saved.hasField, hasComments: saved.hasComments)
+    }
+
+    /// libvips would take as long for the header as for the rest of a small picture.
+    private static func header(ofJPEG file: SourceFile) throws -> Header {
+        for length in SourceFile.headerLengths + [file.size] {
+            let start = try file.bytes(length)
+            guard let header = JPEGHeader(start) else { continue }
+            return Header(
+                width: Int(header.width), height: Int(header.height), bands: header.bands,
+                hasField: JPEGMarkers(start).has)
+        }
+        throw VipsError(lines: ["its header is damaged"])
     }
 
     /// libvips' loader stays blocked, so the boxes are read here.

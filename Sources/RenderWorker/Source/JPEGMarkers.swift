@@ -1,0 +1,31 @@
+/// The markers for applications and comments at the beginning of a JPEG: its metadata, as libvips writes them.
+struct JPEGMarkers {
+    private(set) var markers: [ArraySlice<UInt8>] = []
+    /// What follows them.
+    let rest: ArraySlice<UInt8>
+
+    init(_ jpeg: [UInt8]) {
+        var at = 2
+        while at + 4 <= jpeg.count, jpeg[at] == 0xff, (0xe0...0xef).contains(jpeg[at + 1]) || jpeg[at + 1] == 0xfe {
+            let end = at + 2 + Int(jpeg[at + 2]) << 8 + Int(jpeg[at + 3])
+            guard end <= jpeg.count else { break }
+            markers.append(jpeg[at..<end])
+            at = end
+        }
+        rest = jpeg.dropFirst(at)
+    }
+
+    /// Whether there is a marker of this field of a picture.
+    func has(_ field: String) -> Bool {
+        guard let (kind, prefix) = Self.fields[field] else { return false }
+        return markers.contains { $0[$0.startIndex + 1] == kind && Self.content($0).starts(with: prefix) }
+    }
+
+    /// What a marker says, behind its kind and length.
+    static func content(_ marker: ArraySlice<UInt8>) -> ArraySlice<UInt8> { marker.dropFirst(4) }
+
+    private static let fields: [String: (kind: UInt8, prefix: [UInt8])] = [
+        "exif-data": (0xe1, EXIF.prefix), "xmp-data": (0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8)),
+        "iptc-data": (0xed, Array("Photo".utf8)),
+    ]
+}
