@@ -3,5 +3,7 @@
 #define CNATS_SHIM_H
 
 #include <nats/nats.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 
 #endif

@@ -1,9 +1,12 @@
+import CLinux
 import CNats
+import DaemonRuntime
 import Foundation
 import SystemCalls
+import WorkerConfinement
 import WorkerProtocol
 
-/// The life of the fleet's process from its start to the first message.
+/// The life of the fleet's process from its start to its end.
 enum Program {
     static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
@@ -18,8 +21,35 @@ enum Program {
             print(help)
             return EX_USAGE
         }
-        _ = channel
-        return EX_OK
+        // The call that writes to a server reports that the server has hung up.
+        signal(SIGPIPE, SIG_IGN)
+        // OpenSSL reads its configuration now, and later no authority but the fleet's own.
+        setenv("SSL_CERT_FILE", "/dev/null", 1)
+        setenv("SSL_CERT_DIR", "/dev/null", 1)
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_LOAD_CONFIG), nil)
+        // libnats has a handful of threads; the default stack is 8 MB.
+        _ = clinux_thread_stacks(512 << 10)
+        // Everything trusted has been loaded, nothing foreign has been read, one thread runs.
+        let missing = Confinement.begin(.fleet)
+        let supervisor = Supervisor(channel: channel)
+        supervisor.send(.hello(version: Release.version, missing: missing))
+        return obey(supervisor)
+    }
+
+    /// Orders come to the first thread, which does nothing else. The process ends with its supervisor, and what it had
+    /// taken goes to other nodes.
+    private static func obey(_ supervisor: Supervisor) -> Int32 {
+        let fleet = Fleet(supervisor)
+        do {
+            while let (order, files) = try supervisor.channel.receive(FleetOrder.self) {
+                Coordination.sync { fleet.obey(order, files) }
+            }
+        } catch {
+            supervisor.say("a message can't be read: \(error)")
+            _exit(EX_PROTOCOL)
+        }
+        // Threads of libnats run: what would be torn down under them stays.
+        _exit(EX_OK)
     }
 
     private static let help = """

@@ -32,9 +32,12 @@ public struct FleetMembership: Codable, Sendable, Hashable {
     public var name: String
     /// The filters that it has.
     public var filters: [String]
+    /// A node that has shown no life for so long makes room for another. All nodes of a fleet have the same.
+    public var ackWaitMilliseconds: Int
 
-    public init(servers: [String], name: String, filters: [String]) {
+    public init(servers: [String], name: String, filters: [String], ackWaitMilliseconds: Int = 30_000) {
         (self.servers, self.name, self.filters) = (servers, name, filters)
+        self.ackWaitMilliseconds = ackWaitMilliseconds
     }
 }
 

@@ -65,7 +65,7 @@ struct GatedQueueTests {
     func spare() async {
         let queue = GatedQueue(limit: 2)
         let told = Mutex<[Int]>([])
-        func wish(_ places: Int) { queue.whenSpare(places) { told.withLock { $0.append(places) } } }
+        func wish(_ places: Int) { queue.whenSpare(places, for: "test") { told.withLock { $0.append(places) } } }
         wish(2)
         #expect(queue.spare == 2 && told.withLock { $0 } == [2])
         let operations = (0..<4).map { _ in Held() }
@@ -98,6 +98,34 @@ struct GatedQueueTests {
         #expect(queue.spare == 0 && told.withLock { $0 } == [2, 1, 1])
         waiting.cancel()
         await waiting.end()
+    }
+
+    @Test("one more than the limit is let in to find a place elsewhere, then the next; none is at a limit of 0")
+    func beyond() async {
+        let queue = GatedQueue(limit: 1)
+        let operations = (0..<4).map { _ in Held() }
+        for operation in operations { queue.add(operation) }
+        await operations[0].beginning()
+        queue.set(beyond: 1)
+        await operations[1].beginning()
+        #expect(operations[2].state == .ready || operations[2].state == .pending)
+        operations[1].setAside()
+        await operations[2].beginning()
+        #expect(queue.report.running == 2)
+        queue.set(beyond: 0)
+        operations[2].setAside()
+        #expect(queue.report.running == 1 && queue.spare == 0)
+        queue.set(0)
+        queue.set(beyond: 1)
+        for operation in operations.prefix(3) {
+            operation.finish(.finished)
+            await operation.end()
+        }
+        #expect(queue.report.running == 0 && operations[3].state != .executing)
+        queue.set(1)
+        await operations[3].beginning()
+        operations[3].finish(.finished)
+        await operations[3].end()
     }
 
     @Test("auto follows what it means")

@@ -36,7 +36,7 @@ struct OwnersFixture: Sendable {
                     loaded, places: places, ledger: ledger, staging: staging,
                     pool: WorkerPool(program: program, resources: plugins),
                     plugins: PluginShelf(folder: places.pluginCopies, sources: plugins),
-                    fetch: FetchPool(program: "/none"))
+                    fetch: FetchPool(program: "/none"), lends: FleetPool(program: nil))
             }
             try await body(OwnersFixture(owners: owners, ledger: ledger, places: places, chain: chain))
             await owners.inboxes.stopped()

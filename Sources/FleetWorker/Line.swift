@@ -1,0 +1,179 @@
+import CNats
+import Foundation
+
+/// A failed call of libnats.
+struct LineError: Error, CustomStringConvertible {
+    let status: natsStatus
+    let description: String
+
+    /// The library's own words are those of the thread's last failed call.
+    init(_ status: natsStatus) {
+        self.status = status
+        var last = NATS_OK
+        let words = nats_GetLastError(&last).map { String(cString: $0) } ?? ""
+        let plain = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
+        description = words.isEmpty || last != status ? plain : "\(plain) (\(words))"
+    }
+
+    /// Nobody has subscribed to the subject of a request.
+    var isNoResponders: Bool { status == NATS_NO_RESPONDERS }
+
+    static func check(_ status: natsStatus) throws(LineError) {
+        guard status == NATS_OK else { throw LineError(status) }
+    }
+}
+
+/// A connection to a server, from its making to its loss. It does not reconnect: another line follows it.
+///
+/// `@unchecked`: libnats locks its connection, and the pointer does not change.
+final class Line: @unchecked Sendable {
+    let server: String
+    private let connection: OpaquePointer
+
+    /// Connects, and waits for it. `lost` is called once, on a thread of libnats, after a connection that was made is
+    /// gone.
+    init(
+        _ server: String, name: String, _ certificates: Certificates?, lost: @escaping @Sendable () -> Void
+    ) throws(LineError) {
+        self.server = server
+        var options: OpaquePointer?
+        try LineError.check(natsOptions_Create(&options))
+        defer { natsOptions_Destroy(options) }
+        try LineError.check(natsOptions_SetURL(options, server))
+        try LineError.check(natsOptions_SetName(options, "pipelined-fleet \(name)"))
+        try LineError.check(natsOptions_SetTimeout(options, 5000))
+        try LineError.check(natsOptions_SetPingInterval(options, 5000))
+        try LineError.check(natsOptions_SetMaxPingsOut(options, 2))
+        try LineError.check(natsOptions_SetAllowReconnect(options, false))
+        try LineError.check(natsOptions_SetNoEcho(options, true))
+        if server.hasPrefix("tls://") || certificates != nil {
+            try LineError.check(natsOptions_SetSecure(options, true))
+        }
+        if let certificates {
+            try LineError.check(natsOptions_SetCATrustedCertificates(options, certificates.authority))
+            try LineError.check(
+                natsOptions_SetCertificatesChain(options, certificates.certificate, certificates.key))
+        }
+        let box = Unmanaged.passRetained(Call(lost))
+        let closed: natsConnectionHandler = { _, box in
+            guard let box else { return }
+            Unmanaged<Call>.fromOpaque(box).takeUnretainedValue().body()
+        }
+        try LineError.check(natsOptions_SetClosedCB(options, closed, box.toOpaque()))
+        var made: OpaquePointer?
+        try LineError.check(natsConnection_Connect(&made, options))
+        guard let made else { throw LineError(NATS_ERR) }
+        connection = made
+    }
+
+    /// Lives as long as libnats may call it.
+    private final class Call: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private final class Heard: Sendable {
+        let body: @Sendable (LineMessage) -> Void
+
+        init(_ body: @escaping @Sendable (LineMessage) -> Void) { self.body = body }
+    }
+
+    deinit { natsConnection_Destroy(connection) }
+
+    var isClosed: Bool { natsConnection_IsClosed(connection) }
+
+    func publish(_ bytes: [UInt8] = [], to subject: String, reply: String? = nil) throws(LineError) {
+        try LineError.check(
+            natsConnection_PublishRequest(connection, subject, reply, bytes, Int32(bytes.count)))
+    }
+
+    /// Waits for the answer. Not for pulls of the stream: their answers come by other subjects.
+    func request(_ bytes: [UInt8] = [], of subject: String, within patience: Duration) throws(LineError) -> LineMessage
+    {
+        var answer: OpaquePointer?
+        let milliseconds = Int64(patience / .milliseconds(1))
+        try LineError.check(
+            natsConnection_Request(&answer, connection, subject, bytes, Int32(bytes.count), milliseconds))
+        guard let answer else { throw LineError(NATS_ERR) }
+        return LineMessage(answer)
+    }
+
+    /// Calls on a thread of its own, one message after the other, as long as the line is there.
+    func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
+        let box = Unmanaged.passRetained(Heard(body))
+        let heard: natsMsgHandler = { _, _, message, box in
+            guard let message, let box else { return }
+            Unmanaged<Heard>.fromOpaque(box).takeUnretainedValue().body(LineMessage(message))
+        }
+        var subscription: OpaquePointer?
+        do {
+            try LineError.check(
+                natsConnection_Subscribe(&subscription, connection, subject, heard, box.toOpaque()))
+        } catch {
+            box.release()
+            throw error
+        }
+        _ = natsSubscription_SetOnCompleteCB(
+            subscription, { box in if let box { Unmanaged<Heard>.fromOpaque(box).release() } }, box.toOpaque())
+        // The connection keeps it.
+        natsSubscription_Destroy(subscription)
+    }
+
+    /// A subject of one's own, whose messages are waited for.
+    func inbox() throws(LineError) -> LineInbox {
+        var name: UnsafeMutablePointer<CChar>?
+        try LineError.check(natsInbox_Create(&name))
+        defer { natsInbox_Destroy(name) }
+        var subscription: OpaquePointer?
+        try LineError.check(natsConnection_SubscribeSync(&subscription, connection, name))
+        guard let name, let subscription else { throw LineError(NATS_ERR) }
+        return LineInbox(subject: String(cString: name), subscription)
+    }
+}
+
+/// Messages to a subject of one's own.
+final class LineInbox {
+    let subject: String
+    private let subscription: OpaquePointer
+
+    init(subject: String, _ subscription: OpaquePointer) { (self.subject, self.subscription) = (subject, subscription) }
+
+    deinit { natsSubscription_Destroy(subscription) }
+
+    /// Nil when none has come in time.
+    func next(within patience: Duration) throws(LineError) -> LineMessage? {
+        var message: OpaquePointer?
+        let status = natsSubscription_NextMsg(&message, subscription, Int64(patience / .milliseconds(1)))
+        if status == NATS_TIMEOUT { return nil }
+        try LineError.check(status)
+        return message.map(LineMessage.init)
+    }
+}
+
+/// A message that has come.
+///
+/// `@unchecked`: it is only read.
+final class LineMessage: @unchecked Sendable {
+    private let message: OpaquePointer
+
+    init(_ message: OpaquePointer) { self.message = message }
+
+    deinit { natsMsg_Destroy(message) }
+
+    var subject: String { natsMsg_GetSubject(message).map { String(cString: $0) } ?? "" }
+    /// Where the answer goes, if one is wanted.
+    var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
+
+    /// Valid as long as the message.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) {
+            try body(
+                UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message))))
+        }
+    }
+
+    func decoded<Value: Decodable>(_ type: Value.Type) -> Value? {
+        withBytes { try? JSONDecoder().decode(type, from: Data($0)) }
+    }
+}

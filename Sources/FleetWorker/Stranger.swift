@@ -1,0 +1,71 @@
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// What comes from the net is a stranger's word. What is not plausible counts as not said.
+enum Stranger {
+    private static let mostSide = 1 << 20
+    private static let mostPages = 1 << 16
+    private static let mostOutputs = 60
+
+    static func accepts(_ picture: LentPicture) -> Bool {
+        (1...16).contains(picture.sizes.count) && picture.sizes.allSatisfy { (0...1 << 40).contains($0) }
+            && (1...mostOutputs).contains(picture.outputs.count)
+            && picture.outputs.allSatisfy { (1...100).contains($0.stages.count) && isShort($0.name, 255) }
+            && isShort(picture.name, 1024) && picture.limits.maxPixels > 0 && picture.limits.maxResult > 0
+    }
+
+    static func accepts(_ result: LentResult, of picture: LentPicture) -> Bool {
+        accepts(result.header, outputs: picture.outputs.count)
+            && result.outputs.count == picture.outputs.count && result.digests.count == picture.outputs.count
+            && result.outputs.allSatisfy(accepts)
+            && zip(result.outputs, result.digests).allSatisfy {
+                $0.bytes == $1.bytes && (1...picture.limits.maxResult).contains($0.bytes)
+            }
+            && zip(result.outputs, result.digests).allSatisfy { $0.hash == nil || $0.hash == $1.sha256 }
+    }
+
+    private static func accepts(_ header: PictureHeader, outputs: Int) -> Bool {
+        isShort(header.format, 40) && isSize(header.width, header.height, header.bands)
+            && (1...64).contains(header.bitsPerSample) && (1...mostPages).contains(header.pages)
+            && (0...8).contains(header.orientation) && isShort(header.profile, 500)
+            && header.decoderPaths.count <= mostOutputs && header.decoderPaths.allSatisfy { isShort($0, 200) }
+            && header.framesTaken.count <= mostOutputs
+            && header.framesTaken.allSatisfy { (0...mostPages).contains($0) }
+            && (0...1 << 50).contains(header.memory)
+    }
+
+    private static func accepts(_ output: RenderedOutput) -> Bool {
+        isShort(output.format, 40) && isSize(output.width, output.height, output.bands)
+            && (1...mostPages).contains(output.pages ?? 1) && (output.lost ?? []).count <= 20
+            && (output.lost ?? []).allSatisfy { isShort($0, 200) } && isShort(output.hash, 64)
+    }
+
+    private static func isSize(_ width: Int, _ height: Int, _ bands: Int) -> Bool {
+        (1...mostSide).contains(width) && (1...mostSide).contains(height) && (1...100).contains(bands)
+    }
+
+    private static func isShort(_ text: String?, _ most: Int) -> Bool {
+        guard let text else { return true }
+        return text.utf8.count <= most && !text.unicodeScalars.contains(where: \.drivesTerminals)
+    }
+
+    /// A failure in the node's words, of which only so much is told.
+    static func told(_ failure: WorkerFailure, by node: String) -> WorkerFailure {
+        var told = failure
+        told.stage = shown(failure.stage, 64)
+        told.message = "\(shown(failure.message, 2000)) (on the node \(node))"
+        told.advice = failure.advice.map { shown($0, 1000) }
+        told.filter = failure.filter.map { shown($0, 64) }
+        return told
+    }
+
+    private static func shown(_ text: String, _ most: Int) -> String { String(text.prefix(most)).printable }
+
+    /// A node as it may be shown.
+    static func accepts(_ node: FleetState.Node) -> Bool {
+        NodeName.isValid(node.name) && isShort(node.version, 40) && node.filters.count <= 200
+            && node.filters.allSatisfy { isShort($0, 64) }
+            && [node.places, node.taken, node.lent].allSatisfy { (0...1_000_000).contains($0) }
+    }
+}

@@ -1,0 +1,27 @@
+import Glibc
+import SystemCalls
+import WorkerProtocol
+
+/// The way to the supervisor, for every thread: a message is one packet.
+struct Supervisor: Sendable {
+    let channel: WorkerChannel
+
+    /// Returns false when the message can't be sent.
+    @discardableResult
+    func send(_ message: FleetMessage) -> Bool {
+        do {
+            try channel.send(message)
+            return true
+        } catch let error as WorkerChannelError {
+            say("\(error)")
+        } catch {
+            // When the supervisor is gone it has closed the socket, which ends this process.
+        }
+        return false
+    }
+
+    func say(_ text: String) {
+        let line = Array("pipelined-fleet: \(text.printable)\n".utf8)
+        _ = Glibc.write(2, line, line.count)
+    }
+}

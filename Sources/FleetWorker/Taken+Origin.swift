@@ -1,0 +1,101 @@
+import Foundation
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// Why a taken picture is not gone on with.
+enum GivenUp: Error {
+    /// The origin does not want it.
+    case notWanted
+    /// Another node has it.
+    case busy
+    /// The origin is silent, or the same thing went wrong again and again.
+    case failed
+}
+
+/// What is asked of the origin. A request that got no answer is sent again: each may come twice.
+extension Taken {
+    private static let mostTries = 3
+    private static let pause = 0.25
+
+    func begin() throws {
+        if try ask(.begin).words.word == .busy { throw GivenUp.busy }
+    }
+
+    func sayProgress() throws {
+        _ = try ask(.progress) { asked in (asked.done, asked.total) = (pixels?.done, pixels?.total) }
+    }
+
+    func say(_ failure: WorkerFailure) throws { _ = try ask(.failed) { $0.failure = failure } }
+
+    func read(_ index: Int, into file: Descriptor) throws {
+        let size = picture.sizes[index]
+        var offset: Int64 = 0
+        while offset < size {
+            let answer = try ask(.read) { ($0.index, $0.offset) = (index, offset) }
+            // A source that has become shorter is the origin's trouble.
+            guard answer.words.word == .yes, answer.bytes.count == min(Int64(Piece.most), size - offset) else {
+                throw GivenUp.failed
+            }
+            try file.put(answer.bytes, at: offset)
+            offset += Int64(answer.bytes.count)
+        }
+    }
+
+    func send(_ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) throws {
+        for _ in 1...Self.mostTries {
+            var digests: [FileDigest] = []
+            for (index, file) in files.enumerated() { digests.append(try write(file, index)) }
+            let result = LentResult(header: header, outputs: outputs, digests: digests)
+            if try ask(.done, within: .seconds(60), { $0.result = result }).words.word == .yes { return }
+        }
+        throw GivenUp.failed
+    }
+
+    private func write(_ file: Descriptor, _ index: Int) throws -> FileDigest {
+        var sent = RunningDigest()
+        while true {
+            let piece = try file.piece(at: sent.bytes, Piece.most)
+            if piece.isEmpty { return sent.end() }
+            let answer = try ask(.write, bytes: piece) { ($0.index, $0.offset) = (index, sent.bytes) }
+            guard answer.words.word == .yes else { throw GivenUp.failed }
+            sent.add(piece)
+        }
+    }
+
+    /// Waits for the line and for the answer. The answer is `yes`; `busy` to `begin`; `again` to `done`, or to another
+    /// request after some tries.
+    private func ask(
+        _ verb: Verb, bytes: [UInt8] = [], within patience: Duration = .seconds(10),
+        _ fill: (inout Asked) -> Void = { _ in }
+    ) throws -> Parcel<Answered> {
+        var asked = Asked(key, node: membership.name, attempt: attempt)
+        fill(&asked)
+        let packed = try Parcel(asked, bytes).packed
+        var silence = Duration.zero
+        var tries = 0
+        while let line = lines.wait(while: { !isOver }) {
+            let start = ContinuousClock.now
+            let subject = Subject.origin(key.origin, verb.rawValue)
+            let message = try? line.request(packed, of: subject, within: patience)
+            if let answer = message?.withBytes(Parcel<Answered>.init) {
+                silence = .zero
+                tries += 1
+                switch answer.words.word {
+                case .yes: return answer
+                case .notWanted: throw GivenUp.notWanted
+                case .busy where verb == .begin: return answer
+                // The results are being looked at.
+                case .busy: break
+                case .again where verb == .done || tries == Self.mostTries: return answer
+                case .again: break
+                }
+            }
+            Thread.sleep(forTimeInterval: Self.pause)
+            // While there is no line nobody else gets the picture, either.
+            if message == nil, !line.isClosed { silence += start.duration(to: .now) }
+            if silence > .milliseconds(2 * membership.ackWaitMilliseconds) { break }
+        }
+        throw GivenUp.failed
+    }
+}

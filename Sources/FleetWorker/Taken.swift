@@ -1,0 +1,145 @@
+import Dispatch
+import PipelineModel
+import Synchronization
+import SystemCalls
+import WorkerProtocol
+
+/// A picture of another node: it is fetched, rendered by the supervisor, and brought back. Its steps wait for the origin on
+/// a queue of its own.
+final class Taken: Sendable {
+    enum Phase { case offered, fetching, rendering, delivering, over }
+    enum End { case delivered, withdrawn }
+
+    private struct State {
+        var phase = Phase.offered
+        /// Where the stream's acknowledgement goes.
+        var reply: String
+        var progress: (done: Int64, total: Int64)?
+        /// The origin is being asked whether it still wants the picture.
+        var asks = false
+    }
+
+    let id: Int
+    let key: LentKey
+    let picture: LentPicture
+    let membership: FleetMembership
+    let lines: Lines
+    let attempt = NodeName.token()
+    private let state: Mutex<State>
+    private let queue: DispatchQueue
+    private let ended: @Sendable (Taken, End) -> Void
+    private let fetched: @Sendable (Taken) -> Void
+
+    init(
+        _ id: Int, _ key: LentKey, _ picture: LentPicture, _ membership: FleetMembership, _ lines: Lines, reply: String,
+        ended: @escaping @Sendable (Taken, End) -> Void, fetched: @escaping @Sendable (Taken) -> Void
+    ) {
+        (self.id, self.key, self.picture, self.membership, self.lines) = (id, key, picture, membership, lines)
+        (self.ended, self.fetched) = (ended, fetched)
+        state = Mutex(State(reply: reply))
+        queue = DispatchQueue(label: "pipelined.fleet.taken")
+    }
+
+    var isOver: Bool { state.withLock { $0.phase == .over } }
+    var pixels: (done: Int64, total: Int64)? { state.withLock { $0.progress } }
+
+    /// The stream offers it once more, though it is here.
+    func comesAgain(_ reply: String) { state.withLock { $0.reply = reply } }
+
+    /// Tells the server, and while the supervisor renders the origin, that it is still worked on.
+    func showLife() {
+        if let line = lines.current { Engine(line: line).extend(state.withLock { $0.reply }) }
+        askWhetherWanted()
+    }
+
+    func progress(_ done: Int64, _ total: Int64) {
+        state.withLock { $0.progress = (done, total) }
+        askWhetherWanted()
+    }
+
+    private func askWhetherWanted() {
+        let asks = state.withLock { state in
+            guard state.phase == .rendering, !state.asks else { return false }
+            state.asks = true
+            return true
+        }
+        guard asks else { return }
+        queue.async { [self] in
+            defer { state.withLock { $0.asks = false } }
+            guard state.withLock({ $0.phase == .rendering }) else { return }
+            work(ifNotWanted: .withdrawn) { try sayProgress() }
+        }
+    }
+
+    func fetch(into files: [Descriptor]) {
+        guard advance(from: .offered, to: .fetching) else { return }
+        queue.async { [self] in
+            work(ifNotWanted: .withdrawn) {
+                guard files.count == picture.sizes.count else { throw GivenUp.failed }
+                try begin()
+                for (index, file) in files.enumerated() { try read(index, into: file) }
+                if advance(from: .fetching, to: .rendering) { fetched(self) }
+            }
+        }
+    }
+
+    func deliver(_ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) {
+        guard advance(from: .rendering, to: .delivering) else { return }
+        queue.async { [self] in
+            work(ifNotWanted: .delivered) {
+                guard files.count == picture.outputs.count else { throw GivenUp.failed }
+                try send(header, outputs, files)
+                settle(.delivered)
+            }
+        }
+    }
+
+    /// Whatever its phase: nothing is rendered here any more.
+    func fail(_ failure: WorkerFailure) {
+        guard advance(from: .rendering, to: .delivering) else { return }
+        queue.async { [self] in
+            work(ifNotWanted: .delivered) {
+                try say(failure)
+                settle(.delivered)
+            }
+        }
+    }
+
+    /// Another node may have it.
+    func giveBack(after pause: Duration) {
+        state.withLock { $0.phase = .over }
+        guard let line = lines.current else { return }
+        Engine(line: line).returns(state.withLock { $0.reply }, after: pause)
+    }
+
+    private func advance(from old: Phase, to new: Phase) -> Bool {
+        state.withLock { state in
+            guard state.phase == old else { return false }
+            state.phase = new
+            return true
+        }
+    }
+
+    // MARK: - On the picture's queue
+
+    private func work(ifNotWanted end: End, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch GivenUp.notWanted {
+            settle(end)
+        } catch {
+            giveBack(after: error is GivenUp ? .milliseconds(membership.ackWaitMilliseconds / 4) : .seconds(1))
+            ended(self, .withdrawn)
+        }
+    }
+
+    /// Nobody needs to hear of it again.
+    private func settle(_ end: End) {
+        let reply = state.withLock { state in
+            state.phase = .over
+            return state.reply
+        }
+        if let line = lines.current { Engine(line: line).acknowledge(reply) }
+        ended(self, end)
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import PipelineModel
+
+@Suite("The settings of the fleet")
+struct FleetSettingsTests {
+    private static func problems(_ text: String) -> [String] {
+        Configuration.load(
+            settings: [ConfigurationText(name: "test.conf", text: text)], recipes: [], catalog: .builtIn
+        ).problems.map(\.description)
+    }
+
+    @Test(
+        "a server is written with its port, and anything else is refused with the reason",
+        arguments: [
+            ("Servers", "nats://", "is no server"), ("Servers", "fleet.example.org:4222", "is no server"),
+            ("Servers", "tls://fleet.example.org", "is no server"), ("Servers", "tls://a:0", "is no server"),
+            ("Servers", "tls://a:65536", "is no server"), ("Servers", "tls://a b:1", "has 'tls://a' in it"),
+            ("Servers", "tls://user@a:1", "is no server"), ("Certificate", "node.pem", "is no absolute path"),
+            ("Name", "Darkroom", "is no name of a node"), ("Name", "a.b", "is no name of a node"),
+            ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "0", "1 to 1024"),
+            ("Ahead", "1025", "1 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),
+        ])
+    func refused(key: String, text: String, words: String) {
+        var settings = Settings()
+        do {
+            try settings.set(key, in: "Fleet", to: text, source: "test.conf")
+            Issue.record("\(key)=\(text) was taken")
+        } catch {
+            #expect(error.description.contains(words), "\(error)")
+        }
+        #expect(settings.fleet == FleetSettings())
+    }
+
+    @Test("what is at the edge is taken")
+    func edges() throws {
+        var settings = Settings()
+        let servers = "nats://127.0.0.1:1 tls://Fleet-1.example.org:65535 tls://[fd00::1]:4222"
+        try settings.set("Servers", in: "Fleet", to: servers, source: "test.conf")
+        try settings.set("Name", in: "Fleet", to: String(repeating: "a", count: 40), source: "test.conf")
+        try settings.set("Ahead", in: "Fleet", to: "1024", source: "test.conf")
+        #expect(settings.fleet.isOn && settings.fleet.servers?.count == 3 && settings.fleet.ahead == 1024)
+    }
+
+    @Test(
+        "another machine is spoken to over TLS alone, and the three files belong together",
+        arguments: [
+            ("Servers=nats://127.0.0.1:4222", nil), ("Servers=nats://localhost:4222 nats://[::1]:4222", nil),
+            ("Servers=nats://fleet.example.org:4222", "has no Certificate= and Key= and Authority=, without which"),
+            ("Servers=nats://127.evil.example.org:4222", "anybody on the way to nats://127.evil"),
+            ("Servers=nats://127.0.0.1:4222\nKey=/k", "has no Certificate= and Authority=; the three belong together"),
+            ("Servers=tls://a:1\nCertificate=/c\nKey=/k\nAuthority=/a", nil), ("Key=/k", nil),
+        ] as [(String, String?)])
+    func contradiction(text: String, words: String?) {
+        let problems = Self.problems("[Fleet]\n\(text)\n")
+        #expect(problems.count == (words == nil ? 0 : 1))
+        if let words { #expect(problems.first?.contains(words) == true, "\(problems)") }
+    }
+
+    @Test(
+        "without a name the node has its machine's",
+        arguments: [
+            ("darkroom.example.org", "darkroom"), ("Bill's_PC", "bill-s-pc"), ("", "node"), ("Büro", "b--ro"),
+            (String(repeating: "x", count: 60), String(repeating: "x", count: 40)),
+        ])
+    func name(host: String, name: String) { #expect(NodeName.made(of: host) == name) }
+}
