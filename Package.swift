@@ -132,7 +132,7 @@ let package = Package(
                 "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
             ]),
         program("SamplePictures", ["CVips"], fast),
-        program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),
+        program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl", "PipelineModel"]),
         .executableTarget(
             name: "Gallery",
             dependencies: ["CMicrohttpd", "SystemCalls", "DaemonRuntime", "ManualPages", "PipelineControl"],

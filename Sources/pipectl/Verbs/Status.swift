@@ -44,8 +44,8 @@ extension Verb {
             if let option = limits.first(where: context.invocation.has) {
                 throw Failure.usage("\(option.name) is for a monitor: pipectl status --check \(option.written)")
             }
+            if context.invocation.has(.fleet) { return try showFleet(context) }
             let status = try context.call(Call.Status()).status
-            if context.invocation.has(.fleet) { return try show(status.fleet, context) }
             if context.json {
                 try context.output.document(status)
             } else {
@@ -56,10 +56,12 @@ extension Verb {
             return .done
         })
 
-    private static func show(_ fleet: Control.Fleet?, _ context: Context) throws -> ExitCode {
-        guard let fleet else {
+    /// Also what `pipectl fleet` shows.
+    static func showFleet(_ context: Context) throws -> ExitCode {
+        guard let fleet = try context.call(Call.Status()).status.fleet else {
             throw Failure(
-                "NoFleet", "this daemon belongs to no fleet; Servers= in [Fleet] of pipelined.conf names one", .failed)
+                "NoFleet",
+                "this daemon belongs to no fleet; `pipectl help fleet` says how it joins one", .failed)
         }
         if context.json {
             try context.output.document(fleet)

@@ -1,0 +1,49 @@
+/// Whose certificate it is, and what it is good for.
+enum CertificateHolder {
+    /// It signs those of the servers and of the nodes.
+    case authority
+    case server(FleetServer)
+    case node(String)
+
+    /// The request for it, as openssl reads it. The names are checked before: none has a line's end or a comma.
+    var request: String {
+        """
+        [req]
+        prompt = no
+        distinguished_name = subject
+        x509_extensions = extensions
+
+        [subject]
+        CN = \(commonName)
+
+        [extensions]
+        subjectKeyIdentifier = hash
+        \(extensions.joined(separator: "\n"))
+
+        """
+    }
+
+    /// A node is known by it. That of a server can be no node's name.
+    private var commonName: String {
+        switch self {
+        case .authority: "Authority of a fleet of pipelined"
+        case .server: "Server of a fleet of pipelined"
+        case .node(let name): name
+        }
+    }
+
+    private var extensions: [String] {
+        let plain = [
+            "authorityKeyIdentifier = keyid", "basicConstraints = critical, CA:FALSE",
+            "keyUsage = critical, digitalSignature",
+        ]
+        return switch self {
+        case .authority:
+            ["basicConstraints = critical, CA:TRUE, pathlen:0", "keyUsage = critical, keyCertSign, cRLSign"]
+        // One server of a cluster is the client of another.
+        case .server(let server):
+            plain + ["extendedKeyUsage = serverAuth, clientAuth", "subjectAltName = \(server.subjectName)"]
+        case .node: plain + ["extendedKeyUsage = clientAuth"]
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import SystemCalls
+
+/// A NATS server of a fleet: a host or an address, and a port.
+struct FleetServer: Hashable {
+    let host: String
+    let port: Int
+
+    private static let usualPort = 4222
+    /// The servers of a cluster speak to each other at a port so much higher.
+    private static let toCluster = 2000
+
+    init(_ text: String) throws(Failure) {
+        guard let (host, port) = Self.parts(of: text.lowercased()), (1...65535 - Self.toCluster).contains(port),
+            Self.isAddress(host) || Self.isName(host)
+        else {
+            throw .usage("'\(text)' is no server: write it like fleet.example.org, 10.1.2.3:4222 or [2001:db8::1]")
+        }
+        (self.host, self.port) = (host, port)
+    }
+
+    /// How nodes write it in Servers=.
+    var address: String { "tls://\(place):\(port)" }
+    var clusterPort: Int { port + Self.toCluster }
+    /// How the other servers of its cluster write it.
+    var route: String { "nats-route://\(place):\(clusterPort)" }
+    /// What its certificate is for.
+    var subjectName: String { "\(Self.isAddress(host) ? "IP" : "DNS"):\(host)" }
+
+    private var place: String { host.contains(":") ? "[\(host)]" : host }
+
+    private static func parts(of text: String) -> (String, Int)? {
+        if text.hasPrefix("[") {
+            let parts = text.dropFirst().split(separator: "]", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].contains(":") else { return nil }
+            if parts[1].isEmpty { return (String(parts[0]), usualPort) }
+            return parts[1].first == ":" ? port(parts[1].dropFirst()).map { (String(parts[0]), $0) } : nil
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        // Several colons without brackets are an IPv6 address alone.
+        guard parts.count == 2 else { return (text, usualPort) }
+        return port(parts[1]).map { (String(parts[0]), $0) }
+    }
+
+    private static func port(_ text: Substring) -> Int? { text.utf8.allSatisfy(isDigit) ? Int(text) : nil }
+
+    private static func isAddress(_ host: String) -> Bool {
+        host != "localhost" && InternetAddress(host.contains(":") ? "[\(host)]:1" : "\(host):1") != nil
+    }
+
+    /// A name of DNS. One whose last part is a number would be taken for an address.
+    private static func isName(_ host: String) -> Bool {
+        let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let hyphen = UInt8(ascii: "-")
+        func isLabel(_ label: Substring.UTF8View) -> Bool {
+            (1...63).contains(label.count) && label.first != hyphen && label.last != hyphen
+                && label.allSatisfy { isDigit($0) || $0 == hyphen || (97...122).contains($0) }
+        }
+        return host.utf8.count <= 253 && labels.allSatisfy(isLabel) && labels.last?.allSatisfy(isDigit) == false
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+}

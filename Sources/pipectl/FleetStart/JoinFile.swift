@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Glibc
+import PipelineModel
+import SystemCalls
+
+/// All that a node needs to join its fleet. Its file has a private key.
+struct JoinFile: Codable {
+    let name: String
+    let servers: [String]
+    let certificate: String
+    let key: String
+    let authority: String
+
+    static let suffix = ".join"
+    private static let longest = 256 << 10
+
+    init(_ name: String, _ servers: [FleetServer], certificate: String, key: String, authority: String) {
+        (self.name, self.servers) = (name, servers.map(\.address))
+        (self.certificate, self.key, self.authority) = (certificate, key, authority)
+    }
+
+    /// Reads the file that `pipectl fleet init` has written.
+    init(at path: String) throws(Failure) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            // A pipe has no end to wait for.
+            let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+            guard FileStatus(try file.status()).kind == .file else { throw SystemError("read", path, code: EINVAL) }
+            bytes = try FileSystem.read(file, most: Self.longest, called: path)
+        } catch {
+            throw Failure(
+                "NoJoinFile", "\(error)\njoin wants the file NODE.join that `pipectl fleet init` wrote", .failed)
+        }
+        guard let file = try? JSONDecoder().decode(JoinFile.self, from: Data(bytes)) else {
+            throw Self.bad(path, "it is no file of `pipectl fleet init`, or a part of one")
+        }
+        self = file
+        if let fault { throw Self.bad(path, fault) }
+    }
+
+    var text: String {
+        get throws { try JSONText.document(self) + "\n" }
+    }
+
+    private static func bad(_ path: String, _ fault: String) -> Failure {
+        Failure("BadJoinFile", "\(path) can't be used: \(fault); copy it once more, whole", .failed)
+    }
+
+    /// Why no configuration can be made of it.
+    private var fault: String? {
+        if !NodeName.isOne(name) { return "'\(name.prefix(100))' is no name of a node" }
+        let prefix = "tls://"
+        let areServers = servers.allSatisfy {
+            $0.hasPrefix(prefix) && (try? FleetServer(String($0.dropFirst(prefix.count)))) != nil
+        }
+        guard areServers, !servers.isEmpty else { return "it names no servers" }
+        if !Self.isBlock(certificate, "CERTIFICATE") { return "it has no certificate" }
+        if !Self.isBlock(key, "PRIVATE KEY") { return "it has no key" }
+        return Self.isBlock(authority, "CERTIFICATE") ? nil : "it has no certificate of the authority"
+    }
+
+    private static func isBlock(_ text: String, _ kind: String) -> Bool {
+        text.hasPrefix("-----BEGIN \(kind)-----\n") && text.hasSuffix("\n-----END \(kind)-----\n")
+    }
+}

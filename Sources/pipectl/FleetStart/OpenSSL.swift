@@ -1,0 +1,76 @@
+import Glibc
+import SystemCalls
+
+/// The program openssl, which makes keys and certificates.
+struct OpenSSL {
+    private let program: String
+
+    private static let usualPath = "/usr/local/bin:/usr/bin:/bin"
+    private static let longest = 1 << 20
+
+    init() throws(Failure) {
+        let path = getenv("PATH").map { String(cString: $0) } ?? Self.usualPath
+        let places = path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/openssl" }
+        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+            throw Failure(
+                "NotInstalled", "there is no openssl, which makes the certificates; `apt install openssl`, then again",
+                .failed)
+        }
+        self.program = program
+    }
+
+    /// A private key, as PEM.
+    func key() throws(Failure) -> String {
+        text(try run(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]))
+    }
+
+    /// A certificate for a key, as PEM. It is signed by the authority in the files, or by itself.
+    func certificate(
+        _ holder: CertificateHolder, key: String, authority: (certificate: String, key: String)?
+    ) throws(Failure) -> String {
+        let signing = authority.map { ["-CA", $0.certificate, "-CAkey", $0.key] } ?? []
+        return text(
+            try run(
+                ["req", "-x509", "-new", "-sha256", "-days", "3650", "-config", Self.input, "-key", Self.keyFile]
+                    + signing,
+                input: holder.request, key: key))
+    }
+
+    /// The fingerprint of the public key, as NATS writes it.
+    func fingerprint(ofKey key: String) throws(Failure) -> String {
+        let publicKey = try run(["pkey", "-pubout", "-outform", "DER", "-in", Self.keyFile], key: key)
+        let line = text(try run(["dgst", "-sha256", "-r"], input: publicKey))
+        return String(line.prefix { $0 != " " })
+    }
+
+    // MARK: -
+
+    private static let input = "/dev/fd/0"
+    private static let keyFile = "/dev/fd/3"
+
+    private func run(_ words: [String], input: String, key: String) throws(Failure) -> [UInt8] {
+        try run(words, input: Array(input.utf8), key: key)
+    }
+
+    /// Runs it with an input, and with a key as its fourth file. Neither comes to a disk.
+    private func run(_ words: [String], input: [UInt8] = [], key: String = "") throws(Failure) -> [UInt8] {
+        do {
+            let (output, errors) = (try Descriptor.memory([]), try Descriptor.memory([]))
+            let files = [try Descriptor.memory(input), output, errors, try Descriptor.memory(Array(key.utf8))]
+            let process = try ChildProgram.start(
+                [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"], streams: files.map(\.number))
+            var status: Int32 = 0
+            guard uninterrupted({ waitpid(process, &status, 0) }) == process else { throw SystemError("wait", program) }
+            let said = try FileSystem.read(status == 0 ? output : errors, most: Self.longest, called: program)
+            guard status == 0 else {
+                let reason = String(decoding: said, as: UTF8.self)
+                throw Failure("Failed", "\(program) \(words[0]) has failed:\n\(reason.prefix(2000))", .failed)
+            }
+            return said
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import PipelineControl
+import SystemCalls
+
+extension Verb {
+    private struct Joined: Encodable {
+        let name: String
+        let servers: [String]
+        let files: [String]
+        let problems: [Control.Problem]
+        let fleet: Control.Fleet?
+    }
+
+    /// Writes the node's files, has the daemon try them, and has it join.
+    static func joinFleet(_ path: String, _ context: Context) throws -> ExitCode {
+        let join = try JoinFile(at: path)
+        let recipes = try context.call(Call.Recipes()).folder
+        let node = NodeConfiguration(in: FileSystem.folder(of: recipes))
+        try node.checkFree()
+        let (files, others) = try WrittenFiles.all { written in
+            try node.write(join, owner: daemonsUser(context), written)
+            return (written.files, try tried(written.files, context))
+        }
+        let fleet = others.isEmpty ? try joined(context) : nil
+        if context.json {
+            try context.output.document(
+                Joined(name: join.name, servers: join.servers, files: files, problems: others, fleet: fleet))
+        } else {
+            try show(files, others, fleet, path, context)
+        }
+        return others.isEmpty ? .done : .failed
+    }
+
+    private static func show(
+        _ files: [String], _ others: [Control.Problem], _ fleet: Control.Fleet?, _ path: String, _ context: Context
+    ) throws {
+        for file in files { try context.output.line("\("wrote", .good) \(file)") }
+        for problem in others {
+            try context.output.line("\("another file keeps it out of force:", .bad) \(problem.placed)")
+        }
+        if let fleet {
+            try context.output.line()
+            if let problem = fleet.problem { try context.output.line("\("problem:", .bad) \(problem)") }
+            try context.output.lines(fleet.head.folded(to: context.output.columns ?? .max))
+        }
+        try context.output.line()
+        if !others.isEmpty { try context.output.line("Then:      mend that file, and `pipectl reload`") }
+        try context.output.lines([
+            Text("Remove:    rm \(path)    # it holds the node's key"), "Look:      pipectl fleet",
+        ])
+    }
+
+    /// The daemon's socket is its user's, however it was started.
+    private static func daemonsUser(_ context: Context) throws -> UInt32 {
+        try FileSystem.status(FileSystem.resolved(context.address.path))?.owner ?? geteuid()
+    }
+
+    /// Throws if the daemon can't use the files. Returns the problems of others.
+    private static func tried(_ files: [String], _ context: Context) throws -> [Control.Problem] {
+        let problems = try context.call(Call.Reload(check: true)).problems
+        let own = problems.filter { files.contains($0.file) }
+        guard own.isEmpty else {
+            throw Failure(
+                "BadConfiguration",
+                "the daemon can't use it, so nothing was written:\n\(own.map(\.placed).joined(separator: "\n"))",
+                .failed)
+        }
+        return problems
+    }
+
+    /// Reloads, and waits for a moment until there is something to tell of the fleet.
+    private static func joined(_ context: Context) throws -> Control.Fleet? {
+        let problems = try context.call(Call.Reload()).problems
+        guard problems.isEmpty else {
+            let lines = problems.map(\.placed).joined(separator: "\n")
+            throw Failure("BadConfiguration", "nothing was changed:\n\(lines)", .failed)
+        }
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            let fleet = try context.call(Call.Status()).status.fleet
+            if let fleet, fleet.server != nil || fleet.problem != nil { return fleet }
+            guard ContinuousClock.now < end else { return fleet }
+            usleep(200_000)
+        }
+    }
+}

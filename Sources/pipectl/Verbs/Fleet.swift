@@ -1,0 +1,103 @@
+import PipelineControl
+
+extension Option {
+    fileprivate static let fleetTarget = Option(
+        "--to", value: "DIR", kinds: [.folder], "with init: write into DIR, a new folder; else ./fleet")
+    fileprivate static let fleetFolder = Option(
+        "--in", value: "DIR", kinds: [.folder], "with add and remove: the folder that init wrote; else ./fleet")
+}
+
+extension Verb {
+    static let fleet = Verb(
+        name: "fleet",
+        summary: "the machines that share the work; make a fleet, and join it",
+        usage: "[init SERVERS NODES [--to DIR] | join FILE | add NODE [--in DIR] | remove NODE [--in DIR]]",
+        discussion: [
+            "Without a word it shows what `pipectl status --fleet` shows.",
+            "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server, with a certificate and",
+            "a whole nats.conf, and for each node a file NODE.join. Servers are one, three or five: what one confirms, most",
+            "of them have. It makes keys and certificates with openssl. Keep authority.key: whoever has it can join.",
+            "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it, and",
+            "reloads. Nothing stays if the daemon can't use it. FILE has a key: remove it afterwards.",
+            "`add` writes the file of one more node, and `remove` takes a node out. Both write nodes.conf anew for each",
+            "server; it counts when it has been copied there, and after `nats-server --signal reload`.",
+        ],
+        arguments: [
+            Argument(
+                "init|join|add|remove", count: 0...1, kinds: [.oneOf(FleetWord.all)],
+                "make a fleet; join one; let a node in; take one out"),
+            Argument(
+                "SERVERS", count: 0...1, behind: ["init"],
+                "hosts or addresses with commas, and a port where it is not 4222: a,b:4223,c"),
+            Argument(
+                "NODES", count: 0...1, behind: ["init"], "names of small letters, digits and hyphens, with commas"),
+            Argument("FILE", count: 0...2, kinds: [.file], behind: ["join"], "the NODE.join that init or add wrote"),
+            Argument("NODE", count: 0...1, behind: ["add", "remove"], "the name of a node"),
+        ],
+        options: [.fleetTarget, .fleetFolder],
+        examples: [
+            Example("pipectl fleet", "the other machines, and what each has"),
+            Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
+            Example("sudo pipectl fleet join darkroom.join", "on the node, as who may write its configuration"),
+            Example("pipectl fleet add cellar", "one more node, later"),
+        ],
+        run: { context in
+            let words = context.invocation.arguments
+            switch try form(words, context) {
+            case nil: return try showFleet(context)
+            case .`init`: try beginFleet(servers: words[1], nodes: words[2], folder(.fleetTarget, context), context)
+            case .join: return try joinFleet(words[1], context)
+            case .add: try addNode(words[1], folder(.fleetFolder, context), context)
+            case .remove: try removeNode(words[1], folder(.fleetFolder, context), context)
+            }
+            return .done
+        })
+
+    private static func folder(_ option: Option, _ context: Context) -> FleetFolder {
+        FleetFolder(context.invocation.value(option) ?? FleetFolder.usual)
+    }
+
+    /// Throws for a word too many or too few, and for another word's option.
+    private static func form(_ words: [String], _ context: Context) throws(Failure) -> FleetWord? {
+        let options = [Option.fleetTarget, .fleetFolder].filter(context.invocation.has)
+        guard let first = words.first else {
+            guard let option = options.first else { return nil }
+            throw .usage("\(option.name) wants a word before it\n\(fleet.usageLine)")
+        }
+        guard let word = FleetWord(rawValue: first) else {
+            throw .usage("unexpected '\(first)'\(didYouMean(first, among: FleetWord.all))\n\(fleet.usageLine)")
+        }
+        guard words.count == 1 + word.wanted.count else {
+            throw .usage("\(first) wants \(word.wanted.joined(separator: " and ")): pipectl fleet \(word.form)")
+        }
+        if let option = options.first(where: { $0.name != word.option?.name }) {
+            throw .usage("\(option.name) is not for \(first): pipectl fleet \(word.form)")
+        }
+        return word
+    }
+}
+
+private enum FleetWord: String, CaseIterable {
+    case `init`, join, add, remove
+
+    static let all = allCases.map(\.rawValue)
+
+    /// The words that follow.
+    var wanted: [String] {
+        switch self {
+        case .`init`: ["SERVERS", "NODES"]
+        case .join: ["FILE"]
+        case .add, .remove: ["NODE"]
+        }
+    }
+
+    var option: Option? {
+        switch self {
+        case .`init`: .fleetTarget
+        case .join: nil
+        case .add, .remove: .fleetFolder
+        }
+    }
+
+    var form: String { ([rawValue] + wanted + (option.map { ["[\($0.written)]"] } ?? [])).joined(separator: " ") }
+}

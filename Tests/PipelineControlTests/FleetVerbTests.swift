@@ -1,0 +1,344 @@
+import Foundation
+import Glibc
+import PipelineControl
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import pipectl
+
+struct FleetVerbTests {
+    private static let fleet = Control.Fleet(
+        name: "darkroom", server: "tls://fleet.example.org:4222", places: 2, taken: 0, lent: 4,
+        nodes: [Control.Node(name: "attic", version: "0.1.0", places: 4, taken: 3, lent: 0)])
+
+    private static func mode(_ path: String) throws -> String {
+        String(try #require(try FileSystem.status(path), "\(path) is missing").mode & 0o777, radix: 8)
+    }
+
+    private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    /// What openssl says; it has to be content.
+    private static func openssl(_ words: String...) async throws -> String {
+        let outcome = await (try ChildProcess("/usr/bin/openssl", words)).outcome()
+        #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+        return outcome.output
+    }
+
+    private static func overview(_ fleet: Control.Fleet?) -> Control.Overview {
+        var overview = Sample.status()
+        overview.fleet = fleet
+        return overview
+    }
+
+    @Test("fleet alone is status --fleet")
+    func alone() async throws {
+        let daemon = try CannedDaemon()
+        daemon.answer(Call.Status.self, .init(status: Self.overview(Self.fleet)))
+        let outcome = try await Pipectl.run("fleet", at: daemon)
+        #expect(outcome.output == (try await Pipectl.run("status", "--fleet", at: daemon).output))
+        #expect(outcome.lines.first == Self.fleet.head.rendered(color: false))
+        daemon.answer(Call.Status.self, .init(status: Self.overview(nil)))
+        let without = try await Pipectl.run("fleet", at: daemon)
+        #expect(without.status == 1)
+        #expect(without.errors.contains("belongs to no fleet; `pipectl help fleet`"))
+    }
+
+    @Test(
+        "Words that make no sense are refused, each with what is wanted",
+        arguments: [
+            (["inti"], "unexpected 'inti'; did you mean 'init'?"),
+            (["init", "a.example.org"], "init wants SERVERS and NODES: pipectl fleet init SERVERS NODES [--to DIR]"),
+            (["join"], "join wants FILE: pipectl fleet join FILE"),
+            (["add", "one", "two"], "add wants NODE"),
+            (["join", "a.join", "--to", "x"], "--to is not for join"),
+            (["add", "attic", "--to", "x"], "--to is not for add"),
+            (["--to", "x"], "--to wants a word before it"),
+            (["init", "a,b", "darkroom"], "two servers are worse than one"),
+            (["init", "a,b,c,d", "darkroom"], "4 servers bear no more losses than 3"),
+            (["init", "a,b,a", "darkroom"], "the server tls://a:4222 is named twice"),
+            (["init", "a_b", "darkroom"], "'a_b' is no server"),
+            (["init", "10.1.2", "darkroom"], "'10.1.2' is no server"),
+            (["init", "a:0", "darkroom"], "'a:0' is no server"),
+            (["init", "a:65000", "darkroom"], "'a:65000' is no server"),
+            (["init", "[::1", "darkroom"], "'[::1' is no server"),
+            (["init", "a", "Darkroom"], "'Darkroom' is no name of a node"),
+            (["init", "a", "darkroom,darkroom"], "the node darkroom is named twice"),
+            (["init", "a", ","], "a fleet wants nodes"),
+            (["init", ",", "darkroom"], "init wants a server"),
+        ])
+    func nonsense(words: [String], message: String) throws {
+        let failure = #expect(throws: Failure.self) {
+            let context = try Context(Parser.parse(["fleet"] + words))
+            _ = try context.invocation.verb.run(context)
+        }
+        #expect(failure?.code == .usage)
+        #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
+    }
+
+    @Test("A server may be a name or an address, with a port or without")
+    func servers() throws {
+        for (text, address, name) in [
+            ("Fleet.example.org", "tls://fleet.example.org:4222", "DNS:fleet.example.org"),
+            ("localhost:4300", "tls://localhost:4300", "DNS:localhost"),
+            ("10.1.2.3", "tls://10.1.2.3:4222", "IP:10.1.2.3"),
+            ("2001:db8::1", "tls://[2001:db8::1]:4222", "IP:2001:db8::1"),
+            ("[2001:db8::1]:4300", "tls://[2001:db8::1]:4300", "IP:2001:db8::1"),
+        ] {
+            let server = try FleetServer(text)
+            #expect(server.address == address)
+            #expect(server.subjectName == name)
+        }
+    }
+
+    @Test(
+        "init writes an authority, a folder for each server and a file for each node, and keys that nobody else reads")
+    func files() async throws {
+        try await withTemporaryFolder { folder in
+            let fleet = "\(folder)/fleet"
+            let made = try await Pipectl.run(
+                "fleet", "init", "fleet.example.org", "darkroom,attic", "--to", fleet, "--json")
+            #expect(made.status == 0, "\(made.errors)")
+            let server = "\(fleet)/fleet.example.org"
+            let document = try made.document()
+            #expect(document["servers"] as? [String] == [server])
+            #expect(document["nodes"] as? [String] == ["\(fleet)/darkroom.join", "\(fleet)/attic.join"])
+            let files = try #require(document["files"] as? [String])
+            let found = try FileManager.default.subpathsOfDirectory(atPath: fleet).map { "\(fleet)/\($0)" }
+            #expect(files == found.filter { $0 != server }.sorted())
+            for file in files {
+                let isSecret = file.hasSuffix(".key") || file.hasSuffix("key.pem") || file.hasSuffix(".join")
+                #expect(try Self.mode(file) == (isSecret ? "600" : "644"), "\(file)")
+                #expect(try Self.text(file).contains("PRIVATE KEY") == isSecret, "\(file)")
+            }
+            #expect(try Self.mode(fleet) == "700")
+            let configuration = try Self.text("\(server)/nats.conf")
+            #expect(configuration.hasPrefix("# Start it in this folder:  cd FOLDER && nats-server -c nats.conf\n"))
+            #expect(configuration.contains("sync_interval: always"))
+            #expect(configuration.contains("verify_and_map: true"))
+            #expect(!configuration.contains("cluster"))
+
+            let again = try await Pipectl.run("fleet", "init", "fleet.example.org", "darkroom", "--to", fleet)
+            #expect(again.status == 1)
+            #expect(again.errors.contains("is not empty; nothing was written"))
+        }
+    }
+
+    @Test("The certificates are the authority's, and name servers and nodes")
+    func certificates() async throws {
+        try await withTemporaryFolder { folder in
+            let fleet = "\(folder)/fleet"
+            _ = try await Pipectl.run("fleet", "init", "a.example.org,10.1.2.3,c:4300", "darkroom", "--to", fleet)
+            let authority = "\(fleet)/authority.pem"
+            for (server, name) in [
+                ("a.example.org", "DNS:a.example.org"), ("10.1.2.3", "IP Address:10.1.2.3"), ("c", "DNS:c"),
+            ] {
+                let certificate = "\(fleet)/\(server)/certificate.pem"
+                for purpose in ["sslserver", "sslclient"] {
+                    _ = try await Self.openssl("verify", "-purpose", purpose, "-CAfile", authority, certificate)
+                }
+                let names = try await Self.openssl("x509", "-in", certificate, "-noout", "-ext", "subjectAltName")
+                #expect(names.contains(name))
+                let key = try await Self.openssl("pkey", "-in", "\(fleet)/\(server)/key.pem", "-pubout")
+                #expect(key == (try await Self.openssl("x509", "-in", certificate, "-noout", "-pubkey")))
+            }
+            let join = try JoinFile(at: "\(fleet)/darkroom.join")
+            #expect(join.name == "darkroom")
+            #expect(join.servers == ["tls://a.example.org:4222", "tls://10.1.2.3:4222", "tls://c:4300"])
+            #expect(join.authority == (try Self.text(authority)))
+            let certificate = "\(folder)/node.pem"
+            try join.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
+            _ = try await Self.openssl("verify", "-purpose", "sslclient", "-CAfile", authority, certificate)
+            let asServer = await
+                (try ChildProcess(
+                    "/usr/bin/openssl", ["verify", "-purpose", "sslserver", "-CAfile", authority, certificate]))
+                .outcome()
+            #expect(asServer.status != 0, "a node's certificate passes for a server's")
+            let subject = try await Self.openssl(
+                "x509", "-in", certificate, "-noout", "-subject", "-nameopt", "RFC2253")
+            #expect(subject == "subject=CN=darkroom\n")
+        }
+    }
+
+    @Test("Three servers are a cluster, whose routes take the servers' keys alone")
+    func cluster() async throws {
+        try await withTemporaryFolder { folder in
+            let fleet = "\(folder)/fleet"
+            _ = try await Pipectl.run("fleet", "init", "localhost,localhost:4300,[::1]:4400", "darkroom", "--to", fleet)
+            let texts = try ["localhost-4222", "localhost-4300", "::1"].map {
+                try Self.text("\(fleet)/\($0)/nats.conf")
+            }
+            #expect(texts[0].contains("\"nats-route://localhost:6300\"\n    \"nats-route://[::1]:6400\"\n"))
+            #expect(texts[2].contains("\"nats-route://localhost:6222\"\n    \"nats-route://localhost:6300\"\n"))
+            let pins = try #require(texts[0].firstRange(of: /pinned_certs: \[\s+("[0-9a-f]{64}"\s+){3}\]/))
+            for text in texts { #expect(text.contains(texts[0][pins])) }
+        }
+    }
+
+    @Test("A node may publish and hear its own subjects, and none by which it would pass for another")
+    func permissions() throws {
+        let text = try FleetPlan(servers: "a", nodes: "darkroom,attic").nodesConfiguration
+        let attic = try #require(text.components(separatedBy: "user: \"CN=attic\"").last)
+        for subject in ["jobs.*.attic.*", "nodes.attic", "origin.attic.*", "$JS.API.CONSUMER.MSG.NEXT.JOBS.high"] {
+            #expect(attic.contains("\"\(subject)\"\n"), "\(subject)")
+        }
+        #expect(!attic.contains("darkroom"))
+        #expect(!attic.contains("\">\""))
+        #expect(!attic.contains("STREAM.DELETE"))
+    }
+
+    @Test("A node that is added gets a file, and one that is removed never comes back under its name")
+    func adding() async throws {
+        try await withTemporaryFolder { folder in
+            let fleet = "\(folder)/fleet"
+            _ = try await Pipectl.run("fleet", "init", "a,b,c", "darkroom", "--to", fleet)
+            let added = try await Pipectl.run("fleet", "add", "attic", "--in", fleet)
+            #expect(added.status == 0, "\(added.errors)")
+            #expect(try JoinFile(at: "\(fleet)/attic.join").name == "attic")
+            #expect(try Self.mode("\(fleet)/attic.join") == "600")
+            for server in ["a", "b", "c"] {
+                #expect(try Self.text("\(fleet)/\(server)/nodes.conf").contains("CN=attic\""))
+            }
+            let twice = try await Pipectl.run("fleet", "add", "attic", "--in", fleet)
+            #expect(twice.status == 2 && twice.errors.contains("attic is a node of this fleet already"))
+            #expect(try await Pipectl.run("fleet", "remove", "attic", "--in", fleet).status == 0)
+            #expect(!FileSystem.mayExist("\(fleet)/attic.join"))
+            #expect(try !Self.text("\(fleet)/b/nodes.conf").contains("attic"))
+            let back = try await Pipectl.run("fleet", "add", "attic", "--in", fleet)
+            #expect(back.status == 2 && back.errors.contains("give the node another name"))
+            let last = try await Pipectl.run("fleet", "remove", "darkroom", "--in", fleet)
+            #expect(last.status == 2 && last.errors.contains("is the only node"))
+            let lost = try await Pipectl.run("fleet", "add", "attic", "--in", folder)
+            #expect(lost.status == 1 && lost.errors.contains("with --in DIR"))
+        }
+    }
+
+    @Test("Without openssl init names the package, and writes nothing")
+    func noOpenSSL() async throws {
+        try await withTemporaryFolder { folder in
+            let outcome = try await Pipectl.run(
+                "fleet", "init", "a", "darkroom", "--to", "\(folder)/fleet", environment: ["PATH": folder])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("`apt install openssl`"))
+            #expect(!FileSystem.mayExist("\(folder)/fleet"))
+        }
+    }
+
+    // MARK: - join
+
+    /// A daemon with a folder for its configuration, and a file to join with.
+    private func withNode(
+        problems: @escaping @Sendable (_ etc: String) -> [Control.Problem] = { _ in [] },
+        _ body: (_ daemon: CannedDaemon, _ etc: String, _ file: String) async throws -> Void
+    ) async throws {
+        let daemon = try CannedDaemon()
+        let etc = "\(daemon.root)/etc"
+        try FileSystem.makeFolders("\(etc)/recipes.d")
+        daemon.answer(Call.Recipes.self, .init(recipes: [], folder: "\(etc)/recipes.d"))
+        daemon.answer(Call.Status.self, .init(status: Self.overview(Self.fleet)))
+        daemon.on(Call.Reload.self) { _, conversation in
+            try conversation.reply(Call.Reload.Reply(problems: problems(etc), skipped: []))
+        }
+        let fleet = "\(daemon.root)/fleet"
+        _ = try await Pipectl.run("fleet", "init", "fleet.example.org", "darkroom", "--to", fleet)
+        try await body(daemon, etc, "\(fleet)/darkroom.join")
+    }
+
+    @Test("join writes the files and their settings, has the daemon try them, reloads, and shows the fleet")
+    func joining() async throws {
+        try await withNode { daemon, etc, file in
+            let outcome = try await Pipectl.run("fleet", "join", file, at: daemon)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try daemon.heard(Call.Reload.self).map(\.check) == [true, nil])
+            #expect(outcome.lines.contains(Self.fleet.head.rendered(color: false)))
+            #expect(outcome.output.contains("rm \(file)"))
+            #expect(try Self.mode("\(etc)/fleet/key.pem") == "600")
+            #expect(try Self.mode("\(etc)/fleet/certificate.pem") == "644")
+            let join = try JoinFile(at: file)
+            #expect(try Self.text("\(etc)/fleet/key.pem") == join.key)
+            #expect(try Self.text("\(etc)/fleet/authority.pem") == join.authority)
+            let settings = try Self.text("\(etc)/pipelined.conf.d/fleet.conf").split(separator: "\n").map(String.init)
+            #expect(
+                settings.dropFirst() == [
+                    "[Fleet]", "Name=darkroom", "Servers=tls://fleet.example.org:4222",
+                    "Certificate=\(etc)/fleet/certificate.pem", "Key=\(etc)/fleet/key.pem",
+                    "Authority=\(etc)/fleet/authority.pem",
+                ])
+            let again = try await Pipectl.run("fleet", "join", file, at: daemon)
+            #expect(again.status == 1)
+            #expect(again.errors.contains("fleet.conf is here already; nothing was written"))
+            #expect(again.errors.contains("rm -f \(etc)/pipelined.conf.d/fleet.conf"))
+        }
+    }
+
+    @Test("The key belongs to the daemon's user", .enabled(if: Nobody.canOwnFiles))
+    func owner() async throws {
+        try await withNode { daemon, etc, file in
+            #expect(chown(daemon.path, Nobody.number, Nobody.number) == 0)
+            #expect(try await Pipectl.run("fleet", "join", file, at: daemon).status == 0)
+            #expect(try FileSystem.status("\(etc)/fleet/key.pem")?.owner == Nobody.number)
+            #expect(try FileSystem.status("\(etc)/fleet/certificate.pem")?.owner == geteuid())
+        }
+    }
+
+    @Test("join --json is one document")
+    func document() async throws {
+        try await withNode { daemon, etc, file in
+            let document = try await Pipectl.run("fleet", "join", file, "--json", at: daemon).document()
+            #expect(document.keys.sorted() == ["files", "fleet", "name", "problems", "servers"])
+            #expect(document["name"] as? String == "darkroom")
+            #expect((document["files"] as? [String])?.last == "\(etc)/pipelined.conf.d/fleet.conf")
+            #expect((document["fleet"] as? [String: Any])?["name"] as? String == "darkroom")
+        }
+    }
+
+    @Test("Nothing stays of what the daemon can't use")
+    func takenBack() async throws {
+        let bad: @Sendable (String) -> [Control.Problem] = { etc in
+            [.init(file: "\(etc)/pipelined.conf.d/fleet.conf", line: 4, message: "is no name")]
+        }
+        try await withNode(problems: bad) { daemon, etc, file in
+            let outcome = try await Pipectl.run("fleet", "join", file, at: daemon)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("the daemon can't use it, so nothing was written:\n"))
+            #expect(try FileManager.default.subpathsOfDirectory(atPath: etc) == ["recipes.d"])
+            #expect(try daemon.heard(Call.Reload.self).map(\.check) == [true])
+        }
+    }
+
+    @Test("What is wrong in another file is said, and does not take the node's files back")
+    func others() async throws {
+        let bad: @Sendable (String) -> [Control.Problem] = { etc in
+            [.init(file: "\(etc)/recipes.d/web.recipe", line: 9, message: "unknown stage 'niro'")]
+        }
+        try await withNode(problems: bad) { daemon, etc, file in
+            let outcome = try await Pipectl.run("fleet", "join", file, at: daemon)
+            #expect(outcome.status == 1)
+            #expect(outcome.output.contains("another file keeps it out of force: \(etc)/recipes.d/web.recipe:9:"))
+            #expect(FileSystem.mayExist("\(etc)/pipelined.conf.d/fleet.conf"))
+            #expect(try daemon.heard(Call.Reload.self).map(\.check) == [true])
+        }
+    }
+
+    @Test("A file that is none, or a part of one, is refused before anything is asked")
+    func badFiles() async throws {
+        try await withNode { daemon, _, file in
+            let whole = try Self.text(file)
+            let broken = "\(daemon.root)/broken.join"
+            for (text, reason) in [
+                ("", "it is no file of `pipectl fleet init`"), (String(whole.prefix(400)), "or a part of one"),
+                (whole.replacing("darkroom", with: "../etc"), "'../etc' is no name of a node"),
+                (whole.replacing("tls://", with: "http://"), "it names no servers"),
+                (whole.replacing("PRIVATE", with: "PUBLIC"), "it has no key"),
+            ] {
+                try text.write(toFile: broken, atomically: true, encoding: .utf8)
+                let outcome = try await Pipectl.run("fleet", "join", broken, at: daemon)
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+            }
+            let missing = try await Pipectl.run("fleet", "join", "\(daemon.root)/none.join", at: daemon)
+            #expect(missing.status == 1 && missing.errors.contains("No such file or directory\njoin wants the file"))
+            #expect(try daemon.heard(Call.Recipes.self).isEmpty)
+        }
+    }
+}
