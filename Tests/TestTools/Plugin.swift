@@ -1,7 +1,7 @@
 import Foundation
 
 /// A filter of a few lines of C.
-public struct Plugin {
+public struct Plugin: Sendable {
     private let name: String
     private let body: String
     private let changes: String
