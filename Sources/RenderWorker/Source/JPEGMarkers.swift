@@ -18,11 +18,9 @@ struct JPEGMarkers {
     /// Whether there is a marker of this field of a picture.
     func has(_ field: String) -> Bool {
         guard let (kind, prefix) = Self.fields[field] else { return false }
-        return markers.contains { $0[$0.startIndex + 1] == kind && Self.content($0).starts(with: prefix) }
+        // Behind kind and length.
+        return markers.contains { $0.dropFirst().first == kind && $0.dropFirst(4).starts(with: prefix) }
     }
-
-    /// What a marker says, behind its kind and length.
-    static func content(_ marker: ArraySlice<UInt8>) -> ArraySlice<UInt8> { marker.dropFirst(4) }
 
     private static let fields: [String: (kind: UInt8, prefix: [UInt8])] = [
         "exif-data": (0xe1, EXIF.prefix), "xmp-data": (0xe1, Array("http://ns.adobe.com/xap/1.0/\0".utf8)),
