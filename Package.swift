@@ -160,12 +160,17 @@ let package = Package(
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
-        tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "RenderWorker"]),
+        tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "FleetWorker", "RenderWorker"]),
         tests(
             "FetchWorkerTests",
             [
                 "TestTools", "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
                 "FetchWorker",
+            ]),
+        tests(
+            "FleetWorkerTests",
+            [
+                "TestTools", "SystemCalls", "PipelineModel", "WorkerProtocol", "FleetWorker",
             ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],

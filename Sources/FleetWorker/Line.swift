@@ -84,8 +84,9 @@ final class Line: @unchecked Sendable {
     var isClosed: Bool { natsConnection_IsClosed(connection) }
 
     func publish(_ bytes: [UInt8] = [], to subject: String, reply: String? = nil) throws(LineError) {
-        try LineError.check(
-            natsConnection_PublishRequest(connection, subject, reply, bytes, Int32(bytes.count)))
+        let count = Int32(bytes.count)
+        guard let reply else { return try LineError.check(natsConnection_Publish(connection, subject, bytes, count)) }
+        try LineError.check(natsConnection_PublishRequest(connection, subject, reply, bytes, count))
     }
 
     /// Waits for the answer. Not for pulls of the stream: their answers come by other subjects.

@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+/// The engine: a real server on a loopback port of its own choice, with its store and its certificates in a folder.
+final class NATSServer {
+    struct Options {
+        var tls = false
+        var jetStream = true
+    }
+
+    /// `./run test` gets one, and says where it is.
+    static let program = ProcessInfo.processInfo.environment["PIPELINED_NATS_SERVER"]
+
+    let folder: String
+    let port: Int
+    private let options: Options
+    private var process: ChildProcess
+
+    var url: String { "\(options.tls ? "tls" : "nats")://127.0.0.1:\(port)" }
+
+    init(in folder: String, _ options: Options = Options()) async throws {
+        (self.folder, self.options) = (folder, options)
+        (process, port) = try await Self.start(folder, options, port: -1)
+    }
+
+    deinit { process.signal(SIGKILL) }
+
+    func kill() async {
+        process.signal(SIGKILL)
+        _ = await process.outcome()
+    }
+
+    /// At the same port, with the same store or with none.
+    func restart(wiped: Bool = false) async throws {
+        if wiped { try FileManager.default.removeItem(atPath: "\(folder)/store") }
+        process = try await Self.start(folder, options, port: port).0
+    }
+
+    private static func start(_ folder: String, _ options: Options, port: Int) async throws -> (ChildProcess, Int) {
+        var lines = ["listen: \"127.0.0.1:\(port)\"", "ports_file_dir: \"\(folder)\""]
+        if options.jetStream { lines.append("jetstream { store_dir: \"\(folder)/store\" }") }
+        if options.tls {
+            lines.append("tls { cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\"")
+            lines.append("ca_file: \"\(folder)/authority.pem\", verify: true }")
+        }
+        let settings = "\(folder)/server.conf"
+        try lines.joined(separator: "\n").write(toFile: settings, atomically: true, encoding: .utf8)
+        let process = try ChildProcess(try #require(program), ["-c", settings])
+        await process.until { process.errors.contains("Server is ready") || process.status != nil }
+        guard process.status == nil else { throw Unexpected("the server does not start: \(process.errors)") }
+        guard port < 0 else { return (process, port) }
+        let address = process.errors.split(separator: "client connections on 127.0.0.1:").last ?? ""
+        return (process, try #require(Int(address.prefix { $0.isNumber })))
+    }
+
+    /// Two authorities, of which the second is a stranger's, and what each has signed for a server and a node.
+    static func certificates(in folder: String) throws {
+        let make = """
+            set -e
+            cd "$1"
+            authority() {
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$1.key" -out "$1.pem" \
+                    -days 2 -subj "/CN=$1"
+            }
+            sign() {
+                openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$2.key" -out "$2.csr" \
+                    -subj "/CN=$2" -addext "subjectAltName=$3"
+                openssl x509 -req -in "$2.csr" -CA "$1.pem" -CAkey "$1.key" -CAcreateserial -out "$2.pem" -days 2 \
+                    -copy_extensions copyall
+            }
+            authority authority
+            authority stranger
+            sign authority server "IP:127.0.0.1"
+            sign authority elsewhere "DNS:elsewhere.example,IP:127.0.0.9"
+            sign authority node "DNS:node"
+            sign stranger other "DNS:other"
+            """
+        let outcome = try ChildProcess("/bin/bash", ["-c", make, "bash", folder]).wait()
+        guard outcome.status == 0 else { throw Unexpected("no certificates: \(outcome.errors)") }
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
