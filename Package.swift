@@ -129,7 +129,8 @@ let package = Package(
         program(
             "FleetWorker",
             [
-                "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
+                "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol",
+                "WorkerConfinement",
             ]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl"]),

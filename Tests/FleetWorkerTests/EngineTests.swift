@@ -211,6 +211,7 @@ struct EngineTests {
             try a.wait(for: "that b lends") {
                 $0.state?.nodes.contains { $0.name == "b" && $0.lent == 1 } == true ? () : nil
             }
+            a.forget()
             b.kill()
             try a.wait(for: "that b is gone") { $0.state?.nodes.isEmpty == true ? () : nil }
             let twin = try FleetNode("a", [server.url])

@@ -152,7 +152,7 @@ struct LendingTests {
             #expect(try a.begun(id) == "b")
             b.kill()
             let c = try FleetNode("c", [server.url], places: 1)
-            let taken = try c.fetch()
+            let taken = try c.fetch(isPatient: true)
             #expect(taken.sources == [bytes(300_000)])
             #expect(try a.begun(id) == "c")
             try c.deliver(taken.id, [[7]])
@@ -169,7 +169,7 @@ struct LendingTests {
             let (id, _) = try a.lend([[1]])
             for name in ["b", "c", "d"] {
                 let node = try FleetNode(name, [server.url], places: 1)
-                _ = try node.fetch()
+                _ = try node.fetch(isPatient: true)
                 node.kill()
             }
             let e = try FleetNode("e", [server.url], places: 1)

@@ -79,7 +79,7 @@ struct StrangerTests {
             asked.result = nil
             // It falls silent, and an honest node gets the picture.
             let b = try FleetNode("b", [server.url], places: 1)
-            let taken = try b.fetch()
+            let taken = try b.fetch(isPatient: true)
             try b.deliver(taken.id, [[1]])
             _ = try a.made(id)
             #expect(try targets[0].content == [1])

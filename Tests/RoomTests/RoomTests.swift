@@ -18,7 +18,8 @@ struct RoomTests {
                 "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
                 "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
-                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "FleetWorker", "RenderWorker", "SamplePictures",
+                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "FleetWorker", "RenderWorker",
+                "SamplePictures",
                 "SystemCalls",
                 "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
             ]))

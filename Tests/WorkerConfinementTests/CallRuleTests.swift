@@ -25,7 +25,8 @@ struct CallRuleTests {
 
     /// Older calls, and those by which newer processors do without them.
     private static let successors = [
-        "access": "faccessat", "chmod": "fchmodat", "epoll_wait": "epoll_pwait", "fork": "clone", "mkdir": "mkdirat", "poll": "ppoll",
+        "access": "faccessat", "chmod": "fchmodat", "epoll_wait": "epoll_pwait", "fork": "clone", "mkdir": "mkdirat",
+        "poll": "ppoll",
         "readlink": "readlinkat", "vfork": "clone",
     ]
 

@@ -19,7 +19,7 @@ final class FleetNode {
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
 
     /// The time is far more than any message takes, on the busiest machine.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.seconds(60)
 
     static let stages = ["resize", "noir", "save"]
 
@@ -74,6 +74,9 @@ final class FleetNode {
             heard.append(message)
         }
     }
+
+    /// What comes next is waited for anew.
+    func forget() { heard = [] }
 
     /// What has come and was not waited for, of a lent picture's ends.
     func ends(of id: Int) -> Int {
@@ -157,18 +160,21 @@ final class FleetNode {
         return files
     }
 
-    /// Takes the next picture, until its sources are here.
-    func fetch() throws -> (id: Int, picture: LentPicture, sources: [[UInt8]]) {
-        let (id, picture, _) = try offered()
-        let files = try accept(id, picture)
-        try wait(for: "that \(id) is fetched") { message in
-            switch message {
-            case .fetched(id): return ()
-            case .withdrawn(id): throw Unexpected("\(id) is withdrawn")
-            default: return nil
+    /// Takes the next picture, until its sources are here. With patience it is taken again when another has it still.
+    func fetch(isPatient: Bool = false) throws -> (id: Int, picture: LentPicture, sources: [[UInt8]]) {
+        while true {
+            let (id, picture, _) = try offered()
+            let files = try accept(id, picture)
+            let isHere: Bool = try wait(for: "that \(id) is fetched") { message in
+                switch message {
+                case .fetched(id): true
+                case .withdrawn(id): false
+                default: nil
+                }
             }
+            if isHere { return (id, picture, try files.map { try $0.content }) }
+            guard isPatient else { throw Unexpected("\(id) is withdrawn") }
         }
-        return (id, picture, try files.map { try $0.content })
     }
 
     func deliver(_ id: Int, _ results: [[UInt8]]) throws {
