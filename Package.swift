@@ -129,7 +129,8 @@ let package = Package(
         program(
             "FleetWorker",
             [
-                "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
+                "CLinux", "CNats", "SystemCalls", "DaemonRuntime", "PipelineModel", "WorkerProtocol",
+                "WorkerConfinement",
             ]),
         program("SamplePictures", ["CVips"], fast),
         program("pipectl", ["SystemCalls", "ManualPages", "PipelineControl", "PipelineModel"]),
@@ -160,12 +161,17 @@ let package = Package(
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),
-        tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "RenderWorker"]),
+        tests("WorkerConfinementTests", ["WorkerConfinement", "FetchWorker", "FleetWorker", "RenderWorker"]),
         tests(
             "FetchWorkerTests",
             [
                 "TestTools", "CLinux", "SystemCalls", "PipelineModel", "WorkerProtocol", "WorkerConfinement",
                 "FetchWorker",
+            ]),
+        tests(
+            "FleetWorkerTests",
+            [
+                "TestTools", "SystemCalls", "PipelineModel", "WorkerProtocol", "FleetWorker",
             ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],

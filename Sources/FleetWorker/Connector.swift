@@ -82,6 +82,10 @@ final class Connector: Sendable {
 
     private static func reason(_ error: LineError, _ server: String, hasCertificates: Bool) -> String {
         switch error.status {
+        // With TLS 1.3 a server that refuses a certificate just hangs up.
+        case NATS_IO_ERROR where hasCertificates, NATS_CONNECTION_CLOSED where hasCertificates:
+            "\(server) does not answer, or hangs up: \(error); start it, or look into its log, whether it accepts this "
+                + "node's certificate"
         case NATS_NO_SERVER, NATS_TIMEOUT, NATS_IO_ERROR:
             "no NATS server answers at \(server): \(error); start one there, or mend Servers="
         case NATS_SSL_ERROR where !hasCertificates:
@@ -96,7 +100,9 @@ final class Connector: Sendable {
         case NATS_CONNECTION_AUTH_FAILED: "\(server) refuses this node: \(error); look into the server's authorization"
         case NATS_PROTOCOL_ERROR, NATS_LINE_TOO_LONG:
             "what answers at \(server) is no NATS server: \(error); mend Servers="
-        default: "\(server): \(error); look into the server's log"
+        default:
+            "\(server): \(error); look into the server's log"
+                + (hasCertificates ? ", whether it accepts this node's certificate" : "")
         }
     }
 }

@@ -1,5 +1,6 @@
 import CNats
 import Foundation
+import Synchronization
 
 /// A failed call of libnats.
 struct LineError: Error, CustomStringConvertible {
@@ -29,6 +30,8 @@ struct LineError: Error, CustomStringConvertible {
 final class Line: @unchecked Sendable {
     let server: String
     private let connection: OpaquePointer
+    /// What is listened to; it ends with the line.
+    private let subscriptions = Mutex<[UInt]>([])
 
     /// Connects, and waits for it. `lost` is called once, on a thread of libnats, after a connection that was made is
     /// gone.
@@ -79,7 +82,12 @@ final class Line: @unchecked Sendable {
         init(_ body: @escaping @Sendable (LineMessage) -> Void) { self.body = body }
     }
 
-    deinit { natsConnection_Destroy(connection) }
+    deinit {
+        for subscription in subscriptions.withLock({ $0 }) {
+            natsSubscription_Destroy(OpaquePointer(bitPattern: subscription))
+        }
+        natsConnection_Destroy(connection)
+    }
 
     var isClosed: Bool { natsConnection_IsClosed(connection) }
 
@@ -117,7 +125,8 @@ final class Line: @unchecked Sendable {
         }
         _ = natsSubscription_SetOnCompleteCB(
             subscription, { box in if let box { Unmanaged<Heard>.fromOpaque(box).release() } }, box.toOpaque())
-        // To destroy it would end it.
+        let address = UInt(bitPattern: subscription)
+        subscriptions.withLock { $0.append(address) }
     }
 
     /// A subject of one's own, whose messages are waited for.

@@ -32,7 +32,7 @@ extension Walls {
                 CallRule("mmap", .bits(2, mask: PROT_EXEC, 0)),
                 CallRule("mprotect", .bits(2, mask: PROT_EXEC, 0)),
             ],
-        // Dispatch gives its threads priorities.
-        refused: [CallRule("setpriority")],
+        // Dispatch gives its threads priorities, and counts processors.
+        refused: [CallRule("setpriority"), CallRule("sched_getaffinity")],
         deadly: CallRule.deadly)
 }

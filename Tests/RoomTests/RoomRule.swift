@@ -38,6 +38,7 @@ struct RoomRule: CustomTestStringConvertible {
         .only(["RenderWorker"], see: "CRaw", header: "libraw/"),
         .only(["Gallery"], see: "CMicrohttpd", header: "microhttpd"),
         .only(["FetchWorker"], see: "CCurl", header: "curl/"),
+        .only(["FleetWorker"], see: "CNats", header: "nats/"),
         .only(["WorkerConfinement"], see: "CSeccomp", header: "seccomp"),
         .only(["DaemonRuntime/Systemd"], see: "CSystemd", header: "systemd/"),
         RoomRule(testDescription: "Descriptors are waited for by ReadySource: Dispatch's own sources race on Linux") {

@@ -15,10 +15,11 @@ struct RoomTests {
         let rooms = Set(files.map(\.room))
         #expect(
             rooms.isSuperset(of: [
-                "CCurl", "CLinux", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
+                "CCurl", "CLinux", "CNats", "CPipelinePlugin", "CSQLite", "CSeccomp", "CSystemd", "CTurboJPEG", "CVips",
                 "CWebP",
                 "DaemonRuntime", "InboxWatching", "JobLedger", "ManualPages", "OperationGraph", "PipelineControl",
-                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "RenderWorker", "SamplePictures",
+                "PipelineDaemon", "PipelineModel", "Plugins", "FetchWorker", "FleetWorker", "RenderWorker",
+                "SamplePictures",
                 "SystemCalls",
                 "WorkerConfinement", "WorkerPools", "WorkerProtocol", "pipectl",
             ]))
@@ -37,6 +38,7 @@ struct RoomTests {
             ("WorkerPools/Pool.swift", "import func CTurboJPEG.tjInitDecompress"),
             ("WorkerPools/WorkerProcess.swift", "import CSeccomp"),
             ("WorkerPools/FetchPool.swift", "import CCurl"),
+            ("WorkerPools/WorkerPool.swift", "import CNats"),
             ("RenderWorker/Program.swift", "import CSeccomp"),
             ("DaemonRuntime/Log.swift", "import CSystemd"),
             ("ManualPages/ManualPage.swift", "private import PipelineModel"),

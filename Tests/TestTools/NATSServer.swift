@@ -50,7 +50,9 @@ public final class NATSServer {
         try lines.joined(separator: "\n").write(toFile: settings, atomically: true, encoding: .utf8)
         let process = try ChildProcess(try #require(program), ["-c", settings])
         await process.until { process.errors.contains("Server is ready") || process.status != nil }
-        guard process.status == nil else { throw DoesNotServe(description: "the server does not start: \(process.errors)") }
+        guard process.status == nil else {
+            throw DoesNotServe(description: "the server does not start: \(process.errors)")
+        }
         guard port < 0 else { return (process, port) }
         let address = process.errors.split(separator: "client connections on 127.0.0.1:").last ?? ""
         return (process, try #require(Int(address.prefix { $0.isNumber })))

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import FetchWorker
+@testable import FleetWorker
 @testable import RenderWorker
 @testable import WorkerConfinement
 
@@ -24,11 +25,12 @@ struct CallRuleTests {
 
     /// Older calls, and those by which newer processors do without them.
     private static let successors = [
-        "access": "faccessat", "chmod": "fchmodat", "fork": "clone", "mkdir": "mkdirat", "poll": "ppoll",
+        "access": "faccessat", "chmod": "fchmodat", "epoll_wait": "epoll_pwait", "fork": "clone", "mkdir": "mkdirat",
+        "poll": "ppoll",
         "readlink": "readlinkat", "vfork": "clone",
     ]
 
-    private static let walls = [Walls.fetch, .render(readable: []), .render(readable: Walls.fonts)]
+    private static let walls = [Walls.fetch, .fleet, .render(readable: []), .render(readable: Walls.fonts)]
     private static var lists: [[String]] {
         walls.flatMap { [$0.allowed, $0.opening, $0.refused, $0.deadly] }.map { $0.map(\.name) }
     }

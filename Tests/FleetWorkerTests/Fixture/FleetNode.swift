@@ -1,0 +1,228 @@
+import Foundation
+import Glibc
+import PipelineModel
+import SystemCalls
+import WorkerProtocol
+
+/// The fleet's process that was built with the tests, at the other end of a real socket: the test is its supervisor.
+final class FleetNode {
+    let name: String
+    let channel: WorkerChannel
+    let process: pid_t
+    let missing: [String]
+    /// Messages that nobody has waited for yet.
+    private var heard: [FleetMessage] = []
+    private var next = 1
+    private var isGone = false
+
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
+
+    /// The time is far more than any message takes, on the busiest machine.
+    private static let patience = Duration.seconds(60)
+
+    static let stages = ["resize", "noir", "save"]
+
+    /// Starts it, and joins the fleet.
+    init(
+        _ name: String, _ servers: [String], places: Int = 0, filters: [String] = FleetNode.stages,
+        ackWait: Int = 1000, certificates: [String] = []
+    ) throws {
+        self.name = name
+        let (ours, theirs) = try Descriptor.pair(type: Int32(SOCK_SEQPACKET.rawValue))
+        let nothing = try Descriptor.open("/dev/null", O_RDONLY)
+        let libraries = getenv("LD_LIBRARY_PATH").map { String(cString: $0) } ?? ""
+        process = try ChildProgram.start(
+            [Self.program], environment: ["SWIFT_BACKTRACE=enable=no", "LD_LIBRARY_PATH=\(libraries)"],
+            streams: [nothing.number, STDERR_FILENO, STDERR_FILENO, theirs.number])
+        channel = WorkerChannel(ours)
+        guard case .hello(_, let missing) = try channel.receive(FleetMessage.self)?.message else {
+            throw Unexpected("no hello")
+        }
+        self.missing = missing
+        let files = try certificates.map { path throws in try Descriptor.open(path, O_RDONLY) }
+        let membership = FleetMembership(
+            servers: servers, name: name, filters: filters, ackWaitMilliseconds: ackWait)
+        try send(.join(membership), files)
+        try send(.take(places))
+    }
+
+    deinit { kill() }
+
+    func kill() {
+        guard !isGone else { return }
+        isGone = true
+        Glibc.kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+
+    func send(_ order: FleetOrder, _ files: [Descriptor] = []) throws { try channel.send(order, descriptors: files) }
+
+    /// Waits for the first message of which `choose` makes something. The others are kept.
+    func wait<Result>(for what: String, _ choose: (FleetMessage) throws -> Result?) throws -> Result {
+        var index = 0
+        while true {
+            while index < heard.count {
+                if let result = try choose(heard[index]) {
+                    heard.remove(at: index)
+                    return result
+                }
+                index += 1
+            }
+            guard channel.isReady(within: Self.patience), let (message, _) = try channel.receive(FleetMessage.self)
+            else { throw Unexpected("\(name) never says \(what), but \(heard)") }
+            heard.append(message)
+        }
+    }
+
+    /// What comes next is waited for anew.
+    func forget() { heard = [] }
+
+    /// What has come and was not waited for, of a lent picture's ends.
+    func ends(of id: Int) -> Int {
+        heard.filter { message in
+            switch message {
+            case .made(let one, _, _), .failed(let one, _), .returned(let one): one == id
+            default: false
+            }
+        }.count
+    }
+
+    // MARK: - The state
+
+    func connected() throws { try wait(for: "that it is connected") { $0.state?.isConnected == true ? () : nil } }
+
+    func problem(with words: String) throws -> String {
+        try wait(for: "a problem with “\(words)”") { message in
+            message.state?.problem.flatMap { $0.contains(words) ? $0 : nil }
+        }
+    }
+
+    func sees(_ name: String) throws -> FleetState.Node {
+        try wait(for: "that \(name) is there") { $0.state?.nodes.first { $0.name == name } }
+    }
+
+    // MARK: - Lending
+
+    /// Lends a picture; returns the files that the results come to.
+    func lend(
+        _ sources: [[UInt8]], outputs: Int = 1, stages: [String] = ["resize", "save"], priority: Priority = .normal,
+        maxResult: Int64 = 64 << 20
+    ) throws -> (id: Int, targets: [Descriptor]) {
+        defer { next += 1 }
+        let output = RenderOutput(name: nil, stages: stages.map { Stage(name: $0) })
+        let picture = LentPicture(
+            id: next, name: "picture-\(next).jpg", priority: priority,
+            outputs: Array(repeating: output, count: outputs),
+            limits: LentLimits(maxPixels: 1 << 30, maxResult: maxResult, onTruncated: .fail, raw: .preview),
+            sizes: sources.map { Int64($0.count) })
+        let targets = try (0..<outputs).map { _ in try Descriptor.memory([]) }
+        try send(.lend(picture), sources.map { try Descriptor.memory($0) } + targets)
+        return (next, targets)
+    }
+
+    func begun(_ id: Int) throws -> String {
+        try wait(for: "that \(id) has begun") { message in
+            if case .begun(id, let node) = message { node } else { nil }
+        }
+    }
+
+    func made(_ id: Int) throws -> (header: PictureHeader, outputs: [RenderedOutput]) {
+        try wait(for: "that \(id) is made") { message in
+            switch message {
+            case .made(id, let header, let outputs): return (header, outputs)
+            case .failed(id, let failure): throw Unexpected("\(id) has failed: \(failure)")
+            case .returned(id): throw Unexpected("\(id) is returned")
+            default: return nil
+            }
+        }
+    }
+
+    func failure(of id: Int) throws -> WorkerFailure {
+        try wait(for: "that \(id) has failed") { if case .failed(id, let failure) = $0 { failure } else { nil } }
+    }
+
+    func returned(_ id: Int) throws {
+        try wait(for: "that \(id) is returned") { if case .returned(id) = $0 { () } else { nil } }
+    }
+
+    // MARK: - Taking
+
+    func offered() throws -> (id: Int, picture: LentPicture, origin: String) {
+        try wait(for: "an offer") {
+            if case .offered(let id, let picture, let origin) = $0 { (id, picture, origin) } else { nil }
+        }
+    }
+
+    func accept(_ id: Int, _ picture: LentPicture) throws -> [Descriptor] {
+        let files = try picture.sizes.map { _ in try Descriptor.memory([]) }
+        try send(.accept(id), files)
+        return files
+    }
+
+    /// Takes the next picture, until its sources are here. With patience it is taken again when another has it still.
+    func fetch(isPatient: Bool = false) throws -> (id: Int, picture: LentPicture, sources: [[UInt8]]) {
+        while true {
+            let (id, picture, _) = try offered()
+            let files = try accept(id, picture)
+            let isHere: Bool = try wait(for: "that \(id) is fetched") { message in
+                switch message {
+                case .fetched(id): true
+                case .withdrawn(id): false
+                default: nil
+                }
+            }
+            if isHere { return (id, picture, try files.map { try $0.content }) }
+            guard isPatient else { throw Unexpected("\(id) is withdrawn") }
+        }
+    }
+
+    func deliver(_ id: Int, _ results: [[UInt8]]) throws {
+        let header = PictureHeader(
+            format: "jpeg", width: 640, height: 480, bands: 3, bitsPerSample: 8, pages: 1, orientation: 1,
+            profile: nil, progressive: false, decoderPaths: ["whole"], framesTaken: [1], memory: 1 << 20)
+        let outputs = results.map {
+            RenderedOutput(format: "jpeg", width: 320, height: 240, bands: 3, bytes: Int64($0.count))
+        }
+        try send(.rendered(id, header, outputs), results.map { try Descriptor.memory($0) })
+    }
+
+    /// Waits until nothing more is said of a taken picture; returns whether the origin has it, or does not want it.
+    @discardableResult
+    func over(_ id: Int) throws -> Bool {
+        try wait(for: "that \(id) is over") { message in
+            switch message {
+            case .delivered(id): true
+            case .withdrawn(id): false
+            default: nil
+            }
+        }
+    }
+}
+
+extension FleetMessage {
+    var state: FleetState? { if case .state(let state) = self { state } else { nil } }
+}
+
+extension FleetState {
+    var isConnected: Bool { server != nil && problem == nil }
+}
+
+extension Descriptor {
+    /// The whole file, whatever its position.
+    var content: [UInt8] {
+        get throws {
+            var status = stat()
+            guard fstat(number, &status) == 0 else { throw SystemError("fstat", "a file") }
+            var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+            guard pread(number, &bytes, bytes.count, 0) == bytes.count else { throw SystemError("read", "a file") }
+            return bytes
+        }
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import SystemCalls
+
+/// A stranger at the same server, who speaks its protocol by hand.
+final class PlainClient {
+    private let socket: Descriptor
+    private var rest: [UInt8] = []
+    private let inbox = "_INBOX.stranger\(UInt32.random(in: 0 ... .max))"
+    private var asked = 0
+
+    init(_ url: String) throws {
+        let port = UInt16(url.split(separator: ":").last ?? "") ?? 0
+        socket = Descriptor(owning: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        let number = socket.number
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard connected else { throw SystemError("connect", url) }
+        _ = try line()
+        try write("CONNECT {\"verbose\":false,\"pedantic\":false}\r\nSUB \(inbox).* 1\r\n")
+    }
+
+    func publish(_ bytes: [UInt8], to subject: String, reply: String? = nil) throws {
+        try write("PUB \(subject) \(reply.map { $0 + " " } ?? "")\(bytes.count)\r\n")
+        try write(bytes + Array("\r\n".utf8))
+    }
+
+    func publish(_ text: String, to subject: String, reply: String? = nil) throws {
+        try publish(Array(text.utf8), to: subject, reply: reply)
+    }
+
+    /// The answer to a request.
+    func ask(_ subject: String, _ bytes: [UInt8] = []) throws -> [UInt8] {
+        asked += 1
+        let reply = "\(inbox).\(asked)"
+        try publish(bytes, to: subject, reply: reply)
+        while true {
+            let words = try line().split(separator: " ")
+            switch words.first {
+            case "PING": try write("PONG\r\n")
+            case "MSG":
+                let body = try take(Int(words.last ?? "") ?? 0)
+                _ = try take(2)
+                if words.dropFirst().first == reply[...] { return body }
+            case "-ERR": throw Unexpected("the server says \(words)")
+            default: break
+            }
+        }
+    }
+
+    func ask(_ subject: String, _ text: String) throws -> String {
+        String(decoding: try ask(subject, Array(text.utf8)), as: UTF8.self)
+    }
+
+    private func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+    private func write(_ bytes: [UInt8]) throws {
+        var done = 0
+        while done < bytes.count {
+            let sent = bytes[done...].withUnsafeBytes {
+                send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard sent > 0 else { throw SystemError("send", "the server") }
+            done += sent
+        }
+    }
+
+    private func more() throws {
+        var room = [UInt8](repeating: 0, count: 65536)
+        let got = recv(socket.number, &room, room.count, 0)
+        guard got > 0 else { throw SystemError("receive", "the server") }
+        rest += room[..<got]
+    }
+
+    private func take(_ count: Int) throws -> [UInt8] {
+        while rest.count < count { try more() }
+        defer { rest.removeFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    private func line() throws -> String {
+        while true {
+            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let text = String(decoding: rest[..<end], as: UTF8.self)
+                rest.removeFirst(end + 1)
+                return text.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            try more()
+        }
+    }
+}
+
+extension FleetNode {
+    /// Asks the server again and again.
+    func untilStreamHas(_ count: Int, at url: String) throws {
+        let client = try PlainClient(url)
+        while true {
+            let text = try client.ask("$JS.API.STREAM.INFO.JOBS", "")
+            if text.contains("\"messages\":\(count),") { return }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import Glibc
+import PipelineModel
+import TestTools
+import Testing
+import WorkerProtocol
+
+/// Bytes that no piece repeats.
+func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed
+    return (0..<count).map { _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 33)
+    }
+}
+
+@Suite("A lent picture", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
+struct LendingTests {
+    @Test("is offered to another node, fetched, and comes back byte for byte, once")
+    func whole() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            #expect(a.missing == b.missing)
+            let sources = [bytes(1_000_000), bytes(70, seed: 2), []]
+            let (id, targets) = try a.lend(sources, outputs: 2, stages: ["resize", "noir", "save"])
+            let taken = try b.fetch()
+            #expect(taken.sources == sources)
+            #expect(taken.picture.outputs.map(\.stages.count) == [3, 3])
+            #expect(try a.begun(id) == "b")
+            try b.send(.progress(taken.id, done: 5, total: 10))
+            try a.wait(for: "progress") { if case .progress(id, 5, 10) = $0 { () } else { nil } }
+            let results = [bytes(600_000, seed: 3), bytes(1, seed: 4)]
+            try b.deliver(taken.id, results)
+            let made = try a.made(id)
+            #expect(made.header.width == 640)
+            #expect(made.outputs.map(\.bytes) == [600_000, 1])
+            #expect(try targets.map { try $0.content } == results)
+            #expect(try b.over(taken.id))
+            // The next one comes after everything that is said of the first.
+            let (next, _) = try a.lend([bytes(10)])
+            let second = try b.fetch()
+            try b.deliver(second.id, [bytes(20)])
+            _ = try a.made(next)
+            #expect(a.ends(of: id) == 0)
+        }
+    }
+
+    @Test("of high priority goes before others, and nobody is offered more than there are places")
+    func priority() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try FleetNode("a", [server.url])
+            try a.connected()
+            for priority in [Priority.low, .normal, .high] { _ = try a.lend([[1]], priority: priority) }
+            try a.untilStreamHas(3, at: server.url)
+            let b = try FleetNode("b", [server.url], places: 1)
+            for priority in [Priority.high, .normal, .low] {
+                let taken = try b.fetch()
+                #expect(taken.picture.priority == priority)
+                try b.deliver(taken.id, [[2]])
+                try b.over(taken.id)
+            }
+        }
+    }
+
+    @Test("that a node refuses, or lacks a filter for, goes to another")
+    func refused() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try FleetNode("a", [server.url])
+            let b = try FleetNode("b", [server.url], places: 1, filters: ["resize", "save"])
+            let (id, _) = try a.lend([[1]])
+            let offer = try b.offered()
+            try b.send(.refuse(offer.id, reason: "too large"))
+            let c = try FleetNode("c", [server.url], places: 1)
+            try c.deliver(try c.fetch().id, [[2]])
+            _ = try a.made(id)
+            let (noir, _) = try a.lend([[1]], stages: ["noir", "save"])
+            try c.deliver(try c.fetch().id, [[2]])
+            _ = try a.made(noir)
+        }
+    }
+
+    @Test("that is taken back is returned, and the late result is not wanted")
+    func takenBack() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try FleetNode("a", [server.url])
+            let (early, _) = try a.lend([[1]])
+            try a.send(.takeBack(early))
+            try a.returned(early)
+            let b = try FleetNode("b", [server.url], places: 1)
+            let (late, targets) = try a.lend([[2]])
+            let taken = try b.fetch()
+            #expect(taken.picture.id == late)
+            try a.send(.takeBack(late))
+            try a.returned(late)
+            try b.deliver(taken.id, [[3]])
+            _ = try b.over(taken.id)
+            #expect(try targets[0].content.isEmpty)
+            // It has left the stream, so the next is another one.
+            let (next, _) = try a.lend([[4]])
+            let other = try b.fetch()
+            #expect(other.picture.id == next)
+            try b.deliver(other.id, [[5]])
+            _ = try a.made(next)
+            #expect(a.ends(of: late) == 0 && a.ends(of: early) == 0)
+        }
+    }
+
+    @Test("that is not wanted any more is withdrawn while it is rendered, and before it is begun")
+    func withdrawn() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 2))
+            let (one, _) = try a.lend([[1]])
+            let taken = try b.fetch()
+            try a.send(.takeBack(one))
+            #expect(try !b.over(taken.id))
+            let (two, _) = try a.lend([[1]])
+            let offer = try b.offered()
+            try a.send(.takeBack(two))
+            try a.returned(two)
+            _ = try b.accept(offer.id, offer.picture)
+            #expect(try !b.over(offer.id))
+        }
+    }
+
+    @Test("that a node can't render has failed, in the node's words")
+    func failed() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (id, _) = try a.lend([[1]])
+            let taken = try b.fetch()
+            try b.send(.failed(taken.id, WorkerFailure(stage: "open", message: "it is\u{1b}[2J no picture")))
+            #expect(try b.over(taken.id))
+            let failure = try a.failure(of: id)
+            #expect(failure.message == "it is\\u{1b}[2J no picture (on the node b)")
+            #expect(failure.stage == "open" && failure.class == .input)
+        }
+    }
+
+    @Test("whose node is killed goes to another")
+    func killed() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            let (id, targets) = try a.lend([bytes(300_000)])
+            _ = try b.fetch()
+            #expect(try a.begun(id) == "b")
+            b.kill()
+            let c = try FleetNode("c", [server.url], places: 1)
+            let taken = try c.fetch(isPatient: true)
+            #expect(taken.sources == [bytes(300_000)])
+            #expect(try a.begun(id) == "c")
+            try c.deliver(taken.id, [[7]])
+            _ = try a.made(id)
+            #expect(try targets[0].content == [7])
+        }
+    }
+
+    @Test("with which three nodes are lost has failed, and their names are told")
+    func dangerous() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let a = try FleetNode("a", [server.url])
+            let (id, _) = try a.lend([[1]])
+            for name in ["b", "c", "d"] {
+                let node = try FleetNode(name, [server.url], places: 1)
+                _ = try node.fetch(isPatient: true)
+                node.kill()
+            }
+            let e = try FleetNode("e", [server.url], places: 1)
+            let offer = try e.offered()
+            _ = try e.accept(offer.id, offer.picture)
+            let failure = try a.failure(of: id)
+            #expect(failure.class == .crash)
+            #expect(failure.message.contains("b, c, d"))
+            #expect(try !e.over(offer.id))
+        }
+    }
+
+    @Test("of an origin that was killed is not worked on: the one that follows it knows nothing of it")
+    func originKilled() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 1))
+            _ = try a.lend([[1]])
+            let taken = try b.fetch()
+            _ = try a.lend([[2]])
+            try a.untilStreamHas(2, at: server.url)
+            a.kill()
+            let again = try FleetNode("a", [server.url])
+            try again.connected()
+            #expect(try !b.over(taken.id))
+            let (id, _) = try again.lend([[3]])
+            let other = try b.fetch()
+            #expect(other.sources == [[3]])
+            try b.deliver(other.id, [[4]])
+            _ = try again.made(id)
+        }
+    }
+}
