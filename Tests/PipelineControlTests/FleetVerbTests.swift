@@ -36,7 +36,8 @@ struct FleetVerbTests {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: Self.overview(Self.fleet)))
         let outcome = try await Pipectl.run("fleet", at: daemon)
-        #expect(outcome.output == (try await Pipectl.run("status", "--fleet", at: daemon).output))
+        let status = try await Pipectl.run("status", "--fleet", at: daemon)
+        #expect(outcome.output == status.output)
         #expect(outcome.lines.first == Self.fleet.head.rendered(color: false))
         daemon.answer(Call.Status.self, .init(status: Self.overview(nil)))
         let without = try await Pipectl.run("fleet", at: daemon)
@@ -108,7 +109,8 @@ struct FleetVerbTests {
             #expect(files == found.filter { $0 != server }.sorted())
             for file in files {
                 let isSecret = file.hasSuffix(".key") || file.hasSuffix("key.pem") || file.hasSuffix(".join")
-                #expect(try Self.mode(file) == (isSecret ? "600" : "644"), "\(file)")
+                let mode = isSecret ? "600" : "644"
+                #expect(try Self.mode(file) == mode, "\(file)")
                 #expect(try Self.text(file).contains("PRIVATE KEY") == isSecret, "\(file)")
             }
             #expect(try Self.mode(fleet) == "700")
@@ -140,12 +142,13 @@ struct FleetVerbTests {
                 let names = try await Self.openssl("x509", "-in", certificate, "-noout", "-ext", "subjectAltName")
                 #expect(names.contains(name))
                 let key = try await Self.openssl("pkey", "-in", "\(fleet)/\(server)/key.pem", "-pubout")
-                #expect(key == (try await Self.openssl("x509", "-in", certificate, "-noout", "-pubkey")))
+                let certified = try await Self.openssl("x509", "-in", certificate, "-noout", "-pubkey")
+                #expect(key == certified)
             }
             let join = try JoinFile(at: "\(fleet)/darkroom.join")
             #expect(join.name == "darkroom")
             #expect(join.servers == ["tls://a.example.org:4222", "tls://10.1.2.3:4222", "tls://c:4300"])
-            #expect(join.authority == (try Self.text(authority)))
+            #expect(try Self.text(authority) == join.authority)
             let certificate = "\(folder)/node.pem"
             try join.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
             _ = try await Self.openssl("verify", "-purpose", "sslclient", "-CAfile", authority, certificate)
@@ -276,8 +279,11 @@ struct FleetVerbTests {
         try await withNode { daemon, etc, file in
             #expect(chown(daemon.path, Nobody.number, Nobody.number) == 0)
             #expect(try await Pipectl.run("fleet", "join", file, at: daemon).status == 0)
-            #expect(try FileSystem.status("\(etc)/fleet/key.pem")?.owner == Nobody.number)
-            #expect(try FileSystem.status("\(etc)/fleet/certificate.pem")?.owner == geteuid())
+            let (key, certificate) = (
+                try FileSystem.status("\(etc)/fleet/key.pem"), try FileSystem.status("\(etc)/fleet/certificate.pem")
+            )
+            #expect(key?.owner == Nobody.number)
+            #expect(certificate?.owner == geteuid())
         }
     }
 
