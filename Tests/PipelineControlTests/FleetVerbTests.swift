@@ -96,7 +96,7 @@ struct FleetVerbTests {
         "init writes an authority, a folder for each server and a file for each node, and keys that nobody else reads")
     func files() async throws {
         try await withTemporaryFolder { folder in
-            let fleet = "\(folder)/fleet"
+            let fleet = FileSystem.absolute("\(folder)/fleet")
             let made = try await Pipectl.run(
                 "fleet", "init", "fleet.example.org", "darkroom,attic", "--to", fleet, "--json")
             #expect(made.status == 0, "\(made.errors)")

@@ -38,7 +38,7 @@ extension Verb {
         examples: [
             Example("pipectl fleet", "the other machines, and what each has"),
             Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
-            Example("sudo pipectl fleet join darkroom.join", "on the node, as who may write its configuration"),
+            Example("pipectl fleet join darkroom.join", "on the node, with sudo if its settings are root's"),
             Example("pipectl fleet add cellar", "one more node, later"),
         ],
         run: { context in
