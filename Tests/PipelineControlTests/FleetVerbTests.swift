@@ -36,7 +36,8 @@ struct FleetVerbTests {
         let daemon = try CannedDaemon()
         daemon.answer(Call.Status.self, .init(status: Self.overview(Self.fleet)))
         let outcome = try await Pipectl.run("fleet", at: daemon)
-        #expect(outcome.output == (try await Pipectl.run("status", "--fleet", at: daemon).output))
+        let status = try await Pipectl.run("status", "--fleet", at: daemon)
+        #expect(outcome.output == status.output)
         #expect(outcome.lines.first == Self.fleet.head.rendered(color: false))
         daemon.answer(Call.Status.self, .init(status: Self.overview(nil)))
         let without = try await Pipectl.run("fleet", at: daemon)
@@ -95,7 +96,7 @@ struct FleetVerbTests {
         "init writes an authority, a folder for each server and a file for each node, and keys that nobody else reads")
     func files() async throws {
         try await withTemporaryFolder { folder in
-            let fleet = "\(folder)/fleet"
+            let fleet = FileSystem.absolute("\(folder)/fleet")
             let made = try await Pipectl.run(
                 "fleet", "init", "fleet.example.org", "darkroom,attic", "--to", fleet, "--json")
             #expect(made.status == 0, "\(made.errors)")
@@ -108,7 +109,8 @@ struct FleetVerbTests {
             #expect(files == found.filter { $0 != server }.sorted())
             for file in files {
                 let isSecret = file.hasSuffix(".key") || file.hasSuffix("key.pem") || file.hasSuffix(".join")
-                #expect(try Self.mode(file) == (isSecret ? "600" : "644"), "\(file)")
+                let mode = isSecret ? "600" : "644"
+                #expect(try Self.mode(file) == mode, "\(file)")
                 #expect(try Self.text(file).contains("PRIVATE KEY") == isSecret, "\(file)")
             }
             #expect(try Self.mode(fleet) == "700")
@@ -140,12 +142,13 @@ struct FleetVerbTests {
                 let names = try await Self.openssl("x509", "-in", certificate, "-noout", "-ext", "subjectAltName")
                 #expect(names.contains(name))
                 let key = try await Self.openssl("pkey", "-in", "\(fleet)/\(server)/key.pem", "-pubout")
-                #expect(key == (try await Self.openssl("x509", "-in", certificate, "-noout", "-pubkey")))
+                let certified = try await Self.openssl("x509", "-in", certificate, "-noout", "-pubkey")
+                #expect(key == certified)
             }
             let join = try JoinFile(at: "\(fleet)/darkroom.join")
             #expect(join.name == "darkroom")
             #expect(join.servers == ["tls://a.example.org:4222", "tls://10.1.2.3:4222", "tls://c:4300"])
-            #expect(join.authority == (try Self.text(authority)))
+            #expect(try Self.text(authority) == join.authority)
             let certificate = "\(folder)/node.pem"
             try join.certificate.write(toFile: certificate, atomically: true, encoding: .utf8)
             _ = try await Self.openssl("verify", "-purpose", "sslclient", "-CAfile", authority, certificate)
@@ -275,10 +278,12 @@ struct FleetVerbTests {
     func owner() async throws {
         try await withNode { daemon, etc, file in
             #expect(chown(daemon.path, Nobody.number, Nobody.number) == 0)
-            let joined = try await Pipectl.run("fleet", "join", file, at: daemon)
-            let key = try FileSystem.status("\(etc)/fleet/key.pem")
-            let certificate = try FileSystem.status("\(etc)/fleet/certificate.pem")
-            #expect(joined.status == 0 && key?.owner == Nobody.number && certificate?.owner == geteuid())
+            #expect(try await Pipectl.run("fleet", "join", file, at: daemon).status == 0)
+            let (key, certificate) = (
+                try FileSystem.status("\(etc)/fleet/key.pem"), try FileSystem.status("\(etc)/fleet/certificate.pem")
+            )
+            #expect(key?.owner == Nobody.number)
+            #expect(certificate?.owner == geteuid())
         }
     }
 

@@ -57,7 +57,7 @@ struct HostileDaemonTests {
         ["add", #filePath], ["add", #filePath, "--wait"], ["wait"], ["watch"], ["watch", "--until-idle"],
         ["watch", "--batch", "1"], ["watch", "--since", "0"], ["cancel", "1"],
         ["cancel-all"], ["retry", "1"], ["pause"], ["resume"], ["concurrency"], ["recipes"], ["plugins"],
-        ["plugins", "noir"], ["settings"], ["reload"], ["version"],
+        ["plugins", "noir"], ["settings"], ["fleet"], ["reload"], ["version"],
     ]
 
     private func daemon(_ answer: @escaping CannedDaemon.Answer) throws -> CannedDaemon {

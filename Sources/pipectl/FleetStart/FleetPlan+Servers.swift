@@ -68,8 +68,8 @@ extension FleetPlan {
     /// What each node may do, the same on all servers.
     var nodesConfiguration: String {
         """
-        # The nodes of the fleet, and what each may do: `pipectl fleet add` and `pipectl fleet remove` write this file. Copy it
-        # to every server then, beside nats.conf, and there:  nats-server --signal reload
+        # The nodes of the fleet, and what each may do. `pipectl fleet add` and `pipectl fleet remove` write this file
+        # anew. It belongs beside nats.conf on every server, and counts after:  nats-server --signal reload
 
         authorization {
           users: [

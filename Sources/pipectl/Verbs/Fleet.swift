@@ -14,13 +14,13 @@ extension Verb {
         usage: "[init SERVERS NODES [--to DIR] | join FILE | add NODE [--in DIR] | remove NODE [--in DIR]]",
         discussion: [
             "Without a word it shows what `pipectl status --fleet` shows.",
-            "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server, with a certificate and",
-            "a whole nats.conf, and for each node a file NODE.join. Servers are one, three or five: what one confirms, most",
-            "of them have. It makes keys and certificates with openssl. Keep authority.key: whoever has it can join.",
-            "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it, and",
-            "reloads. Nothing stays if the daemon can't use it. FILE has a key: remove it afterwards.",
-            "`add` writes the file of one more node, and `remove` takes a node out. Both write nodes.conf anew for each",
-            "server; it counts when it has been copied there, and after `nats-server --signal reload`.",
+            "`init` makes a fleet, and needs no daemon: an authority, a folder for each NATS server with certificate",
+            "and nats.conf, and a file NODE.join for each node. Servers are one, or three that are a cluster. openssl",
+            "makes keys and certificates. Keep authority.key: whoever has it can join.",
+            "`join` is for a node: it writes what FILE says into the daemon's configuration, has the daemon try it,",
+            "and reloads. Nothing stays if the daemon can't use it. FILE has a key: remove it afterwards.",
+            "`add` writes the file of one more node, and `remove` takes a node out. Both write nodes.conf anew for",
+            "each server; it counts when it has been copied there, and after `nats-server --signal reload`.",
         ],
         arguments: [
             Argument(
@@ -38,7 +38,7 @@ extension Verb {
         examples: [
             Example("pipectl fleet", "the other machines, and what each has"),
             Example("pipectl fleet init fleet.example.org darkroom,attic", "one server, two nodes, in ./fleet"),
-            Example("sudo pipectl fleet join darkroom.join", "on the node, as who may write its configuration"),
+            Example("pipectl fleet join darkroom.join", "on the node, with sudo if its settings are root's"),
             Example("pipectl fleet add cellar", "one more node, later"),
         ],
         run: { context in
