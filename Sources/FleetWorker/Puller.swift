@@ -7,8 +7,8 @@ final class Puller: Sendable {
     private let lines: Lines
     private let taking: Taking
 
-    /// Pictures that come back to the stream are not announced.
-    private static let pause = 1.0
+    /// Pictures that come back to the stream are not announced. Nodes look at different times.
+    private static let pause = 0.3...1.5
     private static let patience = Duration.seconds(5)
 
     init(_ lines: Lines, _ taking: Taking) { (self.lines, self.taking) = (lines, taking) }
@@ -26,7 +26,7 @@ final class Puller: Sendable {
     private func pull(_ engine: Engine, _ inbox: LineInbox) {
         guard taking.hasRoom else { return taking.news.wait() }
         guard !Priority.allCases.sorted(by: >).contains(where: { takes($0, engine, inbox) }) else { return }
-        _ = taking.news.wait(timeout: .now() + Self.pause)
+        _ = taking.news.wait(timeout: .now() + .random(in: Self.pause))
     }
 
     /// Returns whether something has come.

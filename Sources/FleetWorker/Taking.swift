@@ -93,8 +93,9 @@ final class Taking: Sendable {
         else { return engine.terminate(reply) }
         if let known = state.withLock({ $0.taken.values.first { $0.key == key } }) { return known.comesAgain(reply) }
         guard key.origin != membership.name else { return engine.returns(reply, after: Self.ownPause) }
+        // By chance, so that another node that looks as often is not always late.
         guard job.picture.stages.isSubset(of: filters), !isRefused(key) else {
-            return engine.returns(reply, after: Self.pause)
+            return engine.returns(reply, after: .milliseconds(.random(in: 200...2500)))
         }
         guard let taken = add(key, job.picture, reply) else { return engine.returns(reply, after: .zero) }
         changed()
