@@ -62,7 +62,9 @@ final class Connector: Sendable {
                 continue
             }
             do {
-                try engine.check(ackWait: .milliseconds(membership.ackWaitMilliseconds))
+                try engine.check(
+                    ackWait: .milliseconds(membership.ackWaitMilliseconds),
+                    copies: membership.servers.count < 3 ? 1 : 3)
                 tell(.ready(line))
                 isReady = true
             } catch {

@@ -3,9 +3,9 @@ import SystemCalls
 
 extension Engine {
     /// Makes the stream and its consumers, or finds out that they are what is needed.
-    func check(ackWait: Duration) throws {
+    func check(ackWait: Duration, copies: Int) throws {
         do {
-            try checkStream()
+            try checkStream(copies: copies)
             for priority in Priority.allCases { try check(priority, Int64(ackWait / .nanoseconds(1))) }
         } catch let error as LineError where error.isNoResponders {
             throw Self.noJetStream
@@ -17,14 +17,15 @@ extension Engine {
     private static let noJetStream = EngineProblem(
         "the server has no JetStream; start it with a section jetstream {} in its configuration")
 
-    private func checkStream() throws {
+    private func checkStream(copies: Int) throws {
         let api = "STREAM.INFO.\(Subject.stream)"
         var answer: EngineAnswer.Stream
         do {
             answer = try ask(EngineAnswer.Stream.self, api, EngineRequest.Nothing())
         } catch let error as EngineError where error.isAbsence {
             answer = try ask(
-                EngineAnswer.Stream.self, "STREAM.CREATE.\(Subject.stream)", EngineRequest.Stream())
+                EngineAnswer.Stream.self, "STREAM.CREATE.\(Subject.stream)",
+                EngineRequest.Stream(num_replicas: copies))
         }
         try Self.checkVersion(answer.config?.metadata?["_nats.ver"])
         let wanted = EngineRequest.Stream()

@@ -40,6 +40,9 @@ final class Fleet {
         }
     }
 
+    /// The supervisor is gone.
+    func leave() { taking?.leaveAll() }
+
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
         guard NodeName.isValid(membership.name), membership.ackWaitMilliseconds > 0 else {
@@ -91,6 +94,9 @@ final class Fleet {
         try line.listen(to: Subject.presence(of: "*")) { [weak self] message in
             guard let presence = Nodes.presence(in: message) else { return }
             Coordination.async { self?.hear(presence) }
+        }
+        if let membership {
+            try line.listen(to: Subject.unwanted(on: membership.name)) { [taking] _ in taking?.askWhetherWanted() }
         }
         try line.listen(to: Subject.wake) { [taking] _ in taking?.news.signal() }
     }

@@ -33,6 +33,7 @@ extension Giving {
             case .progress: answer(message, line, progress(lent, asked))
             case .done: done(lent, asked, message, line)
             case .failed: answer(message, line, failed(lent, asked))
+            case .leave: if lent.leave(asked.attempt) { supervisor.send(.begun(lent.key.id, node: nil)) }
             }
         } catch let refusal as Lent.Refusal {
             answer(message, line, Answered(.again, refusal.reason))
@@ -91,7 +92,7 @@ extension Giving {
         looks.async { [self] in
             do {
                 try lent.check(result.digests)
-                let isFirst = end(lent, .made(lent.key.id, result.header, result.outputs))
+                let isFirst = end(lent, .made(lent.key.id, result.header, lent.outputs(of: result)))
                 answer(message, line, Answered(isFirst ? .yes : .notWanted))
             } catch {
                 lent.goesOn()

@@ -71,11 +71,13 @@ final class Giving: Sendable {
     @discardableResult
     func end(_ lent: Lent, _ message: FleetMessage) -> Bool {
         guard state.withLock({ $0.lent.removeValue(forKey: lent.key.id) }) != nil else { return false }
-        lent.end()
+        let node = lent.end()
         supervisor.send(message)
         changed()
         offers.async { [self] in
-            guard lent.isOffered, let line = lines.current else { return }
+            guard let line = lines.current else { return }
+            if let node, case .returned = message { try? line.publish(to: Subject.unwanted(on: node)) }
+            guard lent.isOffered else { return }
             // What stays is not wanted by anyone who begins it, and goes at the next look.
             try? Engine(line: line).purge(lent.subject)
         }

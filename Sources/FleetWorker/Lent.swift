@@ -1,4 +1,5 @@
 import Glibc
+import PipelineModel
 import Synchronization
 import SystemCalls
 import WorkerProtocol
@@ -68,6 +69,16 @@ final class Lent: Sendable {
         }
     }
 
+    /// The attempt gives it up, which is no node's loss. Returns false when it does not have it.
+    func leave(_ token: String) -> Bool {
+        state.withLock { state in
+            guard Self.has(token, &state), state.attempt?.isEnding == false else { return false }
+            state.attempt = nil
+            state.nodes.removeLast()
+            return true
+        }
+    }
+
     /// Whether this attempt has it; that shows life.
     func has(_ token: String, announce: () -> Void = {}) -> Bool {
         state.withLock { state in
@@ -128,10 +139,25 @@ final class Lent: Sendable {
         }
     }
 
+    /// The outputs with the hashes that are wanted: those of the files that have come.
+    func outputs(of result: LentResult) -> [RenderedOutput] {
+        zip(picture.outputs, zip(result.outputs, result.digests)).map { wanted, made in
+            var (output, digest) = made
+            output.hash = wanted.wantsHash ? digest.sha256 : nil
+            return output
+        }
+    }
+
     var isOffered: Bool {
         get { state.withLock { $0.isOffered } }
         set { state.withLock { $0.isOffered = newValue } }
     }
 
-    func end() { state.withLock { $0.isOver = true } }
+    /// Returns the node that has it.
+    func end() -> String? {
+        state.withLock { state in
+            state.isOver = true
+            return state.attempt?.node
+        }
+    }
 }

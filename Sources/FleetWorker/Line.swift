@@ -29,6 +29,8 @@ struct LineError: Error, CustomStringConvertible {
 /// `@unchecked`: libnats locks its connection, and the pointer does not change.
 final class Line: @unchecked Sendable {
     let server: String
+    /// Answers come to subjects that begin so: no other node may listen to them.
+    private let inboxes: String
     private let connection: OpaquePointer
     /// What is listened to; it ends with the line.
     private let subscriptions = Mutex<[UInt]>([])
@@ -38,7 +40,7 @@ final class Line: @unchecked Sendable {
     init(
         _ server: String, name: String, _ certificates: Certificates?, lost: @escaping @Sendable () -> Void
     ) throws(LineError) {
-        self.server = server
+        (self.server, inboxes) = (server, "_INBOX.\(name)")
         var options: OpaquePointer?
         try LineError.check(natsOptions_Create(&options))
         defer { natsOptions_Destroy(options) }
@@ -49,6 +51,7 @@ final class Line: @unchecked Sendable {
         try LineError.check(natsOptions_SetMaxPingsOut(options, 2))
         try LineError.check(natsOptions_SetAllowReconnect(options, false))
         try LineError.check(natsOptions_SetNoEcho(options, true))
+        try LineError.check(natsOptions_SetCustomInboxPrefix(options, inboxes))
         if server.hasPrefix("tls://") || certificates != nil {
             try LineError.check(natsOptions_SetSecure(options, true))
         }
@@ -108,6 +111,11 @@ final class Line: @unchecked Sendable {
         return LineMessage(answer)
     }
 
+    /// Waits until the server has what was published.
+    func flush(within patience: Duration) {
+        natsConnection_FlushTimeout(connection, Int64(patience / .milliseconds(1)))
+    }
+
     /// Calls on a thread of its own, one message after the other, as long as the line is there.
     func listen(to subject: String, _ body: @escaping @Sendable (LineMessage) -> Void) throws(LineError) {
         let box = Unmanaged.passRetained(Heard(body))
@@ -131,13 +139,11 @@ final class Line: @unchecked Sendable {
 
     /// A subject of one's own, whose messages are waited for.
     func inbox() throws(LineError) -> LineInbox {
-        var name: UnsafeMutablePointer<CChar>?
-        try LineError.check(natsInbox_Create(&name))
-        defer { natsInbox_Destroy(name) }
+        let subject = "\(inboxes).\(NodeName.token())"
         var subscription: OpaquePointer?
-        try LineError.check(natsConnection_SubscribeSync(&subscription, connection, name))
-        guard let name, let subscription else { throw LineError(NATS_ERR) }
-        return LineInbox(subject: String(cString: name), subscription)
+        try LineError.check(natsConnection_SubscribeSync(&subscription, connection, subject))
+        guard let subscription else { throw LineError(NATS_ERR) }
+        return LineInbox(subject: subject, subscription)
     }
 }
 

@@ -39,6 +39,8 @@ enum Verb: String {
     case progress
     case done
     case failed
+    /// The attempt is over, and says nothing of the picture. No answer comes.
+    case leave
 }
 
 struct Asked: Codable, Sendable {

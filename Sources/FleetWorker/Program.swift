@@ -37,7 +37,7 @@ enum Program {
     }
 
     /// Orders come to the first thread, which does nothing else. The process ends with its supervisor, and what it had
-    /// taken goes to other nodes.
+    /// taken goes to other nodes at once.
     private static func obey(_ supervisor: Supervisor) -> Int32 {
         let fleet = Fleet(supervisor)
         do {
@@ -48,6 +48,7 @@ enum Program {
             supervisor.say("a message can't be read: \(error)")
             _exit(EX_PROTOCOL)
         }
+        Coordination.sync { fleet.leave() }
         // Threads of libnats run: what would be torn down under them stays.
         _exit(EX_OK)
     }

@@ -16,6 +16,9 @@ enum Subject {
         "jobs.\(priority.rawValue).\(key.origin).\(key.run)-\(key.id)"
     }
 
+    /// Said to a node when a picture that it has is not wanted any more: it asks the origin.
+    static func unwanted(on node: String) -> String { "unwanted.\(node)" }
+
     static func presence(of node: String) -> String { "nodes.\(node)" }
 
     static func origin(_ origin: String, _ verb: String) -> String { "origin.\(origin).\(verb)" }

@@ -26,6 +26,11 @@ extension Taken {
         _ = try ask(.progress) { asked in (asked.done, asked.total) = (pixels?.done, pixels?.total) }
     }
 
+    func leave(on line: Line) {
+        guard let packed = try? Parcel(Asked(key, node: membership.name, attempt: attempt), []).packed else { return }
+        try? line.publish(packed, to: Subject.origin(key.origin, Verb.leave.rawValue))
+    }
+
     func say(_ failure: WorkerFailure) throws { _ = try ask(.failed) { $0.failure = failure } }
 
     func read(_ index: Int, into file: Descriptor) throws {

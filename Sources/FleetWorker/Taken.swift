@@ -57,7 +57,7 @@ final class Taken: Sendable {
         askWhetherWanted()
     }
 
-    private func askWhetherWanted() {
+    func askWhetherWanted() {
         let asks = state.withLock { state in
             guard state.phase == .rendering, !state.asks else { return false }
             state.asks = true
@@ -105,11 +105,15 @@ final class Taken: Sendable {
         }
     }
 
-    /// Another node may have it.
+    /// Another node may have it: the origin hears of that before the server.
     func giveBack(after pause: Duration) {
-        state.withLock { $0.phase = .over }
+        let (reply, hasBegun) = state.withLock { state in
+            defer { state.phase = .over }
+            return (state.reply, ![.offered, .over].contains(state.phase))
+        }
         guard let line = lines.current else { return }
-        Engine(line: line).returns(state.withLock { $0.reply }, after: pause)
+        if hasBegun { leave(on: line) }
+        Engine(line: line).returns(reply, after: pause)
     }
 
     private func advance(from old: Phase, to new: Phase) -> Bool {

@@ -58,6 +58,16 @@ final class Taking: Sendable {
         taken.giveBack(after: Self.pause)
     }
 
+    /// The process ends: nothing waits until others find that out.
+    func leaveAll() {
+        let all = state.withLock { state in
+            defer { (state.taken, state.places) = ([:], 0) }
+            return Array(state.taken.values)
+        }
+        for taken in all { taken.giveBack(after: .zero) }
+        if !all.isEmpty { lines.current?.flush(within: .seconds(1)) }
+    }
+
     func progress(_ id: Int, _ done: Int64, _ total: Int64) { taken(id)?.progress(done, total) }
 
     func rendered(_ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) {
@@ -83,6 +93,11 @@ final class Taking: Sendable {
     /// Tells the server and the origins that work goes on.
     func showLife() {
         for taken in state.withLock({ Array($0.taken.values) }) { taken.showLife() }
+    }
+
+    /// Origins may not want some of what is here any more.
+    func askWhetherWanted() {
+        for taken in state.withLock({ Array($0.taken.values) }) { taken.askWhetherWanted() }
     }
 
     /// A message of the stream: a picture, unless a stranger has sent something else.

@@ -182,7 +182,7 @@ package final class FleetPool {
         }
         // A node may have sent a part of the results. Their disk may not answer.
         let targets = task.targets
-        DispatchQueue.global().async { [self] in
+        DispatchQueue(label: "pipelined.files").async { [self] in
             for target in targets { ftruncate(target.number, 0) }
             Coordination.async { [self] in
                 home(task)

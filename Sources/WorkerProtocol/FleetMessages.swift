@@ -84,8 +84,8 @@ public enum FleetMessage: Codable, Sendable {
     /// Sent when it has changed.
     case state(FleetState)
 
-    /// A node has begun to work on a lent picture.
-    case begun(Int, node: String)
+    /// A node has begun to work on a lent picture; nil: it has given it up, and nobody works on it.
+    case begun(Int, node: String?)
     case progress(Int, done: Int64, total: Int64)
     /// The results are in the files that came with `lend`, as the node has sent them.
     case made(Int, PictureHeader, [RenderedOutput])

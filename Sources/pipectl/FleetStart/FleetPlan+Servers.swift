@@ -104,7 +104,7 @@ extension FleetPlan {
         let api = "$JS.API"
         let consumers = Priority.allCases.map { "JOBS.\($0.rawValue)" }
         return [
-            "jobs.*.\(node).*", "nodes.\(node)", "wake", "origin.*.*",
+            "jobs.*.\(node).*", "nodes.\(node)", "wake", "origin.*.*", "unwanted.*",
             "\(api).STREAM.INFO.JOBS", "\(api).STREAM.CREATE.JOBS", "\(api).STREAM.PURGE.JOBS",
         ]
             + ["INFO", "DURABLE.CREATE", "MSG.NEXT"].flatMap { verb in consumers.map { "\(api).CONSUMER.\(verb).\($0)" }
@@ -112,5 +112,7 @@ extension FleetPlan {
             + ["$JS.ACK.JOBS.>"]
     }
 
-    private static func heard(by node: String) -> [String] { ["origin.\(node).*", "nodes.*", "wake", "_INBOX.>"] }
+    private static func heard(by node: String) -> [String] {
+        ["origin.\(node).*", "unwanted.\(node)", "nodes.*", "wake", "_INBOX.\(node).>"]
+    }
 }
