@@ -208,7 +208,7 @@ struct FleetTests {
             #expect(ended == 0)
             try await pair.b.start()
             try await pair.a.start()
-            try await pair.fill()
+            // The first picture fills the only place.
             try pair.a.drop(as: "two.png", inbox: "inbox/far")
             try await pair.a.job("two.png", becomes: "done")
         }

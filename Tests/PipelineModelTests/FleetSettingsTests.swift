@@ -6,17 +6,19 @@ import Testing
 struct FleetSettingsTests {
     private static func problems(_ text: String) -> [String] {
         Configuration.load(
-            settings: [ConfigurationText(name: "test.conf", text: text)], recipes: [], catalog: .builtIn
+            settings: [ConfigurationText(name: "test.conf", text: text)], recipes: [], catalog: .withNoir
         ).problems.map(\.description)
     }
 
     @Test(
         "a server is written with its port, and anything else is refused with the reason",
         arguments: [
-            ("Servers", "nats://", "is no server"), ("Servers", "fleet.example.org:4222", "is no server"),
-            ("Servers", "tls://fleet.example.org", "is no server"), ("Servers", "tls://a:0", "is no server"),
-            ("Servers", "tls://a:65536", "is no server"), ("Servers", "tls://a b:1", "has 'tls://a' in it"),
-            ("Servers", "tls://user@a:1", "is no server"), ("Certificate", "node.pem", "is no absolute path"),
+            ("Servers", "nats://", "is no list of servers"),
+            ("Servers", "fleet.example.org:4222", "is no list of servers"),
+            ("Servers", "tls://fleet.example.org", "is no list of servers"),
+            ("Servers", "tls://a:0", "is no list of servers"),
+            ("Servers", "tls://a:65536", "is no list of servers"), ("Servers", "tls://a b:1", "(tls://a)"),
+            ("Servers", "tls://user@a:1", "is no list of servers"), ("Certificate", "node.pem", "is no absolute path"),
             ("Name", "Darkroom", "is no name of a node"), ("Name", "a.b", "is no name of a node"),
             ("Name", String(repeating: "a", count: 41), "up to 40 small letters"), ("Ahead", "0", "1 to 1024"),
             ("Ahead", "1025", "1 to 1024"), ("Give", "sometimes", "auto"), ("TakeBack", "0s", "1s to"),

@@ -34,7 +34,9 @@ struct SettingsTests {
                 "Download ListLines=200000", "Control MaxClients=256", "Control MaxCall=128K",
                 "Control MaxUnread=256K", "Control StallTimeout=1min", "Control MaxSize=2G",
                 "Control HistoryEvents=200000", "Keep Archive=keep", "Keep Failed=keep", "Keep Cancelled=keep",
-                "Keep Results=keep", "Keep Previews=256M",
+                "Keep Results=keep", "Keep Previews=256M", "Fleet Servers=", "Fleet Certificate=", "Fleet Key=",
+                "Fleet Authority=", "Fleet Name=", "Fleet Places=auto", "Fleet Give=auto", "Fleet Ahead=16",
+                "Fleet TakeBack=2min",
             ])
         #expect(rows.allSatisfy { $0.value == $0.default && $0.source == "default" && !$0.help.isEmpty })
     }

@@ -93,7 +93,7 @@ extension SettingType<[String]?> {
         let servers = text.split(whereSeparator: \.isWhitespace).map(String.init)
         if let wrong = servers.first(where: { FleetServer.host(of: $0) == nil }) {
             throw Refusal(
-                "has '\(wrong)' in it, which is no server", advice: "write it like tls://fleet.example.org:4222")
+                "is no list of servers (\(wrong))", advice: "write it like tls://fleet.example.org:4222")
         }
         return servers
     } write: {
