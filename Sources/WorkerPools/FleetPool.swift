@@ -5,16 +5,25 @@ package import PipelineModel
 package import SystemCalls
 package import WorkerProtocol
 
+/// A certificate or a key, open for reading.
+package struct FleetCredential: Sendable {
+    var file: Descriptor
+    /// Another one when the file has been replaced, or written.
+    var identity: FileStatus.Identity
+
+    package init(file: Descriptor, identity: FileStatus.Identity) { (self.file, self.identity) = (file, identity) }
+}
+
 /// Which fleet a node belongs to, and on which terms.
 package struct FleetPlan: Sendable {
     var membership: FleetMembership
-    /// The certificate, its key and the authority's, open for reading; or none.
-    var credentials: [Descriptor]
+    /// The certificate, its key and the authority's; or none.
+    var credentials: [FleetCredential]
     var settings: FleetSettings
     var isConfined: Bool
 
     package init(
-        _ membership: FleetMembership, credentials: [Descriptor], _ settings: FleetSettings, isConfined: Bool
+        _ membership: FleetMembership, credentials: [FleetCredential], _ settings: FleetSettings, isConfined: Bool
     ) {
         (self.membership, self.credentials) = (membership, credentials)
         (self.settings, self.isConfined) = (settings, isConfined)
@@ -73,10 +82,11 @@ package final class FleetPool {
 
     private var process: FleetProcess? { starter.workers.first { $0.isReady } }
 
-    /// Joins the fleet, another one, or none.
+    /// Joins the fleet, another one, or none. The process goes on while it is the same fleet, on other terms perhaps.
     package func join(_ plan: FleetPlan?) {
-        // Certificates may have been replaced.
-        let isSame = plan?.membership == self.plan?.membership && plan?.credentials.isEmpty == true
+        let isSame =
+            plan?.membership == self.plan?.membership
+            && plan?.credentials.map(\.identity) == self.plan?.credentials.map(\.identity)
         self.plan = plan
         starter.mustBeConfined = plan?.isConfined ?? false
         if !isSame { for worker in starter.workers { worker.leave() } }
@@ -99,7 +109,7 @@ package final class FleetPool {
         }
         let worker = starter.start(within: Self.startTimeout) { try FleetProcess(program: program, pool: self) }
         worker?.limitMemory(to: Self.memory)
-        worker?.send(FleetOrder.join(plan.membership), descriptors: plan.credentials)
+        worker?.send(FleetOrder.join(plan.membership), descriptors: plan.credentials.map(\.file))
     }
 
     package func stop(_ done: @escaping @Sendable () -> Void) {
@@ -133,7 +143,10 @@ package final class FleetPool {
     }
 
     func lend(_ task: RenderTask) {
-        guard let process, let lending = task.lending else { return home(task) }
+        guard let process, let lending = task.lending else {
+            task.isHome = true
+            return home(task)
+        }
         let id = nextID
         nextID += 1
         lent[id] = Lent(task: task)

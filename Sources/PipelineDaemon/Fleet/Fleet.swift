@@ -69,7 +69,12 @@ final class Fleet: FleetGuests {
             filters: configuration.now.catalog.stages.map(\.name).sorted())
         // A mount may hang.
         FileQueue.async { [self] in
-            let opened = Result { try settings.fleet.credentials.map(Self.open) }
+            let opened = Result {
+                try settings.fleet.credentials.map { key, path in
+                    let file = try Self.open(key, path)
+                    return FleetCredential(file: file, identity: FileStatus(try file.status()).identity)
+                }
+            }
             Coordination.async { [self] in
                 guard adoptions == mine, !isStopped else { return }
                 switch opened {
@@ -122,7 +127,7 @@ final class Fleet: FleetGuests {
         queue.set(beyond: pool.hasRoom ? 1 : 0)
         pool.take(max(guests.count, min(places, guests.count + spare)))
         if isOn, spare == 0 {
-            queue.whenSpare(1, for: Self.user) { Coordination.async { [self] in becameSpare() } }
+            queue.whenSpare(guests.count + 1, for: Self.user) { Coordination.async { [self] in becameSpare() } }
         }
         changed()
     }
