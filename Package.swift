@@ -175,7 +175,7 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests", ["TestTools", "CLinux", "PipelineControl", "SystemCalls"],
-            exclude: ["Fixture/faulty_disk.c", "Fixture/foreign_client.py"]),
+            exclude: ["Fixture/faulty_disk.c", "Fixture/fleet_guide.sh", "Fixture/foreign_client.py"]),
         tests("GalleryTests", ["Gallery", "DaemonRuntime", "ManualPages", "PipelineControl", "SystemCalls"]),
         tests("PluginKitTests", ["PluginKit", "CVips", "CPipelinePlugin"]),
         tests("ManualPagesTests", ["ManualPages"]),

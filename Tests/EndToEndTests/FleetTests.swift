@@ -230,4 +230,27 @@ struct FleetTests {
             try await daemon.job("one.png", becomes: "done")
         }
     }
+
+    @Test(
+        "the commands of the guide make a fleet of three nodes of nothing",
+        .enabled(if: Mount.isPermitted, "only root may make a network"))
+    func guide() async throws {
+        try await withTemporaryFolder { folder in
+            let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            let outcome = try await Programs.run(
+                path: "/usr/bin/unshare",
+                [
+                    "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash",
+                    here.appendingPathComponent("Fixture/fleet_guide.sh").path, Programs.folder.path,
+                    try #require(NATSServer.program),
+                    here.appendingPathComponent("../../docs/fleet.md").standardizedFileURL.path, folder,
+                ])
+            #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
+            #expect(outcome.output.contains("pipectl fleet init fleet.example.org darkroom,attic,cellar"))
+            let lines = outcome.lines
+            #expect(lines.contains { $0.hasPrefix("fleet: attic at tls://fleet.example.org:4222 · 2 other nodes") })
+            #expect(lines.contains { $0.hasPrefix("cellar ") } && lines.contains { $0.hasPrefix("darkroom ") })
+            #expect(lines.last == "600")
+        }
+    }
 }

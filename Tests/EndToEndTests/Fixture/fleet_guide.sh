@@ -1,0 +1,55 @@
+#!/bin/bash
+# fleet_guide.sh PROGRAMS NATS_SERVER GUIDE WORK: runs the commands of the guide, as they stand there, on machines that are
+# folders of WORK. It has a network of its own, and ends with all that it has started.
+set -euo pipefail
+programs=$1 nats=$2 guide=$3 work=$4
+nodes=(darkroom attic cellar)
+mkdir -p "$work"/{bin,here,fleet.example.org}
+python3 - <<'END'
+import fcntl, socket, struct
+# lo is up.
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH14x", b"lo", 0x49))
+END
+echo "127.0.0.1 localhost fleet.example.org ${nodes[*]}" >"$work/hosts"
+mount --bind "$work/hosts" /etc/hosts
+
+stand_in() { # NAME, and its text
+    { echo '#!/bin/bash' && cat; } >"$work/bin/$1"
+    chmod +x "$work/bin/$1"
+}
+stand_in scp <<END
+[ "\$1" != -r ] || shift
+cp -r "\$1" "$work/\${2%%:*}/\${2#*:}"
+END
+stand_in ssh <<END
+[ "\$1" != -t ] || shift
+cd "$work/\$1" && HOST=\$1 bash -c "\$2"
+END
+stand_in sudo <<'END'
+exec "$@"
+END
+stand_in nats-server <<END
+"$nats" "\$@" >log 2>&1 &
+until grep -q 'Server is ready' log; do kill -0 \$! || exit 1; sleep 0.1; done
+END
+stand_in pipectl <<END
+exec "$programs/pipectl" \${HOST:+--root "$work/\$HOST/root"} "\$@"
+END
+export PATH=$work/bin:$PATH
+
+for node in "${nodes[@]}"; do
+    mkdir -p "$work/$node/root/etc"
+    "$programs/pipelined" --root "$work/$node/root" >"$work/$node/log" 2>&1 &
+done
+for node in "${nodes[@]}"; do until grep -q 'is ready' "$work/$node/log"; do sleep 0.1; done; done
+
+commands() { sed -n '/^## From nothing/,/^To keep the server running/s/^    //p' "$guide"; }
+cd "$work/here"
+commands >"$work/commands"
+cat "$work/commands"
+bash -e "$work/commands"
+for node in "${nodes[@]:1}"; do grep darkroom.join "$work/commands" | sed "s/darkroom/$node/g" | bash -e; done
+until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = 2 ]; do sleep 0.1; done
+ssh attic 'pipectl fleet'
+stat -c %a "$work/attic/root/etc/fleet/key.pem"
+! ls "$work/attic/attic.join" 2>/dev/null
