@@ -13,7 +13,8 @@ struct LineError: Error, CustomStringConvertible {
         var last = NATS_OK
         let words = nats_GetLastError(&last).map { String(cString: $0) } ?? ""
         let plain = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
-        description = words.isEmpty || last != status ? plain : "\(plain) (\(words))"
+        let saysMore = last == status && !words.isEmpty && !words.hasSuffix(plain)
+        description = saysMore ? "\(plain) (\(words))" : plain
     }
 
     /// Nobody has subscribed to the subject of a request.
