@@ -13,24 +13,13 @@ extension Walls {
             "/etc/ssl/certs", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
         ],
         connects: true,
-        allowed: CallRule.ofEveryWorker
+        allowed: CallRule.ofEveryWorker + CallRule.ofConnectingWorkers
             + [
                 // The worker reads these files, and writes staging files.
                 "openat", "pwrite64", "ftruncate", "lseek", "pread64",
                 // libcurl connects, and wakes itself by a socket pair, or since version 8 by an event descriptor.
                 "connect", "getsockname", "getpeername", "getsockopt", "setsockopt", "socketpair", "eventfd2",
                 "shutdown", "sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "poll", "ppoll", "fcntl", "ioctl",
-                // OpenSSL asks whether it runs with another user's rights; the resolver asks for the machine's name.
-                "getuid", "geteuid", "getgid", "getegid", "uname",
-            ].map { CallRule($0) }
-            + [
-                CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
-                // No mapped memory can be executed, so no code can be loaded this way.
-                CallRule("mmap", .bits(2, mask: PROT_EXEC, 0)),
-                CallRule("mprotect", .bits(2, mask: PROT_EXEC, 0)),
-            ],
+            ].map { CallRule($0) },
         deadly: CallRule.deadly)
 }

@@ -72,7 +72,7 @@ struct Engine: Sendable {
     }
 }
 
-/// What is wrong with the engine, for the person who runs it.
+/// A fault of the engine, in words for the person who runs it.
 struct EngineProblem: Error, CustomStringConvertible {
     let description: String
 

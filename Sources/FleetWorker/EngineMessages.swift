@@ -1,7 +1,7 @@
 // The names are those of JetStream's API.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// What is asked of the server.
+/// Requests to the server.
 enum EngineRequest {
     struct Nothing: Encodable {}
 
@@ -58,7 +58,7 @@ struct EngineError: Decodable, Error, CustomStringConvertible {
     var isDisabled: Bool { err_code == 10039 || err_code == 10076 }
 }
 
-/// What the server answers; only what is looked at.
+/// The server's answers, as far as they are looked at.
 enum EngineAnswer {
     struct Plain: EngineAnswering { var error: EngineError? }
 

@@ -1,5 +1,6 @@
 import DaemonRuntime
 import Dispatch
+import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
@@ -45,7 +46,7 @@ final class Fleet {
 
     private func join(_ membership: FleetMembership, _ files: [Descriptor]) {
         guard self.membership == nil else { return supervisor.say("it has joined a fleet already") }
-        guard NodeName.isValid(membership.name), membership.ackWaitMilliseconds > 0 else {
+        guard NodeName.isOne(membership.name), membership.ackWaitMilliseconds > 0 else {
             problem = "\(membership.name) is no name for a node: small letters, digits and hyphens, 40 at most"
             return tell()
         }

@@ -15,7 +15,7 @@ extension Giving {
     private func serve(_ message: LineMessage, _ line: Line) {
         let parcel = message.withBytes(Parcel<Asked>.init)
         guard let parcel, let verb = Verb(rawValue: Subject.last(of: message.subject)),
-            NodeName.isValid(parcel.words.node), NodeName.isToken(parcel.words.attempt)
+            NodeName.isOne(parcel.words.node), Token.isOne(parcel.words.attempt)
         else { return answer(message, line, Answered(.notWanted, "it can't be understood")) }
         let asked = parcel.words
         guard asked.run == run, let lent = lent(asked.id) else {

@@ -15,7 +15,7 @@ final class Giving: Sendable {
 
     let supervisor: Supervisor
     let name: String
-    let run = NodeName.token()
+    let run = Token.made()
     /// An attempt that has shown no life for so long makes room for another.
     let patience: Duration
     private let lines: Lines

@@ -33,7 +33,7 @@ final class Line: @unchecked Sendable {
     /// Answers come to subjects that begin so: no other node may listen to them.
     private let inboxes: String
     private let connection: OpaquePointer
-    /// What is listened to; it ends with the line.
+    /// The subjects that are listened to, until the line ends.
     private let subscriptions = Mutex<[UInt]>([])
 
     /// Connects, and waits for it. `lost` is called once, on a thread of libnats, after a connection that was made is
@@ -140,7 +140,7 @@ final class Line: @unchecked Sendable {
 
     /// A subject of one's own, whose messages are waited for.
     func inbox() throws(LineError) -> LineInbox {
-        let subject = "\(inboxes).\(NodeName.token())"
+        let subject = "\(inboxes).\(Token.made())"
         var subscription: OpaquePointer?
         try LineError.check(natsConnection_SubscribeSync(&subscription, connection, subject))
         guard let subscription else { throw LineError(NATS_ERR) }

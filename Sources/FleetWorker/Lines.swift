@@ -18,7 +18,7 @@ final class Lines: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Those that wait look again.
+    /// Wakes all that wait, to look again.
     func stir() {
         condition.withLock { condition.broadcast() }
     }

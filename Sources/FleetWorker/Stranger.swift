@@ -2,7 +2,7 @@ import PipelineModel
 import SystemCalls
 import WorkerProtocol
 
-/// What comes from the net is a stranger's word. What is not plausible counts as not said.
+/// Checks what comes from the net, which is a stranger's word: a message that is not plausible counts as not said.
 enum Stranger {
     private static let mostSide = 1 << 20
     private static let mostPages = 1 << 16
@@ -64,7 +64,7 @@ enum Stranger {
 
     /// A node as it may be shown.
     static func accepts(_ node: FleetState.Node) -> Bool {
-        NodeName.isValid(node.name) && isShort(node.version, 40) && node.filters.count <= 200
+        NodeName.isOne(node.name) && isShort(node.version, 40) && node.filters.count <= 200
             && node.filters.allSatisfy { isShort($0, 64) }
             && [node.places, node.taken, node.lent].allSatisfy { (0...1_000_000).contains($0) }
     }

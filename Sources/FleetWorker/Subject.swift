@@ -40,28 +40,10 @@ struct LentKey: Hashable, Sendable {
     init?(subject: String) {
         let words = subject.split(separator: ".", omittingEmptySubsequences: false)
         guard words.count == 4, words[0] == "jobs", Priority(rawValue: String(words[1])) != nil,
-            NodeName.isValid(words[2])
+            NodeName.isOne(String(words[2]))
         else { return nil }
         let parts = words[3].split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, NodeName.isToken(parts[0]), let id = Int(parts[1]) else { return nil }
+        guard parts.count == 2, Token.isOne(parts[0]), let id = Int(parts[1]) else { return nil }
         self.init(origin: String(words[2]), run: String(parts[0]), id: id)
-    }
-}
-
-enum NodeName {
-    static func isValid(_ name: some StringProtocol) -> Bool {
-        (1...40).contains(name.utf8.count) && name.utf8.allSatisfy { isSmall($0) || $0 == UInt8(ascii: "-") }
-    }
-
-    /// A random word.
-    static func isToken(_ word: some StringProtocol) -> Bool { word.utf8.count == 16 && word.utf8.allSatisfy(isSmall) }
-
-    static func token() -> String {
-        let text = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: 16 - text.utf8.count) + text
-    }
-
-    private static func isSmall(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 }

@@ -13,7 +13,7 @@ enum GivenUp: Error {
     case failed
 }
 
-/// What is asked of the origin. A request that got no answer is sent again: each may come twice.
+/// Requests to the origin. A request that got no answer is sent again: each may come twice.
 extension Taken {
     private static let mostTries = 3
     private static let pause = 0.25

@@ -24,7 +24,7 @@ final class Taken: Sendable {
     let picture: LentPicture
     let membership: FleetMembership
     let lines: Lines
-    let attempt = NodeName.token()
+    let attempt = Token.made()
     private let state: Mutex<State>
     private let queue: DispatchQueue
     private let ended: @Sendable (Taken, End) -> Void

@@ -10,7 +10,7 @@ extension Walls {
             "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
         ],
         connects: true,
-        allowed: CallRule.ofEveryWorker
+        allowed: CallRule.ofEveryWorker + CallRule.ofConnectingWorkers
             + [
                 // The resolver reads files. Pictures and results are read and written in pieces.
                 "openat", "pread64", "pwrite64", "ftruncate", "lseek",
@@ -20,18 +20,7 @@ extension Walls {
                 // Dispatch's timers.
                 "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "eventfd2", "timerfd_create",
                 "timerfd_settime",
-                // OpenSSL asks whether it runs with another user's rights; the resolver asks for the machine's name.
-                "getuid", "geteuid", "getgid", "getegid", "uname",
-            ].map { CallRule($0) }
-            + [
-                CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
-                CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
-                // No mapped memory can be executed, so no code can be loaded this way.
-                CallRule("mmap", .bits(2, mask: PROT_EXEC, 0)),
-                CallRule("mprotect", .bits(2, mask: PROT_EXEC, 0)),
-            ],
+            ].map { CallRule($0) },
         // Dispatch gives its threads priorities, and counts processors.
         refused: [CallRule("setpriority"), CallRule("sched_getaffinity")],
         deadly: CallRule.deadly)

@@ -23,6 +23,22 @@ public struct CallRule: Sendable {
 
 /// strace has shown which part needs which call.
 extension CallRule {
+    /// Calls of workers that connect to servers, by TLS, too. They make sockets of the Internet alone.
+    public static let ofConnectingWorkers =
+        [
+            // OpenSSL asks whether it runs with another user's rights; the resolver asks for the machine's name.
+            "getuid", "geteuid", "getgid", "getegid", "uname",
+        ].map { CallRule($0) }
+        + [
+            CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
+            CallRule("socket", .equal(0, AF_INET), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
+            CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_STREAM.rawValue))),
+            CallRule("socket", .equal(0, AF_INET6), .bits(1, mask: 0xf, Int32(SOCK_DGRAM.rawValue))),
+            // No mapped memory can be executed, so no code can be loaded this way.
+            CallRule("mmap", .bits(2, mask: PROT_EXEC, 0)),
+            CallRule("mprotect", .bits(2, mask: PROT_EXEC, 0)),
+        ]
+
     /// Calls that every worker makes.
     public static let ofEveryWorker =
         [

@@ -211,7 +211,7 @@ package final class FleetPool {
         roomChanged()
     }
 
-    /// What is lent comes home when no server has been reached for so long.
+    /// Lent pictures come home when no server has been reached for so long.
     private func awaitServer() {
         losses += 1
         guard let plan, state.server == nil, !lent.isEmpty else { return }

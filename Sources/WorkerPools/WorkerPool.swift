@@ -503,13 +503,3 @@ extension Array {
         insert(element, at: yields(element) ? endIndex : firstIndex(where: yields) ?? endIndex)
     }
 }
-
-/// A render worker that does not come up.
-package struct WorkerStartError: Error, Sendable, CustomStringConvertible {
-    package let program: String
-    package let how: String
-    /// The plugin that it was loading.
-    var loading: String?
-
-    package var description: String { "the render worker \(program) \(how)" }
-}

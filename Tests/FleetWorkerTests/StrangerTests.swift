@@ -43,17 +43,17 @@ struct StrangerTests {
                     try client.publish(payload, to: "origin.a.\(verb)", reply: "$JS.API.STREAM.DELETE.JOBS")
                 }
             }
-            var asked = Asked(key, node: "x", attempt: NodeName.token())
+            var asked = Asked(key, node: "x", attempt: Token.made())
             // Who has not begun can do nothing.
             for verb in ["read", "write", "progress", "done", "failed"] {
                 #expect(try Self.ask(client, verb, asked).word == (verb == "write" ? .again : .notWanted))
             }
             for node in ["", "x.y", "UPPER", String(repeating: "x", count: 41)] {
-                let other = Asked(key, node: node, attempt: NodeName.token())
+                let other = Asked(key, node: node, attempt: Token.made())
                 #expect(try Self.ask(client, "begin", other).word == .notWanted)
             }
             #expect(try Self.ask(client, "begin", asked).word == .yes)
-            #expect(try Self.ask(client, "begin", Asked(key, node: "y", attempt: NodeName.token())).word == .busy)
+            #expect(try Self.ask(client, "begin", Asked(key, node: "y", attempt: Token.made())).word == .busy)
             for (index, offset) in [(-1, 0), (1, 0), (0, -1), (0, 1001), (0, .max), (.max, 0)] as [(Int, Int64)] {
                 (asked.index, asked.offset) = (index, offset)
                 #expect(try Self.ask(client, "read", asked).word == .again)
@@ -120,7 +120,7 @@ struct StrangerTests {
             bad[1].sizes = []
             bad[2].outputs = []
             bad[3].id = 2
-            let run = NodeName.token()
+            let run = Token.made()
             let payloads =
                 try Self.nonsense + bad.map { Array(try JSONEncoder().encode(LentJob(run: run, picture: $0))) }
             for subject in [
@@ -159,7 +159,7 @@ struct StrangerTests {
             let picture = LentPicture(
                 id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
                 limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), sizes: [1])
-            let run = NodeName.token()
+            let run = Token.made()
             try client.publish(
                 Array(try JSONEncoder().encode(LentJob(run: run, picture: picture))), to: "jobs.high.z.\(run)-1")
             let offer = try b.offered()
@@ -200,7 +200,7 @@ struct SubjectTests {
 
     @Test("A picture's subject names it")
     func names() {
-        let key = LentKey(origin: "a-1", run: NodeName.token(), id: 7)
+        let key = LentKey(origin: "a-1", run: Token.made(), id: 7)
         #expect(LentKey(subject: Subject.job(key, .high)) == key)
     }
 }

@@ -40,7 +40,7 @@ enum SavedFile {
     /// What the file says of itself.
     private struct Header {
         var width: Int
-        /// Of a frame.
+        /// The height of one frame.
         var height: Int
         var frames = 1
         var bands: Int

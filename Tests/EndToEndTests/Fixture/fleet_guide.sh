@@ -28,9 +28,13 @@ END
 stand_in sudo <<'END'
 exec "$@"
 END
+stand_in says <<'END'
+# says TEXT LOG PROCESS: waits until the log of a process has the text; fails when the process ends without it.
+grep -qm1 "$1" < <(tail -n +1 -f --pid="$3" "$2")
+END
 stand_in nats-server <<END
 "$nats" "\$@" >log 2>&1 &
-until grep -q 'Server is ready' log; do kill -0 \$! || exit 1; sleep 0.1; done
+says 'Server is ready' log \$!
 END
 stand_in pipectl <<END
 exec "$programs/pipectl" \${HOST:+--root "$work/\$HOST/root"} "\$@"
@@ -40,8 +44,8 @@ export PATH=$work/bin:$PATH
 for node in "${nodes[@]}"; do
     mkdir -p "$work/$node/root/etc"
     "$programs/pipelined" --root "$work/$node/root" >"$work/$node/log" 2>&1 &
+    says 'is ready' "$work/$node/log" $!
 done
-for node in "${nodes[@]}"; do until grep -q 'is ready' "$work/$node/log"; do sleep 0.1; done; done
 
 commands() { sed -n '/^## From nothing/,/^To keep the server running/s/^    //p' "$guide"; }
 cd "$work/here"
@@ -49,7 +53,7 @@ commands >"$work/commands"
 cat "$work/commands"
 bash -e "$work/commands"
 for node in "${nodes[@]:1}"; do grep darkroom.join "$work/commands" | sed "s/darkroom/$node/g" | bash -e; done
-until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = 2 ]; do sleep 0.1; done
+until [ "$(ssh attic 'pipectl fleet --json' | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["nodes"]))')" = 2 ]; do :; done
 ssh attic 'pipectl fleet'
 stat -c %a "$work/attic/root/etc/fleet/key.pem"
 ! ls "$work/attic/attic.join" 2>/dev/null

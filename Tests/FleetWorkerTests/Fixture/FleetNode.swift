@@ -19,7 +19,7 @@ final class FleetNode {
         .deletingLastPathComponent().appendingPathComponent("pipelined-fleet").path
 
     /// The time is far more than any message takes, on the busiest machine.
-    private static let patience = Duration.seconds(60)
+    private static let patience = Duration.seconds(600)
 
     static let stages = ["resize", "noir", "save"]
 
