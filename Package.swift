@@ -54,9 +54,9 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
 let page = [
     "index.html", "icon.svg", "gallery.css", "panels.css", "adding.js", "address.js", "addresses.js", "ask.js",
     "batches.js", "calls.js", "cell.js", "chain.js", "chosen.js", "compare.js", "completion.js", "dom.js",
-    "drop.js", "events.js", "filters.js", "gallery.js", "grid.js", "help.js", "keys.js", "large.js",
-    "layout.js", "notices.js", "pictures.js", "queues.js", "ranges.js", "recipes.js", "rows.js", "scroll.js",
-    "store.js", "story.js", "top.js", "uploads.js", "view.js", "words.js", "work.js",
+    "drop.js", "events.js", "filters.js", "fleet.js", "gallery.js", "grid.js", "help.js", "keys.js",
+    "large.js", "layout.js", "notices.js", "pictures.js", "queues.js", "ranges.js", "recipes.js", "rows.js",
+    "scroll.js", "store.js", "story.js", "top.js", "uploads.js", "view.js", "words.js", "work.js",
 ]
 
 func tests(
@@ -157,7 +157,7 @@ let package = Package(
             exclude: ["Fixture/ledger-1.sqlite"]),
         tests(
             "InboxWatchingTests", ["TestTools", "InboxWatching", "DaemonRuntime", "PipelineModel", "SystemCalls"]),
-        tests("WorkerPoolsTests", ["WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
+        tests("WorkerPoolsTests", ["TestTools", "WorkerPools", "DaemonRuntime", "SystemCalls", "WorkerProtocol"]),
         tests(
             "RenderWorkerTests",
             ["TestTools", "CLinux", "CVips", "CTurboJPEG", "SystemCalls", "PipelineModel", "WorkerProtocol"], fast),

@@ -30,7 +30,7 @@ GRACE = 60
 
 # On a new clone no suite's time is known. These take longer than the number of their tests tells.
 LONG = [
-    "EndToEndTests.CrashSweepTests", "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
+    "EndToEndTests.CrashSweepTests", "EndToEndTests.FleetSweepTests", "RenderWorkerTests.ConformanceTests", "RenderWorkerTests.MemoryTests",
     "EndToEndTests.RefusedCallTests", "EndToEndTests.WorkerLossTests", "PipelineDaemonTests.DownloadOperationTests",
     "EndToEndTests.FilterFailureTests", "EndToEndTests.FaultyDiskTests", "RenderWorkerTests.PictureKindTests",
     "EndToEndTests.CrashLoadTests",
@@ -78,6 +78,7 @@ class Suite:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+        self.end_programs()
 
     def watch(self, over):
         """Ends what hangs."""

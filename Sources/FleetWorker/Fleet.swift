@@ -15,12 +15,17 @@ final class Fleet {
     private var connector: Connector?
     private var puller: Puller?
     private var nodes = Nodes()
+    private let commanding: Commanding
+    private let obeying: Obeying
     /// Why there is no line, or why it is not used.
     private var problem: String?
     private var told: FleetState?
     private var isTelling = false
 
-    nonisolated init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+    nonisolated init(_ supervisor: Supervisor) {
+        self.supervisor = supervisor
+        (commanding, obeying) = (Commanding(supervisor, lines), Obeying(supervisor))
+    }
 
     func obey(_ order: FleetOrder, _ files: [Descriptor]) {
         switch order {
@@ -34,10 +39,13 @@ final class Fleet {
         case .takeBack(let id): giving?.takeBack(id)
         case .take(let places): taking?.take(places)
         case .accept(let id): taking?.accept(id, files)
+        case .putOff(let id): taking?.putOff(id)
         case .refuse(let id, let reason): taking?.refuse(id, reason)
         case .progress(let id, let done, let total): taking?.progress(id, done, total)
-        case .rendered(let id, let header, let outputs): taking?.rendered(id, header, outputs, files)
+        case .rendered(let id, let header, let outputs, let file): taking?.rendered(id, header, outputs, file, files)
         case .failed(let id, let failure): taking?.failed(id, failure)
+        case .command(let id, let command, let node): commanding.tell(node, command, id, by: membership?.name)
+        case .obeyed(let id, let report): obeying.obeyed(id, report)
         }
     }
 
@@ -98,6 +106,8 @@ final class Fleet {
         }
         if let membership {
             try line.listen(to: Subject.unwanted(on: membership.name)) { [taking] _ in taking?.askWhetherWanted() }
+            try commanding.listen(on: line)
+            try obeying.listen(on: line, as: membership.name)
         }
         try line.listen(to: Subject.wake) { [taking] _ in taking?.news.signal() }
     }
@@ -147,7 +157,9 @@ final class Fleet {
     private func tell() {
         let twin = nodes.hasTwin ? membership.map { Self.twin($0.name) } : nil
         let server = (lines.current?.server).map(Connector.shown)
-        let state = FleetState(server: server, problem: problem ?? twin, nodes: server == nil ? [] : nodes.all)
+        let state = FleetState(
+            server: server, problem: problem ?? twin, nodes: server == nil ? [] : nodes.all,
+            silent: nodes.silent(isConnected: server != nil))
         guard state != told else { return }
         told = state
         supervisor.send(.state(state))

@@ -92,7 +92,7 @@ extension Giving {
         looks.async { [self] in
             do {
                 try lent.check(result.digests)
-                let isFirst = end(lent, .made(lent.key.id, result.header, lent.outputs(of: result)))
+                let isFirst = end(lent, .made(lent.key.id, result.header, lent.outputs(of: result), result.downloaded))
                 answer(message, line, Answered(isFirst ? .yes : .notWanted))
             } catch {
                 lent.goesOn()

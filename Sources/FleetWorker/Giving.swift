@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Dispatch
 import Synchronization
 import SystemCalls
@@ -35,6 +36,7 @@ final class Giving: Sendable {
         (self.supervisor, name, self.lines, self.changed) = (supervisor, membership.name, lines, changed)
         patience = .milliseconds(membership.ackWaitMilliseconds)
         again()
+        lookForForgotten()
     }
 
     var count: Int { state.withLock { $0.lent.count } }
@@ -47,7 +49,7 @@ final class Giving: Sendable {
 
     func lend(_ picture: LentPicture, _ files: [Descriptor]) {
         let key = LentKey(origin: name, run: run, id: picture.id)
-        let sources = picture.sizes.count
+        let sources = picture.bytes.sizes.count
         guard files.count == sources + picture.outputs.count else {
             supervisor.say("\(files.count) files came with \(sources) sources and \(picture.outputs.count) outputs")
             supervisor.send(.returned(picture.id))
@@ -74,9 +76,11 @@ final class Giving: Sendable {
         let node = lent.end()
         supervisor.send(message)
         changed()
+        // Else the node that has brought it acknowledges it. With each purge the server may forget what others have taken.
+        guard case .returned = message else { return true }
         offers.async { [self] in
             guard let line = lines.current else { return }
-            if let node, case .returned = message { try? line.publish(to: Subject.unwanted(on: node)) }
+            if let node { try? line.publish(to: Subject.unwanted(on: node)) }
             guard lent.isOffered else { return }
             // What stays is not wanted by anyone who begins it, and goes at the next look.
             try? Engine(line: line).purge(lent.subject)
@@ -96,6 +100,31 @@ final class Giving: Sendable {
         }
     }
 
+    private func lookForForgotten() {
+        offers.asyncAfter(deadline: .now() + (patience / 6).dispatch) { [weak self] in
+            self?.offerForgotten()
+            self?.lookForForgotten()
+        }
+    }
+
+    /// The server may have lost sight of what a node had taken, and keep it for ever without offering it: it is offered anew.
+    /// A node that shows life after all has it still, until another begins.
+    private func offerForgotten() {
+        guard let line = lines.current else { return }
+        let forgotten = state.withLock { $0.lent.values.filter { $0.isForgotten(for: patience) } }
+        guard !forgotten.isEmpty else { return }
+        do {
+            for lent in forgotten.sorted(by: { $0.key.id < $1.key.id }) where self.lent(lent.key.id) === lent {
+                if lent.isBegun { supervisor.send(.begun(lent.key.id, node: nil)) }
+                try Engine(line: line).purge(lent.subject)
+                try offer(lent, on: line)
+            }
+            try line.publish(to: Subject.wake)
+        } catch {
+            failed(error)
+        }
+    }
+
     private func offer(_ lent: Lent) {
         guard !lent.isOffered, self.lent(lent.key.id) === lent, let line = lines.current else { return }
         do {
@@ -108,7 +137,7 @@ final class Giving: Sendable {
 
     private func offer(_ lent: Lent, on line: Line) throws {
         try Engine(line: line).publish(LentJob(run: run, picture: lent.picture), lent.subject)
-        lent.isOffered = true
+        lent.offered()
     }
 
     private func compare() {
@@ -121,7 +150,14 @@ final class Giving: Sendable {
             }
             let there = try engine.subjects(of: name)
             let lent = state.withLock { Dictionary(uniqueKeysWithValues: $0.lent.values.map { ($0.subject, $0) }) }
-            for subject in there where lent[subject] == nil { try engine.purge(subject) }
+            for subject in there {
+                guard let lent = lent[subject] else {
+                    try engine.purge(subject)
+                    continue
+                }
+                // The server has kept it, and its answer was lost.
+                if !lent.isOffered { lent.offered() }
+            }
             let missing = lent.filter { !there.contains($0.key) }.values.sorted { $0.key.id < $1.key.id }
             for lent in missing where self.lent(lent.key.id) === lent { try offer(lent, on: line) }
             if !missing.isEmpty { try line.publish(to: Subject.wake) }

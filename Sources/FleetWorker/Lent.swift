@@ -29,8 +29,8 @@ final class Lent: Sendable {
         /// The nodes that have begun.
         var nodes: [String] = []
         var isOver = false
-        /// The stream has it, as far as is known.
-        var isOffered = false
+        /// When it was offered last: the stream has it, as far as is known.
+        var offered: ContinuousClock.Instant?
     }
 
     static let mostAttempts = 3
@@ -95,10 +95,11 @@ final class Lent: Sendable {
     }
 
     func read(_ index: Int, at offset: Int64) throws -> [UInt8] {
-        guard sources.indices.contains(index), (0...picture.sizes[index]).contains(offset) else {
+        let sizes = picture.bytes.sizes
+        guard sources.indices.contains(index), (0...sizes[index]).contains(offset) else {
             throw Refusal(reason: "there is no such piece")
         }
-        return try sources[index].piece(at: offset, Int(min(Int64(Piece.most), picture.sizes[index] - offset)))
+        return try sources[index].piece(at: offset, Int(min(Int64(Piece.most), sizes[index] - offset)))
     }
 
     /// Returns false when the attempt does not have it any more.
@@ -148,9 +149,19 @@ final class Lent: Sendable {
         }
     }
 
-    var isOffered: Bool {
-        get { state.withLock { $0.isOffered } }
-        set { state.withLock { $0.isOffered = newValue } }
+    var isOffered: Bool { state.withLock { $0.offered != nil } }
+
+    func offered() { state.withLock { $0.offered = .now } }
+
+    /// An attempt has it, whether or not it shows life.
+    var isBegun: Bool { state.withLock { $0.attempt != nil } }
+
+    /// Nobody has shown life for so long, neither an attempt nor a node that could begin one.
+    func isForgotten(for patience: Duration) -> Bool {
+        state.withLock { state in
+            guard let offered = state.offered, !state.isOver, state.attempt?.isEnding != true else { return false }
+            return max(offered, state.attempt?.seen ?? offered) + patience < .now
+        }
     }
 
     /// Returns the node that has it.

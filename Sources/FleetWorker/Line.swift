@@ -138,9 +138,12 @@ final class Line: @unchecked Sendable {
         subscriptions.withLock { $0.append(address) }
     }
 
+    /// Where an answer may go.
+    func inbox(_ word: String) -> String { "\(inboxes).\(word)" }
+
     /// A subject of one's own, whose messages are waited for.
     func inbox() throws(LineError) -> LineInbox {
-        let subject = "\(inboxes).\(Token.made())"
+        let subject = inbox(Token.made())
         var subscription: OpaquePointer?
         try LineError.check(natsConnection_SubscribeSync(&subscription, connection, subject))
         guard let subscription else { throw LineError(NATS_ERR) }
@@ -180,6 +183,9 @@ final class LineMessage: @unchecked Sendable {
     var subject: String { natsMsg_GetSubject(message).map { String(cString: $0) } ?? "" }
     /// Where the answer goes, if one is wanted.
     var reply: String? { natsMsg_GetReply(message).map { String(cString: $0) } }
+
+    /// The server's word that nobody listens to the subject of a request.
+    var isAbsence: Bool { natsMsg_IsNoResponders(message) }
 
     /// Valid as long as the message.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

@@ -67,6 +67,8 @@ struct LentResult: Codable, Sendable {
     var header: PictureHeader
     var outputs: [RenderedOutput]
     var digests: [FileDigest]
+    /// What the node has downloaded, if the picture had a URL.
+    var downloaded: FetchedFile?
 }
 
 struct Answered: Codable, Sendable {

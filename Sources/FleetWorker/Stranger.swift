@@ -9,14 +9,20 @@ enum Stranger {
     private static let mostOutputs = 60
 
     static func accepts(_ picture: LentPicture) -> Bool {
-        (1...16).contains(picture.sizes.count) && picture.sizes.allSatisfy { (0...1 << 40).contains($0) }
-            && (1...mostOutputs).contains(picture.outputs.count)
+        accepts(picture.bytes) && (1...mostOutputs).contains(picture.outputs.count)
             && picture.outputs.allSatisfy { (1...100).contains($0.stages.count) && isShort($0.name, 255) }
             && isShort(picture.name, 1024) && picture.limits.maxPixels > 0 && picture.limits.maxResult > 0
     }
 
+    private static func accepts(_ bytes: LentBytes) -> Bool {
+        switch bytes {
+        case .sources(let sizes): (1...16).contains(sizes.count) && sizes.allSatisfy { (0...1 << 40).contains($0) }
+        case .url(let url, let most): isShort(url, WebAddress.longest) && most > 0
+        }
+    }
+
     static func accepts(_ result: LentResult, of picture: LentPicture) -> Bool {
-        accepts(result.header, outputs: picture.outputs.count)
+        accepts(result.downloaded, of: picture.bytes) && accepts(result.header, outputs: picture.outputs.count)
             && result.outputs.count == picture.outputs.count && result.digests.count == picture.outputs.count
             && result.outputs.allSatisfy(accepts)
             && zip(result.outputs, result.digests).allSatisfy {
@@ -33,6 +39,17 @@ enum Stranger {
             && header.framesTaken.count <= mostOutputs
             && header.framesTaken.allSatisfy { (0...mostPages).contains($0) }
             && (0...1 << 50).contains(header.memory)
+    }
+
+    /// The origin makes a name of the server's words, as of those of its own downloads.
+    private static func accepts(_ file: FetchedFile?, of bytes: LentBytes) -> Bool {
+        switch (file, bytes) {
+        case (nil, .sources): true
+        case (let file?, .url(_, let most)):
+            (0...most).contains(file.bytes) && isShort(file.url, WebAddress.longest)
+                && (file.name?.utf8.count ?? 0) <= 4096
+        default: false
+        }
     }
 
     private static func accepts(_ output: RenderedOutput) -> Bool {
@@ -61,6 +78,23 @@ enum Stranger {
     }
 
     private static func shown(_ text: String, _ most: Int) -> String { String(text.prefix(most)).printable }
+
+    static func accepts(_ command: NodeCommand) -> Bool {
+        switch command {
+        case .pause(let queue, let reason): isShort(queue, 64) && isShort(reason, 1000)
+        case .resume(let queue): isShort(queue, 64)
+        case .concurrency(let queue, let limit, _): isShort(queue, 64) && isShort(limit, 64)
+        case .cancelAll, .drain: true
+        }
+    }
+
+    /// What a node says to a command, as it may be shown.
+    static func told(_ report: NodeReport) -> NodeReport {
+        let queues = report.queues.prefix(16).filter { isShort($0.name, 64) && isShort($0.reason, 1000) }
+        return NodeReport(
+            error: report.error.map { shown($0, 2000) }, cancelled: report.cancelled.map { max(0, $0) },
+            queues: Array(queues))
+    }
 
     /// A node as it may be shown.
     static func accepts(_ node: FleetState.Node) -> Bool {

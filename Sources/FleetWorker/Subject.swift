@@ -23,6 +23,9 @@ enum Subject {
 
     static func origin(_ origin: String, _ verb: String) -> String { "origin.\(origin).\(verb)" }
 
+    /// A node tells another to do something. The server sees to it that a node names itself as the last.
+    static func command(to node: String, by other: String) -> String { "command.\(node).\(other)" }
+
     /// The last word of a subject.
     static func last(of subject: String) -> String { String(subject.split(separator: ".").last ?? "") }
 }

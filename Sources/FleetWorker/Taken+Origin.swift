@@ -16,6 +16,8 @@ enum GivenUp: Error {
 /// Requests to the origin. A request that got no answer is sent again: each may come twice.
 extension Taken {
     private static let mostTries = 3
+    /// For one answer. An origin that looks at large results says meanwhile that it does.
+    private static let patience = Duration.seconds(10)
     private static let pause = 0.25
 
     func begin() throws {
@@ -34,7 +36,7 @@ extension Taken {
     func say(_ failure: WorkerFailure) throws { _ = try ask(.failed) { $0.failure = failure } }
 
     func read(_ index: Int, into file: Descriptor) throws {
-        let size = picture.sizes[index]
+        let size = picture.bytes.sizes[index]
         var offset: Int64 = 0
         while offset < size {
             let answer = try ask(.read) { ($0.index, $0.offset) = (index, offset) }
@@ -47,12 +49,14 @@ extension Taken {
         }
     }
 
-    func send(_ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) throws {
+    func send(
+        _ header: PictureHeader, _ outputs: [RenderedOutput], _ downloaded: FetchedFile?, _ files: [Descriptor]
+    ) throws {
         for _ in 1...Self.mostTries {
             var digests: [FileDigest] = []
             for (index, file) in files.enumerated() { digests.append(try write(file, index)) }
-            let result = LentResult(header: header, outputs: outputs, digests: digests)
-            if try ask(.done, within: .seconds(60), { $0.result = result }).words.word == .yes { return }
+            let result = LentResult(header: header, outputs: outputs, digests: digests, downloaded: downloaded)
+            if try ask(.done, { $0.result = result }).words.word == .yes { return }
         }
         throw GivenUp.failed
     }
@@ -71,8 +75,7 @@ extension Taken {
     /// Waits for the line and for the answer. The answer is `yes`; `busy` to `begin`; `again` to `done`, or to another
     /// request after some tries.
     private func ask(
-        _ verb: Verb, bytes: [UInt8] = [], within patience: Duration = .seconds(10),
-        _ fill: (inout Asked) -> Void = { _ in }
+        _ verb: Verb, bytes: [UInt8] = [], _ fill: (inout Asked) -> Void = { _ in }
     ) throws -> Parcel<Answered> {
         var asked = Asked(key, node: membership.name, attempt: attempt)
         fill(&asked)
@@ -82,7 +85,7 @@ extension Taken {
         while let line = lines.wait(while: { !isOver }) {
             let start = ContinuousClock.now
             let subject = Subject.origin(key.origin, verb.rawValue)
-            let message = try? line.request(packed, of: subject, within: patience)
+            let message = try? line.request(packed, of: subject, within: Self.patience)
             if let answer = message?.withBytes(Parcel<Answered>.init) {
                 silence = .zero
                 tries += 1

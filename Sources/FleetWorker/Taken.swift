@@ -75,7 +75,7 @@ final class Taken: Sendable {
         guard advance(from: .offered, to: .fetching) else { return }
         queue.async { [self] in
             work(ifNotWanted: .withdrawn) {
-                guard files.count == picture.sizes.count else { throw GivenUp.failed }
+                guard files.count == picture.bytes.sizes.count else { throw GivenUp.failed }
                 try begin()
                 for (index, file) in files.enumerated() { try read(index, into: file) }
                 if advance(from: .fetching, to: .rendering) { fetched(self) }
@@ -83,12 +83,14 @@ final class Taken: Sendable {
         }
     }
 
-    func deliver(_ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) {
+    func deliver(
+        _ header: PictureHeader, _ outputs: [RenderedOutput], _ file: FetchedFile?, _ files: [Descriptor]
+    ) {
         guard advance(from: .rendering, to: .delivering) else { return }
         queue.async { [self] in
             work(ifNotWanted: .delivered) {
                 guard files.count == picture.outputs.count else { throw GivenUp.failed }
-                try send(header, outputs, files)
+                try send(header, outputs, file, files)
                 settle(.delivered)
             }
         }

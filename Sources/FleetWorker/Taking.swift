@@ -49,6 +49,8 @@ final class Taking: Sendable {
 
     func accept(_ id: Int, _ files: [Descriptor]) { taken(id)?.fetch(into: files) }
 
+    func putOff(_ id: Int) { remove(id)?.giveBack(after: Self.pause) }
+
     func refuse(_ id: Int, _ reason: String) {
         guard let taken = remove(id) else { return }
         state.withLock { state in
@@ -70,8 +72,10 @@ final class Taking: Sendable {
 
     func progress(_ id: Int, _ done: Int64, _ total: Int64) { taken(id)?.progress(done, total) }
 
-    func rendered(_ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], _ files: [Descriptor]) {
-        taken(id)?.deliver(header, outputs, files)
+    func rendered(
+        _ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], _ file: FetchedFile?, _ files: [Descriptor]
+    ) {
+        taken(id)?.deliver(header, outputs, file, files)
     }
 
     func failed(_ id: Int, _ failure: WorkerFailure) { taken(id)?.fail(failure) }
@@ -82,8 +86,10 @@ final class Taking: Sendable {
 
     private func remove(_ id: Int) -> Taken? {
         defer { change() }
-        return state.withLock { $0.taken.removeValue(forKey: id) }
+        return forget(id)
     }
+
+    private func forget(_ id: Int) -> Taken? { state.withLock { $0.taken.removeValue(forKey: id) } }
 
     private func change() {
         news.signal()
@@ -127,8 +133,10 @@ final class Taking: Sendable {
             guard state.taken.count < state.places else { return nil }
             state.last += 1
             let taken = Taken(state.last, key, picture, membership, lines, reply: reply) { [weak self] taken, end in
-                guard let self, remove(taken.id) != nil else { return }
+                guard let self, forget(taken.id) != nil else { return }
+                // The supervisor hears of this place before it is offered the next picture.
                 supervisor.send(end == .delivered ? .delivered(taken.id) : .withdrawn(taken.id))
+                change()
             } fetched: { [supervisor] in
                 supervisor.send(.fetched($0.id))
             }

@@ -21,6 +21,9 @@ extension Inbox {
             let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             // A slow upload pauses: the file is quiet, but its writer still has it open.
             if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
+                if Settling.isUnchanged(status, for: recipe.intake.pollInterval, at: Timestamp.now()) {
+                    note(path, "a program still has it open for writing; it is taken when that program closes it")
+                }
                 return settle(path, status, cancelled: cancelled)
             }
             settling.forget(key)

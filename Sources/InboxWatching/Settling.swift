@@ -63,8 +63,11 @@ struct Settling {
     /// Neither content nor attributes of a file have changed for the quiet time, at this time of day. Only a watched
     /// inbox trusts that; a copying program can't set a change time back.
     func isQuiet(_ file: FileStatus, at seconds: Double) -> Bool {
-        let quiet = Int64(quietTime / .nanoseconds(1))
-        return !isPolled && max(file.modified, file.changed) <= Int64(seconds * 1e9) - quiet
+        !isPolled && Self.isUnchanged(file, for: quietTime, at: seconds)
+    }
+
+    static func isUnchanged(_ file: FileStatus, for time: Duration, at seconds: Double) -> Bool {
+        max(file.modified, file.changed) <= Int64(seconds * 1e9) - Int64(time / .nanoseconds(1))
     }
 
     /// Somebody has been writing to the file, and has not closed it.

@@ -100,7 +100,8 @@ public enum Control {
             (self.name, self.version, self.places, self.taken, self.lent, self.lacks) = (name, version, places, taken, lent, lacks)
         }
     }
-    /// This machine in its fleet: as `name`, with the server that it is connected to, if it is.
+    /// This machine in its fleet: as `name`, with the server that it is connected to, if it is. `silent` are the names of machines
+    /// that were there, and have not been heard of lately.
     public struct Fleet: Codable, Sendable, Hashable {
         public var name: String
         @Omissible public var server: String?
@@ -109,8 +110,32 @@ public enum Control {
         public var taken: Int
         public var lent: Int
         @Omissible public var nodes: [Control.Node]
-        public init(name: String, server: String? = nil, problem: String? = nil, places: Int, taken: Int, lent: Int, nodes: [Control.Node] = []) {
-            (self.name, self.server, self.problem, self.places, self.taken, self.lent, self.nodes) = (name, server, problem, places, taken, lent, nodes)
+        @Omissible public var silent: [String]
+        public init(name: String, server: String? = nil, problem: String? = nil, places: Int, taken: Int, lent: Int, nodes: [Control.Node] = [], silent: [String] = []) {
+            (self.name, self.server, self.problem, self.places, self.taken, self.lent, self.nodes, self.silent) = (name, server, problem, places, taken, lent, nodes, silent)
+        }
+    }
+    /// `configured` is null when it is auto.
+    public struct NodeQueue: Codable, Sendable, Hashable {
+        public var name: String
+        @Omissible public var configured: Int?
+        public var effective: Int
+        public var running: Int
+        public var paused: Bool
+        @Omissible public var reason: String?
+        public init(name: String, configured: Int? = nil, effective: Int, running: Int, paused: Bool, reason: String? = nil) {
+            (self.name, self.configured, self.effective, self.running, self.paused, self.reason) = (name, configured, effective, running, paused, reason)
+        }
+    }
+    /// What a machine of the fleet says to a Command. Without `error` it has done it, and these are its `queues` afterwards.
+    public struct NodeAnswer: Codable, Sendable, Hashable {
+        public var node: String
+        public var answered: Bool
+        @Omissible public var error: String?
+        @Omissible public var cancelled: Int?
+        @Omissible public var queues: [Control.NodeQueue]
+        public init(node: String, answered: Bool, error: String? = nil, cancelled: Int? = nil, queues: [Control.NodeQueue] = []) {
+            (self.node, self.answered, self.error, self.cancelled, self.queues) = (node, answered, error, cancelled, queues)
         }
     }
     /// A disk that does not answer is left out of `disks`. `fleet` is null where no other machines are lent work.
@@ -1100,6 +1125,39 @@ public enum Call {
             public var queues: [String: Control.Queue]
             public init(queues: [String: Control.Queue]) {
                 (self.queues) = (queues)
+            }
+        }
+    }
+    /// Pauses download and render, and answers when what was in work is published, and no picture of another machine is here any
+    /// more. Resume ends it.
+    public struct Drain: ControlCall {
+        public static let method = "org.pipelined.Control.Drain"
+        public init() {}
+        public struct Reply: Codable, Sendable, Hashable {
+            public var queues: [String: Control.Queue]
+            public init(queues: [String: Control.Queue]) {
+                (self.queues) = (queues)
+            }
+        }
+    }
+    /// Tells machines of the fleet to do something: `command` is pause, resume, concurrency, cancel-all or drain, and the other
+    /// parameters are those of that method. Without `nodes` it is for all of them, this one included. It answers when each has
+    /// done it, or does not answer.
+    public struct Command: ControlCall {
+        public static let method = "org.pipelined.Control.Command"
+        public var command: String
+        public var nodes: [String]
+        @Omissible public var queue: String?
+        @Omissible public var limit: String?
+        @Omissible public var reason: String?
+        public var save: Bool
+        public init(command: String, nodes: [String] = [], queue: String? = nil, limit: String? = nil, reason: String? = nil, save: Bool = false) {
+            (self.command, self.nodes, self.queue, self.limit, self.reason, self.save) = (command, nodes, queue, limit, reason, save)
+        }
+        public struct Reply: Codable, Sendable, Hashable {
+            @Omissible public var answers: [Control.NodeAnswer]
+            public init(answers: [Control.NodeAnswer] = []) {
+                (self.answers) = (answers)
             }
         }
     }

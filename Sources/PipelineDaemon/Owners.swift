@@ -42,6 +42,7 @@ final class Owners: ReadsDelegate {
     let fleet: Fleet
     let doneJobs: DoneJobs
     let pauses: Pauses
+    let commands: Commands
     let shutdown: Shutdown
     let keeping: Keeping
     let disks: DiskFigures
@@ -103,9 +104,10 @@ final class Owners: ReadsDelegate {
         revivals = Revivals(ledger, configuration, numbers, retries, disposals, changes)
         proofs = Proofs(pool, configuration)
         previews = Previews(pool, configuration, queues.render, meters, pictures)
-        fleet = Fleet(configuration, lends, pool, queues.render)
+        fleet = Fleet(configuration, lends, pool, fetch, queues.render, downloads: queues.download)
         doneJobs = DoneJobs(ledger, configuration, numbers, counts, disposals, changes, revivals, check)
-        pauses = Pauses(ledger, queues, states, window, progress)
+        pauses = Pauses(ledger, queues, states, window, progress, fleet)
+        commands = Commands(queues, limits, pauses, changes, inboxes)
         shutdown = Shutdown(
             configuration, ledger, queues, states, window, counts, inboxes, announcements, disposals, pool, fetch, fleet
         )
@@ -114,18 +116,28 @@ final class Owners: ReadsDelegate {
 
     private func connect() {
         reads.delegate = self
-        limits.changed = { [weak self] in self?.applySettings() }
+        limits.changed = { [weak self] in
+            self?.applySettings()
+            self?.fleet.look()
+        }
         waiters.delay = { [weak disposals] ids in
             let reasons = disposals?.delays(among: ids) ?? []
             return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         }
         disposals.begins = { [weak supervisor] in supervisor?.watchForHangs() }
-        states.left = { [weak shutdown] in shutdown?.check() }
+        states.rested = { [weak shutdown, weak pauses] in
+            shutdown?.check()
+            pauses?.check()
+        }
         intake.inboxChanged = { [weak self] in self?.inboxChanged() }
         reloads.adopted = { [weak self] in self?.adoptConfiguration() }
         reloads.refused = { [weak self] in self?.tellChange() }
         keeping.problemsChanged = { [weak self] in self?.tellChange() }
-        fleet.changed = { [weak self] in self?.tellChange() }
+        fleet.changed = { [weak self] in
+            self?.pauses.check()
+            self?.tellChange()
+        }
+        fleet.obeys = { [weak commands] in commands?.obey($0, by: $1, done: $2) }
     }
 
     // MARK: - Beginning and stopping

@@ -35,18 +35,22 @@ package struct FleetPlan: Sendable {
 package protocol FleetGuests: AnyObject {
     /// Another node's picture may be taken: `accept` or `refuse` is the answer.
     func offered(_ id: Int, _ picture: LentPicture, from origin: String)
-    /// The bytes of a picture that was accepted are here.
+    /// The bytes of a picture that was accepted are here, unless it has a URL: it may begin.
     func fetched(_ id: Int)
     /// Nothing more is to be done for it.
     func left(_ id: Int)
     /// The same for all of them: the process has ended.
     func leftAll()
+    /// Another node tells this one to do something.
+    func commanded(
+        _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void)
 }
 
 /// Has the process that speaks to the fleet, and lends it pictures. What a lost process had comes home.
 @Coordination
 package final class FleetPool {
     private static let startTimeout = Duration.seconds(15)
+    private static let patience = Duration.seconds(30)
     /// Enough for libnats, TLS, and the pieces of pictures that are on their way.
     private static let memory: Int64 = 2 << 30
 
@@ -61,11 +65,13 @@ package final class FleetPool {
     private let starter = WorkerStarter<FleetProcess>("the fleet's process")
     private var plan: FleetPlan?
     private var lent: [Int: Lent] = [:]
+    /// The callers that wait for another node's report.
+    private var commands: [Int: @Coordination @Sendable (NodeReport?) -> Void] = [:]
     private var nextID = 1
     /// Counts the losses of the server: only the latest one's appointment holds.
     private var losses = 0
     private var places = 0
-    package private(set) var state = FleetState(server: nil, problem: nil, nodes: [])
+    package private(set) var state = FleetState()
     package weak var guests: (any FleetGuests)?
     /// Called with a task that comes home.
     var home: (RenderTask) -> Void = { _ in }
@@ -130,16 +136,27 @@ package final class FleetPool {
 
     /// Whether it pays to lend this picture, which takes so long here.
     func wants(_ task: RenderTask, expected: Duration?) -> Bool {
-        guard hasRoom, let plan, let lending = task.lending, !task.alone, !task.isHome,
+        guard let lending = task.lending, !task.alone, !task.isHome,
             task.sources.count + task.targets.count <= WorkerChannel.mostDescriptors
         else { return false }
-        let stages = Set(task.outputs.flatMap(\.stages).map(\.name))
+        return wants(task.outputs, lending.bytes, expected: expected)
+    }
+
+    /// The same for a picture that nobody has downloaded.
+    func wants(_ outputs: [RenderOutput], _ bytes: LentBytes, expected: Duration?) -> Bool {
+        guard hasRoom, let plan else { return false }
+        let stages = Set(outputs.flatMap(\.stages).map(\.name))
         guard state.nodes.contains(where: { $0.places > 0 && stages.isSubset(of: $0.filters) }) else { return false }
         switch plan.settings.give {
         case .always: return true
         case .never: return false
-        case .auto: return expected.map { $0 > lending.cost * 4 } ?? false
+        case .auto: return expected.map { $0 > Lending.cost(of: bytes) * 4 } ?? false
         }
+    }
+
+    private func newID() -> Int {
+        defer { nextID += 1 }
+        return nextID
     }
 
     func lend(_ task: RenderTask) {
@@ -147,10 +164,10 @@ package final class FleetPool {
             task.isHome = true
             return home(task)
         }
-        let id = nextID
-        nextID += 1
+        let id = newID()
         lent[id] = Lent(task: task)
         lending.lent(nil)
+        if lending.isElsewhere { awaitBegin(of: id) }
         let limits = LentLimits(
             maxPixels: task.limits.maxPixels, maxResult: task.limits.maxResult, onTruncated: task.limits.onTruncated,
             raw: task.limits.raw)
@@ -158,7 +175,7 @@ package final class FleetPool {
             FleetOrder.lend(
                 LentPicture(
                     id: id, name: task.name, priority: lending.priority, outputs: task.outputs, limits: limits,
-                    sizes: lending.sizes)),
+                    bytes: lending.bytes)),
             descriptors: task.sources + task.targets)
         roomChanged()
     }
@@ -170,14 +187,22 @@ package final class FleetPool {
         return true
     }
 
-    /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first.
+    /// Has pictures come home that no node works on, or one that has gone silent; those that were lent last come first. A
+    /// picture that is to be downloaded first would not fill a place here: it comes when nobody is left to take it.
     func takeBack(most: Int) {
         let present = Set(state.nodes.map(\.name))
-        let waiting = lent.filter { $0.value.node.map { !present.contains($0) } ?? true }
+        let waiting = lent.filter { _, one in
+            one.node.map { !present.contains($0) } ?? (one.task.lending?.isElsewhere == false || present.isEmpty)
+        }
         let under = waiting.values.count(where: \.isTakenBack)
         for id in waiting.keys.sorted(by: >).filter({ lent[$0]?.isTakenBack == false }).prefix(max(0, most - under)) {
             takeBack(id)
         }
+    }
+
+    /// A picture that is to be downloaded comes home when no node has begun with it for so long.
+    private func awaitBegin(of id: Int) {
+        Coordination.after(Self.patience) { [self] in if lent[id]?.node == nil { takeBack(id) } }
     }
 
     private func takeBack(_ id: Int) {
@@ -238,19 +263,41 @@ package final class FleetPool {
         process?.send(FleetOrder.accept(id), descriptors: files)
     }
 
+    package func putOff(_ id: Int) { process?.send(FleetOrder.putOff(id)) }
+
     package func refuse(_ id: Int, because reason: String) {
         process?.send(FleetOrder.refuse(id, reason: reason))
+        guests?.left(id)
     }
 
     package func tell(_ id: Int, done: Int64, of total: Int64) {
         process?.send(FleetOrder.progress(id, done: done, total: total))
     }
 
-    package func rendered(_ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], in files: [Descriptor]) {
-        process?.send(FleetOrder.rendered(id, header, outputs), descriptors: files)
+    package func rendered(
+        _ id: Int, _ header: PictureHeader, _ outputs: [RenderedOutput], of file: FetchedFile?, in files: [Descriptor]
+    ) {
+        process?.send(FleetOrder.rendered(id, header, outputs, file), descriptors: files)
     }
 
     package func failed(_ id: Int, _ failure: WorkerFailure) { process?.send(FleetOrder.failed(id, failure)) }
+
+    // MARK: - Commands
+
+    /// Tells another node to do something. It is nil when the node is silent, or there is no way to it.
+    package func command(
+        _ node: String, _ command: NodeCommand, done: @escaping @Coordination @Sendable (NodeReport?) -> Void
+    ) {
+        guard let process else { return done(nil) }
+        let id = newID()
+        commands[id] = done
+        process.send(FleetOrder.command(id, command, node: node))
+    }
+
+    private func obey(_ command: NodeCommand, _ id: Int, by node: String) {
+        guard let guests else { return }
+        guests.commanded(command, by: node) { [weak self] in self?.process?.send(FleetOrder.obeyed(id, $0)) }
+    }
 
     // MARK: - The process's messages
 
@@ -264,8 +311,13 @@ package final class FleetPool {
         case .begun(let id, let node):
             lent[id]?.node = node
             lent[id]?.task.lending?.lent(node)
+            if node == nil {
+                if lent[id]?.task.lending?.isElsewhere == true { awaitBegin(of: id) }
+                roomChanged()
+            }
         case .progress(let id, let done, let total): lent[id]?.task.progress(done, total)
-        case .made(let id, let header, let outputs):
+        case .made(let id, let header, let outputs, let file):
+            if let file { lent[id]?.task.lending?.downloaded(file) }
             lent[id]?.task.opened(header)
             finish(id, .success(outputs))
         case .failed(let id, let failure): finish(id, .failure(.picture(failure)))
@@ -275,6 +327,8 @@ package final class FleetPool {
             guests.offered(id, picture, from: origin)
         case .fetched(let id): guests?.fetched(id)
         case .withdrawn(let id), .delivered(let id): guests?.left(id)
+        case .answered(let id, let report): commands.removeValue(forKey: id)?(report)
+        case .commanded(let id, let command, let node): obey(command, id, by: node)
         }
     }
 
@@ -296,9 +350,10 @@ package final class FleetPool {
         } else if !process.killed, plan != nil, !starter.isStopped {
             starter.failed("\(end)\(lent.isEmpty ? "" : "; what it had lent is rendered here")")
         }
-        state = FleetState(server: nil, problem: nil, nodes: [])
+        state = FleetState()
         starter.forget(process)
         for id in lent.keys.sorted() { comeHome(id) }
+        for id in commands.keys.sorted() { commands.removeValue(forKey: id)?(nil) }
         guests?.leftAll()
         roomChanged()
         begin()

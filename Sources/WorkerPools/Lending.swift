@@ -1,21 +1,30 @@
 package import PipelineModel
-import WorkerProtocol
+package import WorkerProtocol
 
 /// What lets a picture be rendered by another node.
 package struct Lending: Sendable {
     let priority: Priority
-    /// The bytes of each source.
-    let sizes: [Int64]
+    let bytes: LentBytes
     /// Called when the picture is with the fleet, with the node that works on it once that is known. Its place here is free.
     let lent: @Sendable (_ node: String?) -> Void
+    /// Called with what the node has downloaded, before the picture is done.
+    let downloaded: @Sendable (FetchedFile) -> Void
 
-    package init(priority: Priority, sizes: [Int64], lent: @escaping @Sendable (_ node: String?) -> Void) {
-        (self.priority, self.sizes, self.lent) = (priority, sizes, lent)
+    package init(
+        priority: Priority, bytes: LentBytes, lent: @escaping @Sendable (_ node: String?) -> Void,
+        downloaded: @escaping @Sendable (FetchedFile) -> Void
+    ) {
+        (self.priority, self.bytes, self.lent, self.downloaded) = (priority, bytes, lent, downloaded)
     }
+
+    /// Nobody here has the picture: it is lent, or not rendered at all.
+    var isElsewhere: Bool { if case .url = bytes { true } else { false } }
 
     /// The time that processors spend on moving the picture, on both sides: it was measured over TLS, with a result as long
     /// as the picture.
-    var cost: Duration { .milliseconds(3) + .nanoseconds(9) * sizes.reduce(0, +) }
+    var cost: Duration { Self.cost(of: bytes) }
+
+    static func cost(of bytes: LentBytes) -> Duration { .milliseconds(3) + .nanoseconds(9) * bytes.sizes.reduce(0, +) }
 }
 
 extension Duration {

@@ -19,6 +19,8 @@ package final class RenderTask {
         case timedOut(Suspicion)
         /// It needs more memory than may ever be used; the text says how much.
         case tooHeavy(String)
+        /// No node downloads and renders it: that is to be done here.
+        case notLent
         case cancelled
     }
 

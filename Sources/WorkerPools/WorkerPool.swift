@@ -2,7 +2,7 @@ package import DaemonRuntime
 import Dispatch
 import PipelineModel
 import SystemCalls
-import WorkerProtocol
+package import WorkerProtocol
 
 /// Has one render worker, and more as pictures come, up to as many as may run at once. Each has one picture at a time.
 /// A task waits here only while its worker starts, or when it may be lent and the fleet has not taken it.
@@ -116,7 +116,7 @@ package final class WorkerPool {
         balance()
     }
 
-    /// Places have become spare, and might take back what was lent.
+    /// Places have become spare, and might take back what was lent; or the fleet has room for one that waits.
     package func lookAtFleet() { balance() }
 
     package struct Report: Sendable {
@@ -140,6 +140,7 @@ package final class WorkerPool {
     package nonisolated func run(_ task: RenderTask) {
         Coordination.async { [self] in
             if task.cancelled || starter.isStopped { return task.done(.failure(.cancelled)) }
+            if task.lending?.isElsewhere == true { return lendOnly(task) }
             waiting.lineUp(task, yields: \.yields)
             balance()
         }
@@ -237,9 +238,23 @@ package final class WorkerPool {
         }
     }
 
+    /// Whether the fleet would take a picture that nobody has downloaded.
+    package func lends(_ outputs: [RenderOutput], _ url: LentBytes) -> Bool {
+        guard let fleet, fleet.isJoined else { return false }
+        return fleet.wants(outputs, url, expected: pace.expected(outputs))
+    }
+
+    private func lendOnly(_ task: RenderTask) {
+        guard let fleet, fleet.wants(task, expected: pace.expected(task.outputs)) else {
+            return task.done(.failure(.notLent))
+        }
+        fleet.lend(task)
+    }
+
     /// A lent task is to be rendered here after all, before those that have not been lent.
     private func takeHome(_ task: RenderTask) {
         guard !task.cancelled, !starter.isStopped else { return task.done(.failure(.cancelled)) }
+        if task.lending?.isElsewhere == true { return task.done(.failure(.notLent)) }
         task.waits(nil)
         waiting.insert(task, at: 0)
         balance()

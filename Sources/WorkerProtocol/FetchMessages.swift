@@ -74,6 +74,9 @@ public enum FetchMessage: Codable, Sendable {
 
 /// The downloaded file, as the server described it. Every field is a stranger's word.
 public struct FetchedFile: Codable, Sendable, Hashable {
+    /// The stage of a failure to get it.
+    public static let stage = "download"
+
     public var status: Int
     /// The name from Content-Disposition, as it came.
     public var name: String?

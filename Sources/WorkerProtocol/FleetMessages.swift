@@ -14,14 +14,20 @@ public enum FleetOrder: Codable, Sendable {
     case take(Int)
     /// The answer to `offered`: an empty file for each source, open for reading and writing.
     case accept(Int)
+    /// The answer to `offered`: there is no place for it now. Nothing more is said of it.
+    case putOff(Int)
     /// The answer to `offered`, or later, before `rendered` and `failed`: another node may have it. Nothing more is said of it.
     case refuse(Int, reason: String)
     /// How far a taken picture is.
     case progress(Int, done: Int64, total: Int64)
-    /// A taken picture is done. Its descriptors are the results, open for reading.
-    case rendered(Int, PictureHeader, [RenderedOutput])
+    /// A taken picture is done, and what was downloaded if it had a URL. Its descriptors are the results, open for reading.
+    case rendered(Int, PictureHeader, [RenderedOutput], FetchedFile?)
     /// A taken picture has failed.
     case failed(Int, WorkerFailure)
+    /// Tells another node to do something. `answered` is the answer.
+    case command(Int, NodeCommand, node: String)
+    /// The answer to `commanded`.
+    case obeyed(Int, NodeReport)
 }
 
 /// Who this node is, and where the others meet.
@@ -50,18 +56,28 @@ public struct LentPicture: Codable, Sendable {
     public var priority: Priority
     public var outputs: [RenderOutput]
     public var limits: LentLimits
-    /// The bytes of each source.
-    public var sizes: [Int64]
+    public var bytes: LentBytes
 
     public init(
-        id: Int, name: String, priority: Priority, outputs: [RenderOutput], limits: LentLimits, sizes: [Int64]
+        id: Int, name: String, priority: Priority, outputs: [RenderOutput], limits: LentLimits, bytes: LentBytes
     ) {
         (self.id, self.name, self.priority, self.outputs) = (id, name, priority, outputs)
-        (self.limits, self.sizes) = (limits, sizes)
+        (self.limits, self.bytes) = (limits, bytes)
     }
 
     /// The filters and stages that a node needs to render it.
     public var stages: Set<String> { Set(outputs.flatMap(\.stages).map(\.name)) }
+}
+
+/// Where the bytes of a lent picture are.
+public enum LentBytes: Codable, Sendable, Hashable {
+    /// The origin has them: so many of each source.
+    case sources([Int64])
+    /// Nobody has them yet. The node that takes the picture downloads them, under its own rules, and at most so many.
+    case url(String, most: Int64)
+
+    /// The bytes of each source that the origin has.
+    public var sizes: [Int64] { if case .sources(let sizes) = self { sizes } else { [] } }
 }
 
 /// The origin's limits; a node that has stricter ones keeps to those.
@@ -87,21 +103,26 @@ public enum FleetMessage: Codable, Sendable {
     /// A node has begun to work on a lent picture; nil: it has given it up, and nobody works on it.
     case begun(Int, node: String?)
     case progress(Int, done: Int64, total: Int64)
-    /// The results are in the files that came with `lend`, as the node has sent them.
-    case made(Int, PictureHeader, [RenderedOutput])
+    /// The results are in the files that came with `lend`, as the node has sent them, with what it has downloaded.
+    case made(Int, PictureHeader, [RenderedOutput], FetchedFile?)
     /// The node's word about a lent picture. Its message names the node.
     case failed(Int, WorkerFailure)
     /// Nobody works on a lent picture any more.
     case returned(Int)
 
-    /// Another node's picture may be taken. The answer is `accept` or `refuse`.
+    /// Another node's picture may be taken. The answer is `accept`, `putOff` or `refuse`.
     case offered(Int, LentPicture, origin: String)
-    /// The sources of a taken picture are there: it may be rendered.
+    /// The sources of a taken picture are there, if it has any: it may be downloaded, or rendered.
     case fetched(Int)
     /// Nobody wants a taken picture any more. Nothing more is said of it.
     case withdrawn(Int)
     /// The origin has what was rendered, or does not want it. Nothing more is said of it.
     case delivered(Int)
+
+    /// What the node says to a command; nil: it is silent.
+    case answered(Int, NodeReport?)
+    /// Another node tells this one to do something. The answer is `obeyed`.
+    case commanded(Int, NodeCommand, by: String)
 }
 
 /// The fleet, seen from this node.
@@ -128,8 +149,10 @@ public struct FleetState: Codable, Sendable, Hashable {
     public var problem: String?
     /// The others that have been heard of lately, by name.
     public var nodes: [Node]
+    /// The names of those that were there, and have not been heard of lately.
+    public var silent: [String]
 
-    public init(server: String?, problem: String?, nodes: [Node]) {
-        (self.server, self.problem, self.nodes) = (server, problem, nodes)
+    public init(server: String? = nil, problem: String? = nil, nodes: [Node] = [], silent: [String] = []) {
+        (self.server, self.problem, self.nodes, self.silent) = (server, problem, nodes, silent)
     }
 }

@@ -2,9 +2,8 @@ extension Verb {
     /// The table, in the order of `pipectl help`. A new verb is its file and its word here.
     static let all: [Verb] = [
         status, list, batches, show, get, log, ignored, explain, `try`, add, wait, watch, cancel, cancelAll, retry,
-        redo, undo, depend, priority, pause, resume, concurrency, recipes, plugins, settings, metrics, gallery, fleet,
-        reload,
-        clean, forget, version, complete, help,
+        redo, undo, depend, priority, pause, resume, drain, concurrency, recipes, plugins, settings, metrics, gallery,
+        fleet, reload, clean, forget, version, complete, help,
     ]
 
     static func named(_ name: String) throws(Failure) -> Verb {

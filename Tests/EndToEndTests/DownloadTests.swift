@@ -365,7 +365,7 @@ struct DownloadTests {
         try await Self.withDaemon { daemon in
             _ = try await daemon.pipectl("add", server.url("/a.png"), "--wait")
             let error = "failed/noir/a.png.job1.error.txt"
-            while !daemon.exists(error) { await Task.yield() }
+            while !daemon.exists(error) { await Look.again() }
             gate.open()
             #expect(try await daemon.pipectl("retry", "1").status == 0)
             try await daemon.wait([1])
@@ -374,7 +374,7 @@ struct DownloadTests {
             _ = try await daemon.pipectl("add", server.url("/b.png"))
             try await daemon.event { $0.job?.input == "b.png" && $0.job?.state == "waiting" }
             _ = try daemon.call(Call.Cancel(ids: [2]))
-            while !daemon.exists("cancelled/noir/b.png") { await Task.yield() }
+            while !daemon.exists("cancelled/noir/b.png") { await Look.again() }
             _ = try daemon.call(Call.Resume())
             #expect(try await daemon.pipectl("retry", "2").status == 0)
             try await daemon.wait([2])

@@ -51,6 +51,6 @@ struct FirstProcessTests {
     private func children(of process: Int32) -> [Int32] { (try? Children.of(process)) ?? [] }
 
     private func until(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
+        while !condition() { await Look.again() }
     }
 }

@@ -3,95 +3,11 @@ import PipelineControl
 import TestTools
 import Testing
 
-/// Two real daemons, `a` with one place and `b` with two, that meet at a real server.
 @Suite("A fleet", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
 struct FleetTests {
-    /// Waits for ever.
-    private static let waits = Plugin(name: "waits", body: "for (;;) usleep(20000);")
-
-    private static func files(_ name: String, _ server: NATSServer, _ more: String) -> [String: String] {
-        [
-            "etc/pipelined.conf": """
-            [Daemon]
-            CancelGrace=0s
-            DrainTimeout=0s
-            [Queues]
-            Render=\(name == "a" ? 1 : 2)
-            [Fleet]
-            Servers=\(server.url)
-            Name=\(name)
-            Give=always
-            \(more)
-            """,
-            "etc/recipes.d/home.recipe": "[Recipe]\nFleet=no\n[Output]\nChain=waits\n",
-            "etc/recipes.d/far.recipe": "[Output]\nChain=resize scale=0.5\n",
-            "etc/recipes.d/held.recipe": "[Output]\nChain=waits\n",
-        ]
-    }
-
-    private struct Pair {
-        let a: DaemonFixture
-        let b: DaemonFixture
-        let server: NATSServer
-
-        /// What `a` has published.
-        var published: [String] { a.files(in: "outbox").filter { !$0.contains(".staging") } }
-
-        /// Fills the only place of `a` until `free`.
-        func fill() async throws {
-            try a.drop(as: "filler.png", inbox: "inbox/home")
-            try await a.job("filler.png", becomes: "running")
-        }
-
-        func free() throws {
-            let filler = try a.list(["running"]).filter { $0.recipe == "home" }
-            _ = try a.call(Call.Cancel(ids: filler.map(\.id)))
-        }
-
-        /// Waits until the node knows so many others that take pictures.
-        func knows(_ node: DaemonFixture, _ others: Int) async throws {
-            while try node.status().fleet?.nodes.count(where: { $0.places > 0 }) != others { await Task.yield() }
-        }
-
-        /// Drops a picture that waits on `b`, and waits until it does.
-        func hold(_ name: String) async throws -> Int {
-            try a.drop(as: name, inbox: "inbox/held")
-            let event = try await a.event { $0.job?.input == name && $0.job?.reason == "with the fleet, on b" }
-            return try #require(event.job?.id)
-        }
-    }
-
-    /// `b` waits at the filter of that name, and `a` does in its own recipe alone.
-    private static func withPair(
-        _ more: String = "", lacking: Bool = false, _ body: (Pair) async throws -> Void
-    ) async throws {
-        try await withTemporaryFolder { folder in
-            let server = try await NATSServer(in: folder)
-            try await DaemonFixture.with(files("a", server, more), started: false) { a in
-                try await DaemonFixture.with(files("b", server, more), started: false) { b in
-                    for node in [a, b] {
-                        try FileManager.default.createDirectory(
-                            atPath: node.path("plugins"), withIntermediateDirectories: true)
-                    }
-                    try waits.compile(to: a.path("plugins/waits.so"))
-                    try FileManager.default.copyItem(
-                        atPath: a.path("plugins/waits.so"), toPath: b.path("plugins/waits.so"))
-                    if lacking { try extra.compile(to: a.path("plugins/extra.so")) }
-                    try await b.start()
-                    try await a.start()
-                    let pair = Pair(a: a, b: b, server: server)
-                    try await pair.knows(a, 1)
-                    try await body(pair)
-                }
-            }
-        }
-    }
-
-    private static let extra = Plugin(name: "extra", body: "return vips_copy(in, out, NULL);")
-
     @Test("a picture that finds no place is rendered by another node, and published by its origin")
     func lent() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             for name in ["one", "two", "three"] { try pair.a.drop(as: "\(name).png", inbox: "inbox/far") }
             for name in ["one", "two", "three"] { try await pair.a.job("\(name).png", becomes: "done") }
@@ -105,9 +21,20 @@ struct FleetTests {
         }
     }
 
+    @Test("when what is lent has come back, the next is lent, though nothing changes in the places at home")
+    func ahead() async throws {
+        try await FleetPair.with("Ahead=2") { pair in
+            try await pair.fill()
+            let names = (1...6).map { "\($0).png" }
+            for name in names { try pair.a.drop(as: name, inbox: "inbox/far") }
+            for name in names { try await pair.a.job(name, becomes: "done") }
+            #expect(pair.published.count == names.count)
+        }
+    }
+
     @Test("a recipe with Fleet=no, and a filter that no other node has, wait for a place at home")
     func home() async throws {
-        try await Self.withPair(lacking: true) { pair in
+        try await FleetPair.with(lacking: true) { pair in
             let recipe = "[Output]\nChain=extra | resize scale=0.5\n"
             try pair.a.write(recipe, to: "etc/recipes.d/only.recipe")
             _ = try pair.a.call(Call.Reload())
@@ -122,13 +49,47 @@ struct FleetTests {
         }
     }
 
+    @Test("what a node had that is lost comes to a place that has been free before", arguments: [true, false])
+    func comesHome(isSaid: Bool) async throws {
+        try await FleetPair.with { pair in
+            try await pair.fill()
+            let id = try await pair.hold("one.png")
+            try pair.free()
+            while try pair.a.status().jobs.running > 0 { await Look.again() }
+            if !isSaid {
+                // Else the daemon starts another.
+                kill(pair.b.process, SIGSTOP)
+                kill(try #require(try Children.of(pair.b.process, named: "pipelined-fleet").first), SIGKILL)
+            }
+            await pair.b.stop(SIGKILL)
+            while try pair.a.status().fleet?.lent != 0 { await Look.again() }
+            _ = try pair.a.call(Call.Cancel(ids: [id]))
+        }
+    }
+
+    @Test("a picture that is too heavy for a node takes no place of it any more, and is rendered by its origin")
+    func tooHeavy() async throws {
+        try await FleetPair.with(ofB: "[Daemon]\nMemoryBudget=192M\n") { pair in
+            try pair.a.write("[Output]\nChain=save format=webp\n", to: "etc/recipes.d/slow.recipe")
+            _ = try pair.a.call(Call.Reload())
+            try await pair.knows(pair.a, 1)
+            try await pair.fill()
+            try pair.a.drop(Picture.tiff(width: 8000, height: 6000), as: "large.tif", inbox: "inbox/slow")
+            let begun = try await pair.a.event { $0.job?.reason == "with the fleet, on b" }
+            try await pair.a.event(since: begun.cursor) { $0.job?.reason == "with the fleet" }
+            while try pair.b.status().fleet?.taken != 0 { await Look.again() }
+            try pair.free()
+            try await pair.a.job("large.tif", becomes: "done")
+        }
+    }
+
     @Test("a lent picture is cancelled where it is, and nothing of it is published")
     func cancelled() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             let id = try await pair.hold("one.png")
             #expect(try pair.a.call(Call.Cancel(ids: [id])).jobs.map(\.state) == ["cancelled"])
-            while try pair.b.status().fleet?.taken != 0 { await Task.yield() }
+            while try pair.b.status().fleet?.taken != 0 { await Look.again() }
             #expect(pair.published == [])
             #expect(try pair.a.status().fleet?.lent == 0)
         }
@@ -136,7 +97,7 @@ struct FleetTests {
 
     @Test("what a node that is lost had taken is rendered at home, once a place is free")
     func nodeLost() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             _ = try await pair.hold("one.png")
             await pair.b.stop(SIGKILL)
@@ -148,7 +109,7 @@ struct FleetTests {
 
     @Test("when the server is lost, places at home go on at once, and what was lent comes home after TakeBack=")
     func serverLost() async throws {
-        try await Self.withPair("TakeBack=1s") { pair in
+        try await FleetPair.with("TakeBack=1s") { pair in
             try await pair.fill()
             let id = try await pair.hold("one.png")
             await pair.server.kill()
@@ -169,7 +130,7 @@ struct FleetTests {
 
     @Test("an origin that is killed offers anew what it had lent, and that counts as no crash")
     func originLost() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             let id = try await pair.hold("one.png")
             let cursor = try pair.a.status().cursor
@@ -185,7 +146,7 @@ struct FleetTests {
 
     @Test("a picture that can't be read fails by the other node's word, once")
     func broken() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             try pair.a.drop(Data("no picture".utf8), as: "one.png", inbox: "inbox/far")
             try await pair.a.job("one.png", becomes: "failed")
@@ -198,7 +159,7 @@ struct FleetTests {
 
     @Test("a stop hands back what was taken, and ends what was lent; both go on after a start")
     func stopped() async throws {
-        try await Self.withPair { pair in
+        try await FleetPair.with { pair in
             try await pair.fill()
             _ = try await pair.hold("one.png")
             let status = await pair.b.stop()
@@ -212,6 +173,87 @@ struct FleetTests {
             // The first picture fills the only place.
             try pair.a.drop(as: "two.png", inbox: "inbox/far")
             try await pair.a.job("two.png", becomes: "done")
+        }
+    }
+
+    @Test(
+        "a command is obeyed by the nodes that are named, or by all; one that is not there is named, and Obey=no refuses"
+    )
+    func commands() async throws {
+        try await FleetPair.with { pair in
+            let (a, b) = (pair.a, pair.b)
+            #expect(try await a.pipectl("concurrency", "5", "--node", "b").status == 0)
+            #expect(try b.status().queues["render"]?.configured == 5)
+            try await a.says("concurrency on b asked for by user")
+            try await b.says("by the node a")
+            #expect(try a.status().queues["render"]?.configured == 1)
+            let paused = try await a.pipectl("pause", "--fleet", "--reason", "the printer")
+            #expect(paused.status == 0 && paused.lines.count == 7, "\(paused.output)")
+            for node in [a, b] { #expect(try node.status().queues["render"]?.reason == "the printer") }
+            // A paused node takes nothing.
+            try await pair.knows(a, 0)
+            #expect(try await a.pipectl("resume", "--fleet", "--json").status == 0)
+            try await pair.knows(a, 1)
+            let wrong = try await a.pipectl("pause", "rendr", "--node", "b")
+            #expect(wrong.status == 1 && wrong.output.contains("b: there is no queue 'rendr'"), "\(wrong.output)")
+            #expect(try await a.pipectl("pause", "--node", "B").errors.contains("no name of a node"))
+
+            try b.write("[Fleet]\nObey=no\n", to: "etc/pipelined.conf.d/obey.conf")
+            _ = try b.call(Call.Reload())
+            let refused = try await a.pipectl("pause", "--node", "a,b")
+            #expect(refused.status == 1 && refused.output.contains("b: it obeys no other node"), "\(refused.output)")
+            #expect(try a.status().queues["render"]?.paused == true && b.status().queues["render"]?.paused == false)
+            _ = try a.call(Call.Resume())
+
+            await b.stop(SIGKILL)
+            let missing = try await a.pipectl("cancel-all", "--fleet")
+            #expect(missing.status == 1 && missing.output.contains("b: it does not answer"), "\(missing.output)")
+        }
+    }
+
+    @Test("cancel-all --fleet ends the jobs of every origin, and nothing comes of what a node has that is cut off")
+    func cancelAll() async throws {
+        try await FleetPair.with { pair in
+            try await pair.fill()
+            try pair.b.drop(as: "own.png", inbox: "inbox/home")
+            try await pair.b.job("own.png", becomes: "running")
+            _ = try await pair.hold("one.png")
+            for name in ["two", "three"] { try pair.a.drop(as: "\(name).png", inbox: "inbox/far") }
+            // A daemon would start a process of its own that is stopped anew.
+            let processes = try [pair.b.process] + Children.of(pair.b.process, named: "pipelined-fleet")
+            for process in processes { kill(process, SIGSTOP) }
+            let cut = try await pair.a.pipectl("cancel-all", "--fleet")
+            #expect(cut.status == 1 && cut.output.contains("b: it does not answer"), "\(cut.output)")
+            #expect(Set(try pair.a.list().map(\.state)) == ["cancelled"])
+            for process in processes.reversed() { kill(process, SIGCONT) }
+            try await pair.knows(pair.a, 1)
+            let whole = try await pair.a.pipectl("cancel-all", "--fleet")
+            #expect(whole.status == 0, "\(whole.output)")
+            #expect(try pair.b.list().map(\.state) == ["cancelled"])
+            while try pair.b.status().fleet?.taken != 0 { await Look.again() }
+            #expect(pair.published == [] && pair.b.files(in: "outbox") == [])
+        }
+    }
+
+    @Test("a drained node gives up no picture, takes none, and answers when it has none")
+    func drained() async throws {
+        try await FleetPair.with { pair in
+            try await pair.fill()
+            let id = try await pair.hold("one.png")
+            let root = pair.a.root.path
+            async let drain = Programs.run("pipectl", ["--root", root, "drain", "--node", "b"])
+            // The picture stays, and no further one is taken.
+            try await pair.b.says("drained by the node a")
+            while try pair.b.status().fleet?.places != 0 { await Look.again() }
+            #expect(try pair.b.status().fleet?.taken == 1)
+            _ = try pair.a.call(Call.Cancel(ids: [id]))
+            let outcome = try await drain
+            #expect(outcome.status == 0, "\(outcome.output)")
+            #expect(try pair.b.status().fleet?.taken == 0)
+            try pair.b.drop(as: "own.png", inbox: "inbox/far")
+            try await pair.b.job("own.png", becomes: "queued")
+            #expect(try await pair.a.pipectl("resume", "--node", "b").status == 0)
+            try await pair.b.job("own.png", becomes: "done")
         }
     }
 

@@ -56,7 +56,7 @@ struct FolderBatchTests {
                     "lucerne/img2.png", "lucerne/img10.png", "lucerne/deep/b.png", "lucerne/deep/deeper/a.png",
                 ])
             // They are removed behind the end of the batch.
-            while try folders(daemon) != [] { await Task.yield() }
+            while try folders(daemon) != [] { await Look.again() }
             #expect(daemon.files(in: "outbox/noir").contains("lucerne/deep/deeper/a.jpg"))
             #expect(daemon.files(in: "archive/noir").contains("lucerne/img2.png"))
         }
@@ -165,7 +165,7 @@ struct FolderBatchTests {
             let batch = try #require(try await ended(daemon).first)
             #expect(batch.done == 3)
             #expect(try daemon.call(Call.Batches()).batches.count == 1)
-            while try folders(daemon) != [] { await Task.yield() }
+            while try folders(daemon) != [] { await Look.again() }
         }
     }
 
@@ -224,7 +224,7 @@ struct FolderBatchTests {
             for name in ["b.png", "deep/c.png"] { try daemon.write(Picture.small, to: "inbox/album/\(name)") }
             let words = ["--root", daemon.root.path, "wait", "--batch", "album", "--json"]
             async let waited = Programs.run("pipectl", words)
-            while try daemon.call(Call.Batches()).batches.count < 2 { await Task.yield() }
+            while try daemon.call(Call.Batches()).batches.count < 2 { await Look.again() }
             let batch = try #require(try daemon.call(Call.Batches()).batches.last)
             #expect(batch.name == "album" && batch.open && batch.queued == 0)
             #expect(try daemon.call(Call.FindBatch(batch: "album")).others == 1)

@@ -81,7 +81,7 @@ struct GalleryEventTests {
                 try gallery.client(GalleryProcess.request("/pictures/1?width=320&v=1"))
             }
             // A client that waits takes two descriptors, and a question to the daemon three.
-            while gallery.process.descriptors.count < before + 2 * clients.count { await Task.yield() }
+            while gallery.process.descriptors.count < before + 2 * clients.count { await Look.again() }
             // What the gallery was about to do when it was asked for its page has been done.
             #expect(try gallery.get("/").hasPrefix("HTTP/1.1 200 "))
             #expect(gallery.process.descriptors.count < before + 3 * clients.count)

@@ -187,7 +187,7 @@ struct GalleryTests {
                 var rest = Array(repeating: UInt8(0), count: 20_123_457 + size)[...]
                 while !rest.isEmpty { rest = rest.dropFirst(try Socket.send(rest, to: client)) }
             }
-            while gallery.process.descriptors.count > before { await Task.yield() }
+            while gallery.process.descriptors.count > before { await Look.again() }
             #expect(try daemon.call(Call.List(states: [])).jobs.map(\.input) == ["a.urls"])
         }
     }
@@ -205,7 +205,7 @@ struct GalleryTests {
                 #expect(poll(&started, 1, -1) == 1)
             }
             #expect(try gallery.get("/healthz").hasPrefix("HTTP/1.1 200 "))
-            while gallery.process.descriptors.count > before { await Task.yield() }
+            while gallery.process.descriptors.count > before { await Look.again() }
             withExtendedLifetime(clients) {}
         }
     }

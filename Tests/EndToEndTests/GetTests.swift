@@ -95,7 +95,7 @@ struct GetTests {
             _ = try daemon.call(Call.Pause(queue: "render"))
             for number in 1...5 { try daemon.drop(Picture.small, as: "\(number).png", inbox: "inbox/two") }
             try await daemon.job("5.png", becomes: "queued")
-            while try daemon.list().count < 5 { await Task.yield() }
+            while try daemon.list().count < 5 { await Look.again() }
             func page(_ before: Int?) throws -> [Int] {
                 try daemon.call(Call.List(states: [], limit: 2, before: before)).jobs.map(\.id)
             }

@@ -33,7 +33,7 @@ struct HookTests {
                 }
             }
             guard daemon.isRunning else { throw Missing("the daemon is gone") }
-            await Task.yield()
+            await Look.again()
         }
     }
 

@@ -53,9 +53,9 @@ struct IntakeTests {
         }
     }
 
-    @Test("a file that somebody still writes to is left alone until it is closed, however quiet it is")
+    @Test("a file that is still open for writing is left alone until it is closed, however quiet, and status says why")
     func stillOpen() async throws {
-        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=20ms\n"]) { daemon in
+        try await DaemonFixture.with(["etc/pipelined.conf": "[Inbox]\nSettle=20ms\nPollInterval=50ms\n"]) { daemon in
             let half = Picture.small.count / 2
             do {
                 let file = try Descriptor.open(daemon.path("inbox/upload.png"), O_WRONLY | O_CREAT)
@@ -67,9 +67,14 @@ struct IntakeTests {
                 }
                 #expect(try daemon.status().jobs.done == 5)
                 #expect(daemon.exists("inbox/upload.png"))
+                while try daemon.status().ignored.isEmpty { await Look.again() }
+                let left = try daemon.status().ignored
+                #expect(left.map(\.path) == [daemon.path("inbox/upload.png")])
+                #expect(left.first?.reason.contains("still has it open for writing") == true)
                 write(Picture.small.dropFirst(half), to: file)
             }
             try await daemon.job("upload.png", becomes: "done")
+            #expect(try daemon.status().ignored.isEmpty)
         }
     }
 

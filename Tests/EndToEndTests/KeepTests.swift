@@ -97,7 +97,7 @@ struct KeepTests {
             try await daemon.says("Keep Results=1d: removed 1 of results")
             #expect(daemon.files(in: "outbox") == ["noir/b.jpg"] && !daemon.exists("outbox/noir/album"))
             #expect(daemon.files(in: "archive") == ["noir/album/a.png", "noir/b.png"])
-            while try daemon.status().kept.last?.files != 0 { await Task.yield() }
+            while try daemon.status().kept.last?.files != 0 { await Look.again() }
             // The same picture once more: only the latest of its results counts.
             try daemon.drop(as: "album/a.png")
             try await daemon.waitForAll()
@@ -119,10 +119,10 @@ struct KeepTests {
             #expect(await daemon.stop(0) == -SIGKILL)
             #expect(daemon.files(in: "archive").count == 3 - call)
             try await daemon.start()
-            while !daemon.files(in: "archive").isEmpty || !daemon.files(in: "failed").isEmpty { await Task.yield() }
+            while !daemon.files(in: "archive").isEmpty || !daemon.files(in: "failed").isEmpty { await Look.again() }
             #expect(try daemon.list().map { $0.state }.sorted() == ["done", "done", "failed"])
             while try daemon.status().kept.contains(where: { $0.files > 0 && $0.place != "results" }) {
-                await Task.yield()
+                await Look.again()
             }
             for job in try daemon.list() { #expect(try daemon.call(Call.Show(id: job.id)).story.removed != nil) }
         }
@@ -195,7 +195,7 @@ struct KeepTests {
             try await daemon.ledger("UPDATE jobs SET finished = finished - 864000")
             try daemon.write("[Daemon]\nHistory=1d\n", to: "etc/pipelined.conf")
             _ = try daemon.call(Call.Reload())
-            while try !daemon.list().isEmpty { await Task.yield() }
+            while try !daemon.list().isEmpty { await Look.again() }
             #expect(try daemon.status().kept.map(\.files) == [2, 1, 2])
             let reply = try daemon.call(Call.Clean(places: ["archive", "failed", "cancelled"]))
             #expect(reply.cleaned.map(\.files) == [2, 1, 0])

@@ -108,8 +108,8 @@ struct LifeTests {
                 for number in files {
                     try Picture.small.write(to: URL(fileURLWithPath: daemon.path("inbox/late/\(number).png")))
                 }
-                while try daemon.status().jobs.waiting < files.upperBound { await Task.yield() }
-                while try daemon.workers().count < workers { await Task.yield() }
+                while try daemon.status().jobs.waiting < files.upperBound { await Look.again() }
+                while try daemon.workers().count < workers { await Look.again() }
                 #expect(try daemon.workers().count == workers)
             }
         }
@@ -215,8 +215,8 @@ struct LifeTests {
             try daemon.drop(as: "old.png")
             try await daemon.job("old.png", becomes: "done")
             let client = try daemon.client()
-            while try !client.call(Call.List()).jobs.isEmpty { await Task.yield() }
-            while try client.call(Call.Status()).status.jobs.done > 0 { await Task.yield() }
+            while try !client.call(Call.List()).jobs.isEmpty { await Look.again() }
+            while try client.call(Call.Status()).status.jobs.done > 0 { await Look.again() }
             while try await daemon.ledger("SELECT COUNT(*) FROM orders") != ["0"] {}
             try daemon.drop(as: "new.png")
             try await daemon.job("new.png", becomes: "done")

@@ -198,7 +198,7 @@ struct OddFileTests {
             try #require(made.status == 0, "\(made.errors)")
             try await daemon.start()
             try await daemon.job("good.png", becomes: "done")
-            while try daemon.status().ignored.count < 2 { await Task.yield() }
+            while try daemon.status().ignored.count < 2 { await Look.again() }
             let ignored = try daemon.status().ignored
             #expect(
                 ignored.count == 2 && ignored.allSatisfy { $0.reason.contains("its path is too long") }, "\(ignored)")

@@ -24,7 +24,7 @@ struct RetryStormTests {
             #expect(try await daemon.pipectl("add", daemon.path("outside/\(name)")).status == 0)
             #expect(try await daemon.pipectl("add", server.url("/\(name)")).status == 0)
         }
-        while try !hasAll(daemon) { await Task.yield() }
+        while try !hasAll(daemon) { await Look.again() }
         try check(daemon)
     }
 

@@ -47,7 +47,7 @@ struct WaitTests {
             var seen = ""
             while seen.isEmpty {
                 seen = (try? daemon.text("seen")) ?? ""
-                await Task.yield()
+                await Look.again()
             }
             #expect(seen == "one.png\n")
         }

@@ -115,18 +115,7 @@ struct EngineTests {
 
     /// Says the same to everyone who connects.
     private static func talker(_ words: String) throws -> (Descriptor, Int) {
-        let listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener.number, $0, length) == 0 && listen(listener.number, 16) == 0
-                    && getsockname(listener.number, $0, &length) == 0
-            }
-        }
-        guard bound else { throw SystemError("listen", "127.0.0.1") }
+        let listener = try Loopback.listen()
         Thread.detachNewThread {
             while true {
                 let number = accept(listener.number, nil, nil)
@@ -136,7 +125,7 @@ struct EngineTests {
                 send(connection.number, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             }
         }
-        return (listener, Int(UInt16(bigEndian: address.sin_port)))
+        return (listener, try Loopback.port(of: listener))
     }
 
     @Test("that asks for certificates gets this node's, and shows its own", arguments: ["node"])

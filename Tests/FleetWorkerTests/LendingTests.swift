@@ -16,6 +16,25 @@ func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 
 @Suite("A lent picture", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
 struct LendingTests {
+    @Test("What a node is lost with is offered anew, also when others of its pictures are over")
+    func forgotten() async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url], places: 4))
+            let ids = try (1...4).map { try a.lend([[UInt8($0)]]).id }
+            let taken = try ids.map { _ in try b.fetch() }
+            // Taken back, brought, and left alone.
+            try a.send(.takeBack(ids[3]))
+            try a.returned(ids[3])
+            try b.deliver(taken[2].id, [[9]])
+            _ = try a.made(ids[2])
+            b.kill()
+            let c = try FleetNode("c", [server.url], places: 4)
+            for _ in 0..<2 { try c.deliver(try c.fetch(isPatient: true).id, [[8]]) }
+            for id in ids.prefix(2) { _ = try a.made(id) }
+        }
+    }
+
     @Test("is offered to another node, fetched, and comes back byte for byte, once")
     func whole() async throws {
         try await withTemporaryFolder { folder in

@@ -114,10 +114,13 @@ struct StrangerTests {
             let client = try PlainClient(server.url)
             let picture = LentPicture(
                 id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
-                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), sizes: [1])
-            var bad = [picture, picture, picture, picture]
-            bad[0].sizes = [-1]
-            bad[1].sizes = []
+                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), bytes: .sources([1]))
+            var bad = Array(repeating: picture, count: 7)
+            bad[0].bytes = .sources([-1])
+            bad[1].bytes = .sources([])
+            bad[4].bytes = .url("http://example.org/\u{1b}[2J", most: 1)
+            bad[5].bytes = .url("http://example.org/" + String(repeating: "a", count: 9000), most: 1)
+            bad[6].bytes = .url("http://example.org/", most: 0)
             bad[2].outputs = []
             bad[3].id = 2
             let run = Token.made()
@@ -158,7 +161,7 @@ struct StrangerTests {
             let client = try PlainClient(server.url)
             let picture = LentPicture(
                 id: 1, name: "x", priority: .high, outputs: [RenderOutput(name: nil, stages: [Stage(name: "save")])],
-                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), sizes: [1])
+                limits: LentLimits(maxPixels: 1, maxResult: 1, onTruncated: .fail, raw: .preview), bytes: .sources([1]))
             let run = Token.made()
             try client.publish(
                 Array(try JSONEncoder().encode(LentJob(run: run, picture: picture))), to: "jobs.high.z.\(run)-1")

@@ -56,7 +56,8 @@ struct HostileDaemonTests {
         ["status"], ["list"], ["list", "--long"], ["show", "1"], ["explain", "a"], ["explain", "noir | noir"],
         ["add", #filePath], ["add", #filePath, "--wait"], ["wait"], ["watch"], ["watch", "--until-idle"],
         ["watch", "--batch", "1"], ["watch", "--since", "0"], ["cancel", "1"],
-        ["cancel-all"], ["retry", "1"], ["pause"], ["resume"], ["concurrency"], ["recipes"], ["plugins"],
+        ["cancel-all"], ["retry", "1"], ["pause"], ["resume"], ["drain"], ["drain", "--fleet"],
+        ["concurrency"], ["recipes"], ["plugins"],
         ["plugins", "noir"], ["settings"], ["fleet"], ["reload"], ["version"],
     ]
 

@@ -87,6 +87,10 @@ struct InterfaceTests {
         try check(Call.Pause(queue: "render"), .init(queues: Sample.queues))
         try check(Call.Resume(), .init(queues: Sample.queues))
         try check(Call.Concurrency(queue: "render", limit: "auto"), .init(queues: Sample.queues))
+        try check(Call.Drain(), .init(queues: Sample.queues))
+        try check(
+            Call.Command(command: "pause", nodes: ["attic"], queue: "render", reason: "the printer"),
+            .init(answers: [Sample.answer]))
         try check(Call.Recipes(), .init(recipes: [Sample.recipe], folder: "/etc/pipelined/recipes.d"))
         try check(Call.Plugins(), .init(stages: [Sample.stage], skipped: [Sample.skipped]))
         try check(Call.Settings(), .init(settings: [Sample.setting]))

@@ -22,6 +22,12 @@ enum Sample {
         return jobs
     }
 
+    static let answer = Control.NodeAnswer(
+        node: "attic", answered: true,
+        queues: [
+            Control.NodeQueue(name: "render", effective: 2, running: 1, paused: true, reason: "the printer")
+        ])
+
     static let queues = [
         "render": Control.Queue(
             configured: nil, effective: 2, running: 1, waiting: 7, paused: true, reason: "the CPU is needed",

@@ -28,6 +28,43 @@ struct VerbTests {
         #expect(try daemon.heard(Call.Resume.self).first?.queue == nil)
     }
 
+    @Test("--node and --fleet have other machines do it, and a machine that has not done it is named")
+    func nodes() async throws {
+        daemon.answer(
+            Call.Command.self,
+            .init(answers: [
+                Sample.answer,
+                Control.NodeAnswer(node: "cellar", answered: false, error: "it does not answer", queues: []),
+            ]))
+        for words in [
+            ["pause", "render", "--reason", "the printer", "--node", "attic,cellar"], ["resume", "--fleet"],
+            ["concurrency", "2", "--fleet"], ["concurrency", "--fleet"], ["drain", "--fleet"],
+            ["cancel-all", "--node=attic"],
+        ] {
+            let outcome = try await Pipectl.run(words, at: daemon)
+            #expect(outcome.status == 1)
+            #expect(outcome.lines.last == "cellar: it does not answer")
+        }
+        let calls = try daemon.heard(Call.Command.self)
+        #expect(
+            calls.map(\.command) == ["pause", "resume", "concurrency", "concurrency", "drain", "cancel-all"])
+        #expect(calls.map(\.nodes) == [["attic", "cellar"], [], [], [], [], ["attic"]])
+        #expect(calls[0].queue == "render" && calls[0].reason == "the printer")
+        #expect(calls[2].queue == "render" && calls[2].limit == "2" && calls[3].limit == nil)
+        let document = try await Pipectl.run("drain", "--fleet", "--json", at: daemon).document()
+        #expect((document["answers"] as? [[String: Any]])?.map { $0["node"] as? String } == ["attic", "cellar"])
+        let table = try await Pipectl.run("drain", "--fleet", at: daemon).lines
+        #expect(table[1] == "attic  render  auto (2)        1  paused: the printer", "\(table)")
+        #expect(try await Pipectl.run("drain", "--fleet", "--node", "attic", at: daemon).status == 2)
+    }
+
+    @Test("drain shows the queues")
+    func drain() async throws {
+        daemon.answer(Call.Drain.self, .init(queues: Sample.queues))
+        let outcome = try await Pipectl.run("drain", at: daemon)
+        #expect(outcome.status == 0 && outcome.output.contains("paused: the CPU is needed"))
+    }
+
     @Test("A limit alone is the render queue's")
     func concurrency() async throws {
         daemon.answer(Call.Concurrency.self, .init(queues: Sample.queues))

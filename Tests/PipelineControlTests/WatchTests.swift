@@ -176,6 +176,26 @@ struct WatchTests {
         #expect(terminal.errors == "pipectl: jobs #2 #3 go on; `pipectl wait 2 3` waits again\n")
     }
 
+    @Test("On a terminal drain shows what is in work; Ctrl-C ends the waiting alone, and says how to come back")
+    func draining() throws {
+        daemon.answer(Call.Progress.self, Sample.progress(running: 2, of: 2))
+        let gate = Gate()
+        daemon.on(Call.Drain.self) { _, conversation in
+            gate.wait()
+            try conversation.reply(Call.Drain.Reply(queues: Sample.queues))
+        }
+        let left = try PipectlTerminal("drain", "--color", "never", at: daemon)
+        left.read(until: "waits for 2 jobs in work")
+        left.interrupt()
+        #expect(left.finish() == 130)
+        #expect(left.errors.hasPrefix("pipectl: the drain goes on; `pipectl drain` waits for it again"))
+        let terminal = try PipectlTerminal("drain", "--color", "never", at: daemon)
+        terminal.read(until: "#2 download")
+        gate.open()
+        #expect(terminal.finish() == 0)
+        #expect(terminal.seen.contains("paused: the CPU is needed"))
+    }
+
     @Test("Ctrl-C between the last job and the end of the answer says nothing of jobs that go on, and exits as without")
     func interruptedAtTheEnd() async throws {
         daemon.on(Call.Wait.self) { _, conversation in

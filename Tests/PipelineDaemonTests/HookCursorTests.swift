@@ -37,7 +37,7 @@ struct HookCursorTests {
             hooks.set(["r": Hooks.Order(program: program, occasions: [.done])], timeout: .seconds(60))
             for await _ in failed.stream { break }
             try other.script("ALTER TABLE away RENAME TO hooks")
-            while !FileManager.default.fileExists(atPath: "\(folder)/runs") { await Task.yield() }
+            while !FileManager.default.fileExists(atPath: "\(folder)/runs") { await Look.again() }
             await withCheckedContinuation { continuation in hooks.stop(within: .seconds(60)) { continuation.resume() } }
             #expect(try String(contentsOfFile: "\(folder)/runs", encoding: .utf8) == "run\n")
         }

@@ -32,8 +32,13 @@ public final class ChildProcess: Sendable {
         let input = try Descriptor.open(input, O_RDONLY)
         let (reading, writing) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
         let (readingErrors, writingErrors) = try Descriptor.pair(type: Int32(SOCK_STREAM.rawValue))
-        identifier = try Self.spawn(
-            [path] + arguments, environment, streams: [input, output ?? writing, writingErrors] + passed)
+        // It gets no other: a file that another test writes at the moment would stay open for writing.
+        let streams = [input, output ?? writing, writingErrors] + passed
+        identifier = try withExtendedLifetime(streams) {
+            try ChildProgram.start(
+                [path] + arguments, environment: environment.map { "\($0.key)=\($0.value)" },
+                streams: streams.map(\.number))
+        }
         over.enter()
         Thread.detachNewThread { [self] in
             follow([reading, readingErrors])
@@ -126,37 +131,6 @@ public final class ChildProcess: Sendable {
             state.status = status & 0x7f == 0 ? (status >> 8) & 0xff : -(status & 0x7f)
         }
         return false
-    }
-
-    // MARK: - Starting
-
-    private static func spawn(_ words: [String], _ environment: [String: String], streams: [Descriptor]) throws -> Int32
-    {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        for (number, stream) in streams.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, stream.number, Int32(number))
-        }
-        var all = sigset_t()
-        var none = sigset_t()
-        sigfillset(&all)
-        sigemptyset(&none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var arguments = words.map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var process: pid_t = 0
-        let error = posix_spawn(&process, words[0], &actions, &attributes, &arguments, &variables)
-        guard error == 0 else { throw SystemError("start", words[0], code: error) }
-        return process
     }
 }
 

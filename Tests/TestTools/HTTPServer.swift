@@ -35,19 +35,8 @@ public final class HTTPServer: Sendable {
     /// Listens at a free port of 127.0.0.1. `answer` runs on the connection's thread; throwing closes the connection.
     public init(_ answer: @escaping @Sendable (Request, HTTPConnection) throws -> Void) throws {
         self.answer = answer
-        listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let number = listener.number
-        let bound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(number, $0, length) == 0 && listen(number, 512) == 0 && getsockname(number, $0, &length) == 0
-            }
-        }
-        guard bound else { throw SystemError("listen", "127.0.0.1") }
-        port = Int(UInt16(bigEndian: address.sin_port))
+        listener = try Loopback.listen()
+        port = try Loopback.port(of: listener)
         // The thread holds the descriptor, so that its number is not reused before the thread has ended.
         Thread.detachNewThread { [weak self, listener] in
             while true {

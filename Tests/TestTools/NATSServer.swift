@@ -1,5 +1,6 @@
 import Foundation
-import Glibc
+public import Glibc
+import SystemCalls
 import Testing
 
 /// The engine: a real server on a loopback port of its own choice, with its store and its certificates in a folder.
@@ -7,12 +8,29 @@ public final class NATSServer {
     public struct Options {
         public var tls = false
         public var jetStream = true
+        fileprivate var cluster: Cluster?
 
         public init(tls: Bool = false, jetStream: Bool = true) { (self.tls, self.jetStream) = (tls, jetStream) }
     }
 
+    /// A server's place among others.
+    fileprivate struct Cluster {
+        let number: Int
+        let ports: [Int]
+
+        var lines: [String] {
+            let routes = ports.map { "\"nats-route://127.0.0.1:\($0)\"" }.joined(separator: ", ")
+            return [
+                "server_name: \"server-\(number)\"",
+                "cluster { name: fleet, listen: \"127.0.0.1:\(ports[number])\", routes: [\(routes)], no_advertise: true }",
+            ]
+        }
+    }
+
     /// `./run test` gets one, and says where it is.
     public static let program = ProcessInfo.processInfo.environment["PIPELINED_NATS_SERVER"]
+    /// The oldest that nodes accept. `./run test --all` gets it.
+    public static let oldProgram = ProcessInfo.processInfo.environment["PIPELINED_OLD_NATS_SERVER"]
 
     public let folder: String
     public let port: Int
@@ -21,34 +39,78 @@ public final class NATSServer {
 
     public var url: String { "\(options.tls ? "tls" : "nats")://127.0.0.1:\(port)" }
 
-    public init(in folder: String, _ options: Options = Options()) async throws {
+    /// An `old` one is upgraded by its next start.
+    public init(in folder: String, _ options: Options = Options(), old: Bool = false) async throws {
         (self.folder, self.options) = (folder, options)
-        (process, port) = try await Self.start(folder, options, port: -1)
+        (process, port) = try await Self.start(folder, options, port: -1, old ? Self.oldProgram : nil)
+    }
+
+    /// Servers that are one engine, each with a folder of its own.
+    public static func cluster(of count: Int, in folder: String) async throws -> [NATSServer] {
+        // Nobody else gets a port before its server does.
+        var taken: [Descriptor?] = try (0..<count).map { _ in try Loopback.listen() }
+        let ports = try taken.compactMap { try $0.map(Loopback.port) }
+        var servers: [NATSServer] = []
+        for number in 0..<count {
+            var options = Options()
+            options.cluster = Cluster(number: number, ports: ports)
+            let place = "\(folder)/server-\(number)"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            taken[number] = nil
+            servers.append(try await NATSServer(in: place, options))
+        }
+        return servers
     }
 
     deinit { process.signal(SIGKILL) }
 
-    public func kill() async {
-        process.signal(SIGKILL)
+    public var identifier: Int32 { process.identifier }
+
+    public func kill(_ signal: Int32 = SIGKILL) async {
+        process.signal(signal)
         _ = await process.outcome()
     }
 
+    /// What has become of the store meanwhile.
+    public enum Store: Sendable { case kept, wiped, spoilt }
+
     /// At the same port, with the same store or with none.
-    public func restart(wiped: Bool = false) async throws {
-        if wiped { try FileManager.default.removeItem(atPath: "\(folder)/store") }
+    public func restart(wiped: Bool = false) async throws { try await restart(wiped ? .wiped : .kept) }
+
+    public func restart(_ store: Store) async throws {
+        switch store {
+        case .kept: break
+        case .wiped: try FileManager.default.removeItem(atPath: "\(folder)/store")
+        case .spoilt: try spoil()
+        }
         process = try await Self.start(folder, options, port: port).0
     }
 
-    private static func start(_ folder: String, _ options: Options, port: Int) async throws -> (ChildProcess, Int) {
+    /// Turns over bytes in the middle of the files with the messages.
+    private func spoil() throws {
+        let store = URL(fileURLWithPath: "\(folder)/store")
+        for path in FileManager.default.enumerator(atPath: store.path)?.compactMap({ $0 as? String }) ?? []
+        where path.hasSuffix(".blk") {
+            let file = store.appendingPathComponent(path)
+            var bytes = try Data(contentsOf: file)
+            for index in bytes.indices.dropFirst(bytes.count / 3).prefix(64) { bytes[index] ^= 0xff }
+            try bytes.write(to: file)
+        }
+    }
+
+    private static func start(
+        _ folder: String, _ options: Options, port: Int, _ other: String? = nil
+    ) async throws -> (ChildProcess, Int) {
         var lines = ["listen: \"127.0.0.1:\(port)\"", "ports_file_dir: \"\(folder)\""]
-        if options.jetStream { lines.append("jetstream { store_dir: \"\(folder)/store\" }") }
+        if options.jetStream { lines.append("jetstream { store_dir: \"\(folder)/store\", sync_interval: always }") }
+        lines += options.cluster?.lines ?? []
         if options.tls {
             lines.append("tls { cert_file: \"\(folder)/server.pem\", key_file: \"\(folder)/server.key\"")
             lines.append("ca_file: \"\(folder)/authority.pem\", verify: true }")
         }
         let settings = "\(folder)/server.conf"
         try lines.joined(separator: "\n").write(toFile: settings, atomically: true, encoding: .utf8)
-        let process = try ChildProcess(try #require(program), ["-c", settings])
+        let process = try ChildProcess(try #require(other ?? program), ["-c", settings])
         await process.until { process.errors.contains("Server is ready") || process.status != nil }
         guard process.status == nil else {
             throw DoesNotServe(description: "the server does not start: \(process.errors)")

@@ -24,6 +24,18 @@ export function set(element, properties) {
     return element;
 }
 
+/** A panel of at most this width, which opens below its button. */
+export function below(button, panel, width) {
+    button.popoverTargetElement = panel;
+    button.setAttribute("aria-haspopup", "dialog");
+    panel.addEventListener("beforetoggle", event => {
+        if (event.newState !== "open") return;
+        const box = button.getBoundingClientRect();
+        panel.style.left = `${Math.max(8, Math.min(box.left, innerWidth - width - 8))}px`;
+        panel.style.top = `${box.bottom + 4}px`;
+    });
+}
+
 export const byID = id => document.getElementById(id);
 
 /** Changes the text only when it is another, so that a reader's selection and a screen reader are left alone. */

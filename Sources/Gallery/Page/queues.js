@@ -1,7 +1,7 @@
 // Owns the queues above the pictures: what runs and waits in each, its limit, and its pause.
 
 import { call } from "./calls.js";
-import { keep, make, write } from "./dom.js";
+import { below, keep, make, write } from "./dom.js";
 import { acts, attempt, speak } from "./notices.js";
 import { on, setStatus, store } from "./store.js";
 import { counted, number } from "./words.js";
@@ -23,15 +23,9 @@ export function start(parent) {
 
 function create([name]) {
     const panel = make("div.popover", { id: `queue-${name}`, popover: "auto" });
-    const button = make("button", { type: "button", popoverTargetElement: panel },
+    const button = make("button", { type: "button" },
         make("span.label", { textContent: name }), " ", make("span.figures"), " ", make("span.paused"));
-    button.setAttribute("aria-haspopup", "dialog");
-    panel.addEventListener("beforetoggle", event => {
-        if (event.newState !== "open") return;
-        const box = button.getBoundingClientRect();
-        panel.style.left = `${Math.max(8, Math.min(box.left, innerWidth - 336))}px`;
-        panel.style.top = `${box.bottom + 4}px`;
-    });
+    below(button, panel, 328);
     const facts = make("p");
     const slider = make("input", { type: "range", min: "0", step: "1", "aria-label": `Limit of ${name}` });
     const figure = make("input", { type: "number", min: "0", max: `${most}`, "aria-label": `Limit of ${name}, as a number` });

@@ -1,6 +1,7 @@
-// Owns the strip above the pictures: queues, why jobs wait, what can be done to all jobs, and the batches in work.
+// Owns the strip above the pictures: queues, the fleet, why jobs wait, what can be done to all jobs, and the batches in work.
 
 import * as batches from "./batches.js";
+import * as fleet from "./fleet.js";
 import * as queues from "./queues.js";
 import { ask } from "./ask.js";
 import { call } from "./calls.js";
@@ -14,6 +15,7 @@ export function start(view) {
     const waiting = make("p.waiting");
     byID("work").append(strip, waiting);
     queues.start(strip);
+    fleet.start(strip);
     strip.append(allActs(view));
     batches.start(byID("work"), view);
     on("status", status => {

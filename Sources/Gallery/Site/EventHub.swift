@@ -19,6 +19,8 @@ actor EventHub: QueueActor {
     private var isThere = true
     private var isAsking = false
     private var hasChanged = false
+    /// The daemon has a fleet, of whose nodes no event tells.
+    private var hasFleet = false
     /// What counts while there are browsers; each first one begins a new one.
     private var round = 0
 
@@ -61,6 +63,7 @@ actor EventHub: QueueActor {
         round += 1
         for ticket in [watch, progress] { ticket?.withdraw() }
         (watch, progress, status, latestProgress, cursor) = (nil, nil, nil, nil, nil)
+        hasFleet = false
         latest = []
     }
 
@@ -173,12 +176,14 @@ actor EventHub: QueueActor {
             self?.async { hub in
                 if hub.round == round, case .success(let answered) = answer {
                     hub.tellDaemon(isThere: true, "")
-                    hub.status = Self.piece("status", answered.reply.status)
-                    if let piece = hub.status { hub.tell(piece) }
+                    let piece = Self.piece("status", answered.reply.status)
+                    if let piece, piece != hub.status { hub.tell(piece) }
+                    hub.status = piece
+                    hub.hasFleet = answered.reply.status.fleet != nil
                 }
                 hub.after(Self.pause) { hub in
                     hub.isAsking = false
-                    if hub.hasChanged, !hub.streams.isEmpty { hub.look() }
+                    if hub.hasChanged || hub.hasFleet, !hub.streams.isEmpty { hub.look() }
                 }
             }
         }

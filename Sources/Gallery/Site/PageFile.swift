@@ -35,6 +35,7 @@ struct PageFile {
         "drop": PackageResources.drop_js,
         "events": PackageResources.events_js,
         "filters": PackageResources.filters_js,
+        "fleet": PackageResources.fleet_js,
         "gallery": PackageResources.gallery_js,
         "grid": PackageResources.grid_js,
         "help": PackageResources.help_js,

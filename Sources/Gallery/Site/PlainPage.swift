@@ -41,6 +41,7 @@ struct PlainPage: Sendable {
             """
         ]
         parts += status.problems.map { "<p><strong>\(Self.escaped($0))</strong></p>" }
+        parts += status.fleet.map(Self.fleet) ?? []
         if unfinished > 0 { parts.append(Self.form("cancel-all", nil, "Cancel all \(unfinished)")) }
         if counts.failed > 0 { parts.append(Self.form("retry-failed", nil, "Retry all \(counts.failed) failed")) }
         parts.append(
@@ -93,7 +94,7 @@ struct PlainPage: Sendable {
             .with("Content-Security-Policy", PageFile.policy)
     }
 
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         text.reduce(into: "") { text, letter in
             switch letter {
             case "&": text += "&amp;"

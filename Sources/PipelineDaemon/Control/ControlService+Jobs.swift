@@ -70,13 +70,6 @@ extension ControlService {
                 }
             }
         }
-        onOwners(Call.CancelAll.self) { [self] _, request in
-            Log.notice("cancel of all jobs asked for by \(request.connection.peer)")
-            // Everything that was accepted, claimed or settling before the call.
-            owners.changes.cancel(JobChoice(), in: owners.inboxes.all) {
-                request.reply(Call.CancelAll.Reply(cancelled: $0))
-            }
-        }
         onOwners(Call.Retry.self) { [self] call, request in
             try check(call.ids)
             try check(batch: call.batch)
@@ -229,7 +222,11 @@ extension ControlService {
             }
             shown.append(chapter.shown)
         }
-        let begun = Set(chapters.filter { ($0.attempt ?? 1) == attempt }.map { "\($0.kind) \($0.segment ?? 0)" })
+        // What was taken back is done again.
+        let tried = chapters.filter {
+            ($0.attempt ?? 1) == attempt && ($0.state != "cancelled" || record.state.isFinal)
+        }
+        let begun = Set(tried.map { "\($0.kind) \($0.segment ?? 0)" })
         var planned = 0
         for next in (record.url == nil ? [] : [.download]) + record.plan.operations {
             defer { if next == .announceBatch { planned += 1 } }
@@ -237,6 +234,8 @@ extension ControlService {
                 // A job that waits at a barrier, or was cancelled there, counts as beyond it.
                 let isPast = planned < record.segment && record.waitReason != .barrier && !record.state.isFinal
                 if planned >= segment { shown.append(operation(next, isPast ? "finished" : unrecorded)) }
+            } else if next == .download, record.needsDownload, begun.contains("render 0") {
+                // Another node downloads what it renders.
             } else if next == .download, !record.needsDownload {
                 // A download stays, however often the rest is tried.
                 if !chapters.contains(where: { $0.kind == next.kind }) {

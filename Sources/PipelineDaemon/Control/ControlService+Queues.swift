@@ -1,70 +1,119 @@
 import DaemonRuntime
-import Dispatch
-import Foundation
-import JobLedger
-import OperationGraph
 import PipelineControl
 import PipelineModel
+import WorkerProtocol
 
 extension ControlService {
     func addQueueCalls() {
         onOwners(Call.Pause.self) { [self] call, request in
-            let queues = try queues(named: call.queue)
-            if let size = call.reason?.utf8.count, size > ControlInterface.longestReason {
-                throw ControlError.badValue(
-                    "a reason has at most \(ControlInterface.longestReason) bytes; this one has \(size)")
-            }
-            Log.notice(
-                "\(queues.map(\.name).joined(separator: ", ")) paused by \(request.connection.peer)"
-                    + (call.reason.map { ": \($0)" } ?? ""))
-            owners.pauses.pause(queues, reason: call.reason) {
-                request.reply(Call.Pause.Reply(queues: self.queueReports()))
+            try Self.check(reason: call.reason)
+            obey(.pause(queue: call.queue, reason: call.reason), request) { service, _ in
+                Call.Pause.Reply(queues: service.queueReports())
             }
         }
         onOwners(Call.Resume.self) { [self] call, request in
-            let queues = try queues(named: call.queue)
-            Log.notice("\(queues.map(\.name).joined(separator: ", ")) resumed by \(request.connection.peer)")
-            owners.pauses.resume(queues) { request.reply(Call.Resume.Reply(queues: self.queueReports())) }
-        }
-        onOwners(Call.Concurrency.self) { [self] call, request in
-            try limit(call, by: request.connection.peer) { [self] error in
-                if let error { return request.fail(error) }
-                request.reply(Call.Concurrency.Reply(queues: queueReports()))
+            obey(.resume(queue: call.queue), request) { service, _ in
+                Call.Resume.Reply(queues: service.queueReports())
             }
         }
+        onOwners(Call.Concurrency.self) { [self] call, request in
+            obey(.concurrency(queue: call.queue, limit: call.limit, save: call.save), request) { service, _ in
+                Call.Concurrency.Reply(queues: service.queueReports())
+            }
+        }
+        onOwners(Call.CancelAll.self) { [self] _, request in
+            obey(.cancelAll, request) { Call.CancelAll.Reply(cancelled: $1.cancelled ?? 0) }
+        }
+        onOwners(Call.Drain.self) { [self] _, request in
+            obey(.drain, request) { service, _ in Call.Drain.Reply(queues: service.queueReports()) }
+        }
+        onOwners(Call.Command.self) { [self] call, request in try command(call, request) }
+    }
+
+    private static func check(reason: String?) throws(ControlError) {
+        guard let size = reason?.utf8.count, size > ControlInterface.longestReason else { return }
+        throw .badValue("a reason has at most \(ControlInterface.longestReason) bytes; this one has \(size)")
     }
 }
 
 @Coordination
 extension ControlService {
-    private func queues(named name: String?) throws(ControlError) -> [GatedQueue] {
-        let queues = owners.queues
-        guard let name else { return queues.pausable }
-        guard name != queues.announce.name else {
-            throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
+    private func obey<Reply: Codable & Sendable>(
+        _ command: NodeCommand, _ request: ControlRequest,
+        _ reply: @escaping @Coordination @Sendable (ControlService, NodeReport) -> Reply
+    ) {
+        owners.commands.obey(command, by: request.connection.peer) { [self] result in
+            switch result {
+            case .success(let report): request.reply(reply(self, report))
+            case .failure(let refusal): request.fail(ControlError(refusal))
+            }
         }
-        guard let queue = queues.pausable.first(where: { $0.name == name }) else {
-            throw .noSuchQueue(name, queues: queues.all.map(\.name))
-        }
-        return [queue]
     }
 
-    /// Sets a limit, and keeps it when that is wished.
-    private func limit(
-        _ call: Call.Concurrency, by peer: String, done: @escaping @Coordination @Sendable (ControlError?) -> Void
-    ) throws(ControlError) {
-        guard let text = call.limit else { return done(nil) }
-        let queue = try queues(named: call.queue ?? owners.queues.render.name)[0]
-        guard let limit = QueueLimit(text) else {
-            throw .badValue(
-                "'\(text.prefix(50))' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is"
-            )
+    // MARK: - Other nodes
+
+    private func command(_ call: Call.Command, _ request: ControlRequest) throws(ControlError) {
+        guard owners.fleet.isOn else {
+            throw .refused("this machine is in no fleet; docs/fleet.md tells how to make one")
         }
-        owners.limits.set(limit, of: queue)
-        Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
-        guard call.save else { return done(nil) }
-        owners.limits.save(limit, of: queue) { error in
-            done(error.map { .refused("the limit holds until the restart, but can't be saved: \($0)") })
+        if let wrong = call.nodes.first(where: { !NodeName.isOne($0) }) {
+            throw .badValue(
+                "'\(wrong.prefix(50))' is no name of a node; up to 40 small letters, digits and hyphens are")
+        }
+        try Self.check(reason: call.reason)
+        let command = try NodeCommand(call)
+        let named = Array(Set(call.nodes)).sorted()
+        let place = named.isEmpty ? "every node" : named.joined(separator: ", ")
+        Log.notice("\(call.command) on \(place) asked for by \(request.connection.peer)")
+        owners.fleet.command(
+            named.isEmpty ? owners.fleet.everybody : named, command, by: request.connection.peer
+        ) { outcomes in
+            request.reply(Call.Command.Reply(answers: outcomes.map(Control.NodeAnswer.init)))
+        }
+    }
+}
+
+extension NodeCommand {
+    fileprivate init(_ call: Call.Command) throws(ControlError) {
+        switch call.command {
+        case "pause": self = .pause(queue: call.queue, reason: call.reason)
+        case "resume": self = .resume(queue: call.queue)
+        case "concurrency": self = .concurrency(queue: call.queue, limit: call.limit, save: call.save)
+        case "cancel-all": self = .cancelAll
+        case "drain": self = .drain
+        default:
+            throw .badValue(
+                "'\(call.command.prefix(50))' is no command; pause, resume, concurrency, cancel-all and drain are")
+        }
+    }
+}
+
+extension Control.NodeAnswer {
+    fileprivate init(_ node: String, _ outcome: Fleet.Outcome) {
+        switch outcome {
+        case .silent:
+            self.init(
+                node: node, answered: false, error: "it does not answer; whether it has done it is not known",
+                queues: [])
+        case .refused(let refusal): self.init(node: node, answered: true, error: refusal.message, queues: [])
+        case .done(let report):
+            self.init(
+                node: node, answered: true, error: report.error, cancelled: report.cancelled,
+                queues: report.queues.map { queue in
+                    Control.NodeQueue(
+                        name: queue.name, configured: queue.configured, effective: queue.effective,
+                        running: queue.running, paused: queue.isPaused, reason: queue.reason)
+                })
+        }
+    }
+}
+
+extension ControlError {
+    fileprivate init(_ refusal: Commands.Refusal) {
+        switch refusal {
+        case .noSuchQueue(let name, let queues): self = .noSuchQueue(name, queues: queues)
+        case .badValue(let message): self = .badValue(message)
+        case .refused(let message): self = .refused(message)
         }
     }
 }

@@ -12,6 +12,6 @@ extension Fleet {
                 Control.Node(
                     name: node.name, version: node.version, places: node.places, taken: node.taken, lent: node.lent,
                     lacks: lacks(of: node))
-            })
+            }, silent: state.silent)
     }
 }

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import OperationGraph
 import PipelineModel
+import Synchronization
 import SystemCalls
 import WorkerPools
 import WorkerProtocol
@@ -14,7 +15,9 @@ final class Fleet: FleetGuests {
     private let configuration: ConfigurationInForce
     private let pool: FleetPool
     private let render: WorkerPool
+    private let fetch: FetchPool
     private let queue: GatedQueue
+    private let downloads: GatedQueue
     private var guests: [Int: TakenPicture] = [:]
     /// Counts the configurations: only the latest is joined with.
     private var adoptions = 0
@@ -22,14 +25,20 @@ final class Fleet: FleetGuests {
     private var isStopped = false
     /// Called when something of its state may have changed.
     var changed: @Coordination () -> Void = {}
+    /// Does what another node says, which is named.
+    var obeys: @Coordination (NodeCommand, String, @escaping Commands.Done) -> Void = { _, _, _ in }
 
     nonisolated private static let user = "fleet"
 
-    init(_ configuration: ConfigurationInForce, _ pool: FleetPool, _ render: WorkerPool, _ queue: GatedQueue) {
-        (self.configuration, self.pool, self.render, self.queue) = (configuration, pool, render, queue)
+    init(
+        _ configuration: ConfigurationInForce, _ pool: FleetPool, _ render: WorkerPool, _ fetch: FetchPool,
+        _ queue: GatedQueue, downloads: GatedQueue
+    ) {
+        (self.configuration, self.pool, self.render) = (configuration, pool, render)
+        (self.fetch, self.queue, self.downloads) = (fetch, queue, downloads)
         pool.guests = self
         pool.spare = { [queue] in queue.spare }
-        pool.roomChanged = { [weak self] in self?.look() }
+        pool.roomChanged = { [weak self] in self?.roomChanged() }
     }
 
     var isOn: Bool { configuration.settings.fleet.isOn }
@@ -38,7 +47,10 @@ final class Fleet: FleetGuests {
     var takenCount: Int { guests.count }
     var name: String { configuration.settings.fleet.name ?? NodeName.made(of: Self.machine) }
     /// The pictures of others that may be here at once.
-    var places: Int { configuration.settings.fleet.places.count ?? queue.report.effective }
+    var places: Int {
+        let render = queue.report
+        return render.paused ? 0 : configuration.settings.fleet.places.count ?? render.effective
+    }
     /// Why there is no fleet though there should be one.
     var problem: String? { (unreadable ?? pool.problem).map { "fleet: \($0)" } }
 
@@ -119,10 +131,70 @@ final class Fleet: FleetGuests {
         pool.stop(done)
     }
 
+    // MARK: - Commands
+
+    /// A node's answer to a command.
+    enum Outcome: Sendable {
+        case done(NodeReport)
+        case refused(Commands.Refusal)
+        case silent
+    }
+
+    /// This node, and every other that is known.
+    var everybody: [String] { ([name] + state.nodes.map(\.name) + state.silent).sorted() }
+
+    /// Tells nodes to do something, and waits for each. This one may be among them.
+    func command(
+        _ nodes: [String], _ command: NodeCommand, by peer: String,
+        done: @escaping @Coordination @Sendable ([(node: String, outcome: Outcome)]) -> Void
+    ) {
+        let group = DispatchGroup()
+        let outcomes = Mutex<[String: Outcome]>([:])
+        for node in nodes {
+            group.enter()
+            tell(node, command, by: peer) { outcome in
+                outcomes.withLock { $0[node] = outcome }
+                group.leave()
+            }
+        }
+        Coordination.notify(group) {
+            let outcomes = outcomes.withLock { $0 }
+            done(nodes.map { ($0, outcomes[$0] ?? .silent) })
+        }
+    }
+
+    private func tell(
+        _ node: String, _ command: NodeCommand, by peer: String,
+        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    ) {
+        guard node == name else { return pool.command(node, command) { done($0.map { .done($0) } ?? .silent) } }
+        obeys(command, peer) { result in
+            switch result {
+            case .success(let report): done(.done(report))
+            case .failure(let refusal): done(.refused(refusal))
+            }
+        }
+    }
+
+    func commanded(
+        _ command: NodeCommand, by node: String, done: @escaping @Coordination @Sendable (NodeReport) -> Void
+    ) {
+        guard configuration.settings.fleet.obey == .yes else {
+            Log.notice("the node \(node) tells this one what to do, which Obey=no forbids")
+            return done(NodeReport(error: "it obeys no other node (Obey=no in its [Fleet])"))
+        }
+        obeys(command, "the node \(node)") { result in
+            switch result {
+            case .success(let report): done(report)
+            case .failure(let refusal): done(NodeReport(error: refusal.message))
+            }
+        }
+    }
+
     // MARK: - Room
 
-    /// Something has changed that decides what is lent and taken.
-    private func look() {
+    /// Something has changed that decides what is lent and taken: the places, a pause, the other nodes.
+    func look() {
         guard !isStopped else { return }
         queue.set(beyond: pool.hasRoom ? 1 : 0)
         pool.take(max(guests.count, min(places, guests.count + spare)))
@@ -130,6 +202,13 @@ final class Fleet: FleetGuests {
             queue.whenSpare(guests.count + 1, for: Self.user) { Coordination.async { [self] in becameSpare() } }
         }
         changed()
+    }
+
+    /// One picture may wait at home already until another may be lent, and a free place may take back what a lost node had.
+    private func roomChanged() {
+        look()
+        guard pool.hasRoom || pool.lentCount > 0 else { return }
+        Coordination.async { [self] in render.lookAtFleet() }
     }
 
     private func becameSpare() {
@@ -144,16 +223,19 @@ final class Fleet: FleetGuests {
 
     func offered(_ id: Int, _ picture: LentPicture, from origin: String) {
         guard !isStopped, guests.count < places, spare > 0 else {
-            pool.refuse(id, because: "no place is free")
+            pool.putOff(id)
             return look()
         }
-        let guest = TakenPicture(id, picture, from: origin, configuration, pool, render)
+        if case .url = picture.bytes, downloads.report.paused {
+            return pool.refuse(id, because: "downloads are paused")
+        }
+        let guest = TakenPicture(id, picture, from: origin, configuration, pool, render, fetch)
         guests[id] = guest
         guest.accept()
         look()
     }
 
-    func fetched(_ id: Int) { guests[id]?.render() }
+    func fetched(_ id: Int) { guests[id]?.begin() }
 
     func left(_ id: Int) {
         guests.removeValue(forKey: id)?.end()

@@ -1,4 +1,5 @@
 import DaemonRuntime
+import Glibc
 import PipelineModel
 import SystemCalls
 import WorkerPools
@@ -14,24 +15,27 @@ final class TakenPicture {
     private let configuration: ConfigurationInForce
     private let fleet: FleetPool
     private let pool: WorkerPool
+    private let fetch: FetchPool
     private var sources: [Descriptor] = []
     private var task: RenderTask?
+    private var transfer: FetchTask?
+    private var downloaded: FetchedFile?
     private var header: PictureHeader?
     private var isOver = false
 
     init(
         _ id: Int, _ picture: LentPicture, from origin: String, _ configuration: ConfigurationInForce,
-        _ fleet: FleetPool, _ pool: WorkerPool
+        _ fleet: FleetPool, _ pool: WorkerPool, _ fetch: FetchPool
     ) {
         (self.id, self.picture, self.origin) = (id, picture, origin)
-        (self.configuration, self.fleet, self.pool) = (configuration, fleet, pool)
+        (self.configuration, self.fleet, self.pool, self.fetch) = (configuration, fleet, pool, fetch)
     }
 
     private var name: String { "\(picture.name) of node \(origin)" }
 
     /// Makes the files for its bytes.
     func accept() {
-        files(picture.sizes.count) { [self] sources in
+        files(picture.bytes.sizes.count) { [self] sources in
             self.sources = sources
             fleet.accept(id, into: sources)
         } failed: { [self] error in
@@ -39,8 +43,63 @@ final class TakenPicture {
         }
     }
 
-    /// Its bytes are here.
-    func render() {
+    /// Its bytes are here, or are to be downloaded.
+    func begin() {
+        guard case .url(let text, let most) = picture.bytes else { return render() }
+        guard let url = try? WebAddress(text) else { return fleet.refuse(id, because: "its URL is none") }
+        files(1) { [self] files in
+            download(url, most: most, into: files[0])
+        } failed: { [self] error in
+            fleet.refuse(id, because: "\(error)")
+        }
+    }
+
+    /// Under this node's own rules, and without its logins: the origin has none for this server.
+    private func download(
+        _ url: WebAddress, most: Int64, into file: Descriptor, _ resume: FetchResume? = nil, tries: Int = 1
+    ) {
+        var limits = DownloadOperation.Limits(configuration.settings.downloads)
+        limits.transfer.maxSize = min(limits.transfer.maxSize, most)
+        let retries = limits.retries
+        let next = FetchTask(
+            url: url.text, resume: resume, limits: limits.transfer, target: file, progress: { _, _ in }
+        ) { result in
+            Coordination.assumeIsolated { [self] in
+                transfer = nil
+                guard !isOver else { return }
+                switch result {
+                case .success(let came): arrived(came, file)
+                // A part has come, so the rest may come as well.
+                case .failure(.transfer(let failure)) where failure.resume != nil && tries <= retries:
+                    download(url, most: most, into: file, failure.resume, tries: tries + 1)
+                case .failure(let reason): tell(reason)
+                }
+            }
+        }
+        transfer = next
+        fetch.run(next)
+    }
+
+    private func arrived(_ came: FetchedFile, _ file: Descriptor) {
+        // The worker reads strangers' bytes, so its word on the length is checked.
+        guard (try? FileStatus(file.status()).size) == came.bytes, lseek(file.number, 0, SEEK_SET) == 0 else {
+            return fleet.refuse(id, because: "the file is not as long as the fetch worker says")
+        }
+        (downloaded, sources) = (came, [file])
+        render()
+    }
+
+    private func tell(_ reason: FetchTask.Failure) {
+        guard let known = JobFailure(reason), known.class != .room else {
+            return fleet.refuse(id, because: JobFailure(reason)?.message ?? "the node stops")
+        }
+        fleet.failed(
+            id,
+            WorkerFailure(
+                stage: FetchedFile.stage, message: known.message, advice: known.advice, class: known.class))
+    }
+
+    private func render() {
         files(picture.outputs.count) { [self] targets in
             let task = RenderTask(
                 name: name, subject: LogSubject(), outputs: picture.outputs, limits: limits, alone: false, yields: true,
@@ -71,7 +130,7 @@ final class TakenPicture {
         switch result {
         case .success(let outputs):
             guard let header else { return }
-            fleet.rendered(id, header, outputs, in: targets)
+            fleet.rendered(id, header, outputs, of: downloaded, in: targets)
         case .failure(let failure):
             tell(failure)
         }
@@ -94,6 +153,7 @@ final class TakenPicture {
     func end() {
         isOver = true
         sources = []
+        if let transfer { fetch.cancel(transfer) }
         if let task { pool.cancel(task) }
     }
 

@@ -30,7 +30,8 @@ final class Job {
     private let meters: Meters
     /// The lane of its download.
     let lane: HostLane?
-    /// Fetches the URL; nil when there is none, or when its picture is here.
+    let entry: FirstQueue
+    /// Fetches the URL; nil when there is none, when its picture is here, or when another node fetches it.
     let download: DownloadOperation?
     let render: RenderOperation
     /// Behind the last barrier only.
@@ -48,7 +49,7 @@ final class Job {
         publish: PublishOperation?, announce: AnnounceOperation?
     ) {
         (self.record, self.meters) = (record, meters)
-        lane = record.lane
+        (lane, entry) = (record.lane, record.entry)
         (self.download, self.render, self.publish, self.announce) = (download, render, publish, announce)
     }
 
@@ -66,8 +67,6 @@ final class Job {
     /// Where its operations stand in their queues.
     var place: QueuePlace { QueuePlace(priority: record.priority, position: record.position) }
 
-    var entry: FirstQueue { download == nil ? .render : .download }
-
     /// The operations that work on the picture, from the tail.
     var operations: [AsyncOperation] { [publish, render, download].compactMap(\.self) }
 
@@ -81,6 +80,11 @@ final class Job {
     /// turn later, and the file is to be disposed of with the job.
     var isStill: Bool {
         operations.allSatisfy(\.state.isFinal) && !(record.needsDownload && download?.state == .finished)
+    }
+
+    /// None of its operations works, and the next one waits behind a pause.
+    var rests: Bool {
+        [.queued, .waiting].contains(record.state) && !operations.contains { $0.state == .executing }
     }
 
     var story: JobStory { record.story ?? JobStory() }
@@ -128,7 +132,7 @@ final class Job {
         story.header = header.words
         story.before = JobStory.Picture(
             format: header.format, width: header.width, height: header.height, pages: header.pages,
-            bytes: record.file.size)
+            bytes: render.image?.size ?? record.file.size)
         record.story = story
     }
 }

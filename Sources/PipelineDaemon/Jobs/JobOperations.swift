@@ -35,6 +35,7 @@ final class JobOperations {
     private let claims: ClaimFolders
     private let publisher: Publisher
     private let meters: Meters
+    private var elsewhere = Elsewhere()
     weak var delegate: (any JobOperationsDelegate)?
 
     init(
@@ -54,8 +55,9 @@ final class JobOperations {
         // Behind a download there is always a render, which hands on what has come, though it may have nothing to make.
         guard !pictures.isEmpty || record.needsDownload || record.intent != nil else { return nil }
         let names = JobNames(record.order, path: record.path, batch: record.batch, plan, ledger)
-        let download = download(record)
-        let render = render(record, plan, pictures, names, isDownloaded: download != nil)
+        let url = urlForOthers(record, plan, pictures)
+        let download = url == nil ? download(record) : nil
+        let render = render(record, plan, pictures, names, isDownloaded: download != nil, elsewhere: url)
         guard record.segment == plan.segments.count - 1 else {
             return Job(record, meters, download, render, publish: nil, announce: nil)
         }
@@ -72,7 +74,14 @@ final class JobOperations {
             job.render.follow(download)
             observe(download) { $0.downloading(job, $1) }
         }
-        observe(job.render) { $0.rendering(job, $1) }
+        let isOfURL = record.needsDownload
+        if isOfURL { elsewhere.begin(job.render.isElsewhere) }
+        observe(job.render) { [self] delegate, state in
+            if isOfURL, state.isFinal {
+                elsewhere.end(job.render.isElsewhere, made: state == .finished, of: record.host)
+            }
+            delegate.rendering(job, state)
+        }
         if let publish = job.publish { observe(publish) { $0.publishing(job, $1) } }
         if let download = job.download {
             queues.download.add(download, of: OperationSubject.job(subject), at: job.place, lane: record.host ?? "")
@@ -94,7 +103,8 @@ final class JobOperations {
     }
 
     private func download(_ record: JobRecord) -> DownloadOperation? {
-        guard record.needsDownload, let url = record.url else { return nil }
+        // With an intent the results are made of it, by a node that has downloaded it.
+        guard record.needsDownload, record.intent == nil, let url = record.url else { return nil }
         return DownloadOperation(
             string: url, into: record.source, goingOn: record.partial,
             limits: DownloadOperation.Limits(configuration.settings.downloads),
@@ -102,15 +112,17 @@ final class JobOperations {
     }
 
     private func render(
-        _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], _ names: JobNames, isDownloaded: Bool
+        _ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture], _ names: JobNames, isDownloaded: Bool,
+        elsewhere: RenderOperation.Elsewhere?
     ) -> RenderOperation {
         let id = record.id
         return RenderOperation(
             RenderOperation.Work(
                 name: record.path, subject: LogSubject(record), pictures: pictures,
                 staging: pictures.map { staging.path(of: record, $0) },
-                source: isDownloaded ? nil : ImageHandle(source: record.source, modified: record.file.modified),
-                size: record.size(of: pictures),
+                source: isDownloaded || elsewhere != nil
+                    ? nil : ImageHandle(source: record.source, modified: record.file.modified),
+                elsewhere: elsewhere, size: record.size(of: pictures),
                 inbox: record.origin == .spooled ? nil : record.order.inbox, earlier: record.staged(plan),
                 limits: RenderTask.Limits(
                     configuration.settings, onTruncated: record.order.onTruncated, raw: record.order.raw),
@@ -119,6 +131,33 @@ final class JobOperations {
             pool: pool, files: FileQueue.make(), claims: claims,
             waits: { [self] reason in Coordination.async { self.delegate?.showWait(id, reason) } },
             lost: { [self] failure, account in Coordination.async { self.delegate?.lost(id, failure, account) } })
+    }
+
+    /// A picture to be downloaded by the node that takes it: when no original of it is kept, and enough is on its way to
+    /// the places here.
+    private func urlForOthers(_ record: JobRecord, _ plan: Plan, _ pictures: [PlannedPicture])
+        -> RenderOperation.Elsewhere?
+    {
+        let settings = configuration.settings
+        guard record.needsDownload, !elsewhere.isHome(record.id), isLendable(record), record.intent == nil,
+            record.partial == nil, record.order.original == .delete, record.crashes == 0, plan.segments.count == 1,
+            pictures.allSatisfy({ $0.source == nil }), let host = record.host, elsewhere.takes(host),
+            elsewhere.there < settings.fleet.ahead, elsewhere.here >= 2 * queues.render.report.effective,
+            let url = record.url.flatMap({ try? WebAddress($0) }),
+            // No other node is told a secret.
+            settings.login(for: url) == nil, url.shown == url.text
+        else { return nil }
+        let picture = RenderOperation.Elsewhere(url: url, most: settings.downloads.maxSize) {
+            [queue = queues.download] in
+            queue.report.paused
+        }
+        let outputs = pictures.map { RenderOutput($0, wantsDate: record.order.wantsDate) }
+        return pool.lends(outputs, picture.bytes) ? picture : nil
+    }
+
+    /// The next time its picture is downloaded here.
+    func keepHome(_ record: JobRecord, because reason: JobFailure) {
+        elsewhere.keepHome(record.id, host: reason.stage == FetchedFile.stage ? record.host : nil)
     }
 
     private func isLendable(_ record: JobRecord) -> Bool {

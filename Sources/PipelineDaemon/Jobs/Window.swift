@@ -65,9 +65,10 @@ final class Window {
     /// The row is not read again before it is recorded as what it has become.
     func beginEnding(_ id: Int) { ending.insert(id) }
 
-    func finishEnding(_ id: Int) {
+    /// `arrived` is its priority if it is a row that may be taken again.
+    func finishEnding(_ id: Int, arrived: Priority? = nil) {
         ending.remove(id)
-        fill(arrived: nil)
+        fill(arrived: arrived)
     }
 
     /// The job's download has ended: its host has room for another.

@@ -132,28 +132,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
                     error as? JobFailure ?? JobFailure(error, during: "going on with the download"),
                     keeping: failure.kept)
             }
-        case .failure(.workerLost(let how)) where how.isFromOutside:
-            end(
-                JobFailure(
-                    "the fetch worker was lost twice; the second \(how)",
-                    advice: "look at what ends processes on this machine (`journalctl -k`), then `pipectl retry`",
-                    class: .transient))
-        case .failure(.workerLost(let how)):
-            end(
-                JobFailure(
-                    "took the fetch worker down twice; the second \(how)",
-                    advice: "distrust the server, or report this", class: .crash))
-        case .failure(.confined):
-            end(
-                JobFailure(
-                    "confinement: the download tried what the fetch worker may not, and the kernel ended the worker",
-                    advice: "distrust the server; the kernel's log (`journalctl -k`) names the system call"))
-        case .failure(.silent(let time)):
-            end(
-                JobFailure(
-                    "the fetch worker said nothing of it for \(time.text), twice", advice: "report this",
-                    class: .transient))
-        case .failure(.cancelled): end(nil)
+        case .failure(let reason): end(JobFailure(reason))
         }
     }
 
@@ -182,7 +161,7 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
     /// cancelled.
     private func end(_ failure: JobFailure?, keeping kept: FetchResume? = nil) {
         var failure = failure
-        failure?.stage = "download"
+        failure?.stage = FetchedFile.stage
         failure?.written = (try? FileSystem.status(path))?.size ?? 0
         let partial = failure?.class == .transient ? kept : nil
         if partial == nil || (try? FileSystem.sync(path)) == nil { try? FileSystem.remove(path) }
@@ -192,19 +171,6 @@ final class DownloadOperation: AsyncOperation, ImageProviding, @unchecked Sendab
             box.response = nil
         }
         finish(failure == nil ? .cancelled : .failed)
-    }
-}
-
-extension JobFailure {
-    init(_ failure: FetchFailure) {
-        let kind: FailureClass =
-            switch failure.kind {
-            case .input: .input
-            case .transient: .transient
-            case .room: .room
-            }
-        self.init(failure.message, advice: failure.advice, class: kind)
-        retryAfter = failure.retryAfter.map { .seconds($0) }
     }
 }
 

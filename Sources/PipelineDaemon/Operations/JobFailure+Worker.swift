@@ -45,9 +45,47 @@ extension JobFailure {
                 class: .crash)
             stage = suspicion.stage
             culprit = suspicion.culprit
+        case .cancelled, .notLent:
+            return nil
+        }
+    }
+
+    /// Nil when it was cancelled.
+    init?(_ failure: FetchTask.Failure) {
+        switch failure {
+        case .transfer(let failure):
+            self.init(failure)
+        case .workerLost(let how) where how.isFromOutside:
+            self.init(
+                "the fetch worker was lost twice; the second \(how)",
+                advice: "look at what ends processes on this machine (`journalctl -k`), then `pipectl retry`",
+                class: .transient)
+        case .workerLost(let how):
+            self.init(
+                "took the fetch worker down twice; the second \(how)",
+                advice: "distrust the server, or report this", class: .crash)
+        case .confined:
+            self.init(
+                "confinement: the download tried what the fetch worker may not, and the kernel ended the worker",
+                advice: "distrust the server; the kernel's log (`journalctl -k`) names the system call")
+        case .silent(let time):
+            self.init(
+                "the fetch worker said nothing of it for \(time.text), twice", advice: "report this",
+                class: .transient)
         case .cancelled:
             return nil
         }
+    }
+
+    init(_ failure: FetchFailure) {
+        let kind: FailureClass =
+            switch failure.kind {
+            case .input: .input
+            case .transient: .transient
+            case .room: .room
+            }
+        self.init(failure.message, advice: failure.advice, class: kind)
+        retryAfter = failure.retryAfter.map { .seconds($0) }
     }
 }
 

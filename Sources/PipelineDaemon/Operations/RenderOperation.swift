@@ -21,8 +21,10 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         /// The pictures to make, with a path for each.
         var pictures: [PlannedPicture]
         var staging: [String]
-        /// Nil when an operation before it provides one.
+        /// Nil when an operation before it provides one, or the picture is elsewhere.
         var source: ImageHandle?
+        /// The picture's URL, when a node that takes it downloads it. Nobody here has it.
+        var elsewhere: Elsewhere?
         /// The bytes that there are to read.
         var size: Int
         /// The inbox that holds the original, where others can move things about.
@@ -37,6 +39,16 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var suspect: Bool
         /// Nil when it may not be lent.
         var priority: Priority?
+    }
+
+    struct Elsewhere: Sendable {
+        var url: WebAddress
+        /// The most bytes that may be downloaded.
+        var most: Int64
+        /// Nothing is to be downloaded for the time being.
+        var isPaused: @Sendable () -> Bool
+
+        var bytes: LentBytes { .url(url.text, most: most) }
     }
 
     /// Pictures that are made from the same one, all at once.
@@ -57,6 +69,10 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         var worker: Int32?
         /// The node that has made it, if another has.
         var node: String?
+        /// What that node has downloaded.
+        var downloaded: FetchedFile?
+        /// Why the picture is to be downloaded here.
+        var homecoming: JobFailure?
         var figures = Figures(.pixels)
     }
 
@@ -88,7 +104,21 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         (self.parts, self.pool, self.files, self.claims) = (parts, pool, files, claims)
     }
 
-    private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source }
+    private var input: ImageHandle? { provided(ImageHandle.self) ?? work.source ?? downloaded }
+
+    /// The picture that another node has downloaded. Its bytes are not here.
+    private var downloaded: ImageHandle? {
+        guard let url = work.elsewhere?.url, let file = box.withLock({ $0.downloaded }) else { return nil }
+        return ImageHandle(
+            source: "", name: DownloadName.name(said: file.name, url: url), size: Int(file.bytes),
+            modified: Int(Timestamp.now() * 1e9))
+    }
+
+    var isElsewhere: Bool { work.elsewhere != nil }
+    /// The name of what another node has downloaded.
+    var downloadedName: String? { downloaded?.name }
+    /// Why the picture is to be downloaded here after all.
+    var homecoming: JobFailure? { box.withLock { $0.homecoming } }
     var image: ImageHandle? { box.withLock { $0.image } }
     var failure: JobFailure? { box.withLock { $0.failure } }
     var header: PictureHeader? { box.withLock { $0.header } }
@@ -106,7 +136,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
         }
         let words =
             lacks + (header.map { [$0.decoderPaths.joined(separator: ", ")] } ?? [])
-            + (node.map { ["on node \($0)"] } ?? [])
+            + (node.map { [isElsewhere ? "downloaded and made on node \($0)" : "on node \($0)"] } ?? [])
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
     /// The account of the latest try.
@@ -123,13 +153,14 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     override func execute() {
         // The operation that was to provide it has failed, or was cancelled.
-        guard input != nil else { return finish(.cancelled) }
+        guard input != nil || isElsewhere else { return finish(.cancelled) }
         box.withLock { box in
             box.tries += 1
             (box.worker, box.node) = (nil, nil)
             box.header = nil
             box.figures.begin()
         }
+        if work.elsewhere?.isPaused() == true { return comeHome(JobFailure("the download queue is paused")) }
         begin(0)
     }
 
@@ -160,7 +191,7 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
 
     /// The files that it is made from, and the original if that is another.
     private func paths(of part: Part) -> [String] {
-        work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
+        isElsewhere ? [] : work.earlier.filter { $0.picture.index == part.source }.map(\.path) + [input?.source ?? ""]
     }
 
     override func interrupt() {
@@ -201,10 +232,12 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
     private func lending(_ sources: [Descriptor]) throws -> Lending? {
         guard let priority = work.priority else { return nil }
         let sizes = try sources.map { Int64(FileStatus(try $0.status()).size) }
-        return Lending(priority: priority, sizes: sizes) { [self] node in
+        return Lending(priority: priority, bytes: work.elsewhere?.bytes ?? .sources(sizes)) { [self] node in
             box.withLock { $0.node = node }
             setAside()
             waits("with the fleet" + (node.map { ", on \($0)" } ?? ""))
+        } downloaded: { [self] file in
+            box.withLock { $0.downloaded = file }
         }
     }
 
@@ -244,25 +277,40 @@ final class RenderOperation: AsyncOperation, ImageProviding, @unchecked Sendable
             begin(number + 1)
         case .success:
             failed(JobFailure("the worker answered with the wrong number of results", class: .crash))
+        case .failure(.notLent): comeHome(JobFailure("no node takes it"))
         case .failure(let reason):
             if let failure = JobFailure(reason, atTry: tries) { failed(failure) } else { end(.cancelled, nil) }
         }
     }
 
     private func failed(_ failure: JobFailure) {
+        if isElsewhere, !isCancelled { return comeHome(failure) }
         guard failure.class.remedy == .alone, tries < 2, !isCancelled else { return end(.failed, failure) }
         lost(failure, account)
         execute()
     }
 
+    /// The picture is downloaded here, and what comes of it then is what counts.
+    private func comeHome(_ reason: JobFailure) {
+        box.withLock { ($0.homecoming, $0.tries) = (reason, 0) }
+        end(.cancelled, nil)
+    }
+
     private func made() {
         let (header, results) = box.withLock { ($0.header, $0.results) }
-        guard var image = input else { return finish(.cancelled) }
+        guard var image = input else {
+            return isElsewhere ? comeHome(JobFailure("it came without its download")) : finish(.cancelled)
+        }
         image.header = header
         image.staged = zip(work.pictures, work.staging).map { picture, path in
             ImageHandle.Staged(picture: picture, path: path, result: results[picture.index])
         }
         image.earlier = work.earlier
+        if isElsewhere {
+            do { try work.names.check(image) } catch {
+                return comeHome(error as? JobFailure ?? JobFailure(error, during: "naming the results"))
+            }
+        }
         box.withLock { [image] in $0.image = image }
         finish(.finished)
     }

@@ -54,11 +54,11 @@ struct JobPictures: Sendable {
     }
 
     private func openOriginal(of job: JobRecord) throws -> JobPicture {
-        if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
         if let removed = job.removed { throw JobFailure("the original of job \(job.id) was \(removed.text)") }
         if job.disposed, Disposal.isRemoved(job) {
             throw JobFailure("the original of job \(job.id) was removed when the job was done")
         }
+        if job.needsDownload { throw JobFailure("the original of job \(job.id) has not been downloaded yet") }
         guard let spot = try originals.spot(job.source, of: job) else {
             throw SystemError("open", job.source, code: ENOENT)
         }

@@ -2,7 +2,7 @@ import DaemonRuntime
 import JobLedger
 import OperationGraph
 
-/// Pauses queues, which outlives a restart, and lets them go on.
+/// Pauses queues, which outlives a restart, and lets them go on; drains the daemon.
 @Coordination
 final class Pauses {
     private let ledger: Ledger
@@ -10,12 +10,16 @@ final class Pauses {
     private let states: JobStates
     private let window: Window
     private let progress: ProgressBoard
+    private let fleet: Fleet
+    /// The callers that wait until nothing is in work; each is told whether that came true.
+    private var drains: [@Coordination @Sendable (Bool) -> Void] = []
 
     init(
-        _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard
+        _ ledger: Ledger, _ queues: Queues, _ states: JobStates, _ window: Window, _ progress: ProgressBoard,
+        _ fleet: Fleet
     ) {
         (self.ledger, self.queues, self.states) = (ledger, queues, states)
-        (self.window, self.progress) = (window, progress)
+        (self.window, self.progress, self.fleet) = (window, progress, fleet)
     }
 
     /// Pauses the queues that were paused before the start.
@@ -33,15 +37,39 @@ final class Pauses {
     func pause(_ some: [GatedQueue], reason: String?, done: @escaping @Coordination @Sendable () -> Void) {
         let changed = some.map { (queue: $0, reason: $0.pause(reason: reason)) }
         states.showPauses()
+        fleet.look()
         record(changed, paused: true, done: done)
     }
 
     func resume(_ some: [GatedQueue], done: @escaping @Coordination @Sendable () -> Void) {
         for queue in some { queue.resume() }
+        fleet.look()
+        if some.contains(where: { $0 !== queues.publish }) { endDrains(false) }
         progress.resumed()
         states.showPauses()
         window.fill()
         record(some.map { ($0, nil) }, paused: false, done: done)
+    }
+
+    /// Pauses download and render. `done` is called when what was in work is published, and no picture of another node is
+    /// here any more; or with false when the queues are resumed before.
+    func drain(done: @escaping @Coordination @Sendable (Bool) -> Void) {
+        pause([queues.download, queues.render], reason: "drained") { [self] in
+            drains.append(done)
+            check()
+        }
+    }
+
+    /// Something may have come to rest.
+    func check() {
+        guard !drains.isEmpty, fleet.takenCount == 0, window.isRecorded, window.all.allSatisfy(\.rests) else { return }
+        endDrains(true)
+    }
+
+    private func endDrains(_ isDrained: Bool) {
+        let ended = drains
+        drains = []
+        for done in ended { done(isDrained) }
     }
 
     private func record(

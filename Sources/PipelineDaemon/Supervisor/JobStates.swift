@@ -16,8 +16,8 @@ final class JobStates {
     private let waiters: Waiters
     private let progress: ProgressBoard
     private let history: History
-    /// Called when a job has left the window, and when its end is recorded.
-    var left: @Coordination () -> Void = {}
+    /// Called when a job has left the window, when its end is recorded, and when it waits.
+    var rested: @Coordination () -> Void = {}
 
     init(
         _ ledger: Ledger, _ queues: Queues, _ window: Window, _ counts: JobCounts, _ meters: Meters,
@@ -93,7 +93,9 @@ final class JobStates {
     func showWait(_ id: Int, _ reason: String?) {
         guard let job = window[id] else { return }
         switch (job.record.state, reason) {
-        case (.running, .some), (.waiting, .some): move(job, to: .waiting, reason: reason)
+        case (.running, .some), (.waiting, .some):
+            move(job, to: .waiting, reason: reason)
+            rested()
         case (.waiting, nil): move(job, to: .running)
         default: break
         }
@@ -129,7 +131,7 @@ final class JobStates {
         // A job that goes back without having begun is a row as before.
         if state == .queued, job.record.state == .queued {
             progress.left(job.record)
-            return left()
+            return rested()
         }
         // Beyond a barrier it is still the same try.
         let goesOn = state == .waiting && job.record.waitReason == .barrier
@@ -148,13 +150,13 @@ final class JobStates {
             }
             Coordination.async { [self] in
                 progress.left(record)
-                window.finishEnding(record.id)
+                window.finishEnding(record.id, arrived: state == .queued ? Priority(rank: record.priority) : nil)
                 if state.isFinal {
                     waiters.stopped(record.id)
                     disposals.dispose(record)
                     history.ended(1)
                 }
-                left()
+                rested()
             }
         }
         window.fill(arrived: nil)
@@ -170,7 +172,7 @@ final class JobStates {
         ledger.record(record) { [self, id = record.id] in
             Coordination.async { [self] in
                 window.finishEnding(id)
-                left()
+                rested()
             }
         }
     }

@@ -2,6 +2,7 @@ import DaemonRuntime
 import JobLedger
 import PipelineModel
 import SystemCalls
+import WorkerProtocol
 
 /// Decides by the class of a failure what becomes of its job: it ends, is tried again later, or waits until what it
 /// needs is there.
@@ -87,8 +88,9 @@ final class Remedies: ShortagesDelegate {
     /// A job has met a full outbox, or there is no room for its download.
     private func waitForRoom(_ job: Job, _ failure: JobFailure) {
         let spool = configuration.places.spool
-        let folder = job.record.needsDownload ? spool : job.record.order.outbox
-        let place = job.record.needsDownload ? Resource.spool(spool) : .place(folder)
+        let isOfDownload = failure.stage == FetchedFile.stage
+        let folder = isOfDownload ? spool : job.record.order.outbox
+        let place = isOfDownload ? Resource.spool(spool) : .place(folder)
         FileQueue.async {
             let room = try? DiskRoom(in: folder)
             Coordination.async { [self] in

@@ -89,6 +89,12 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
         ledger.record(job.record)
     }
 
+    /// Another node has downloaded the picture, and made the results: there is no original here.
+    private func cameElsewhere(_ job: Job, _ name: String) {
+        job.record.path = name
+        ledger.recordDownload(of: job.record)
+    }
+
     func rendering(_ job: Job, _ state: OperationState) {
         if state.isFinal { shortages.answered(job.record.id) }
         switch state {
@@ -100,6 +106,7 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             states.move(job, to: job.wish == .cancel ? .cancelling : .running)
             watchForHangs()
         case .finished:
+            if let name = job.render.downloadedName { cameElsewhere(job, name) }
             if job.record.segment == 0 { job.note(job.render.header) }
             job.end("render", state, job.render.detail, job.render.account)
             states.showPause(job)
@@ -113,7 +120,11 @@ final class Supervisor: WindowDelegate, JobOperationsDelegate {
             if job.isToLeave { return states.stopIfStill(job) }
             remedies.fail(job, job.render.failure ?? JobFailure("rendering failed"))
         case .cancelled:
-            job.end("render", state, nil, job.render.account)
+            job.end("render", state, job.render.homecoming?.message, job.render.account)
+            if let reason = job.render.homecoming, job.wish == nil {
+                operations.keepHome(job.record, because: reason)
+                return states.giveBack(job)
+            }
             states.stopIfStill(job)
         case .pending, .ready: break
         }

@@ -9,6 +9,10 @@ public struct FleetSettings: Sendable, Hashable {
         case never
     }
 
+    public enum Obey: String, Sendable, CaseIterable {
+        case yes, no
+    }
+
     public var servers: [String]?
     public var certificate: String?
     public var key: String?
@@ -19,6 +23,8 @@ public struct FleetSettings: Sendable, Hashable {
     public var give = Give.auto
     public var ahead = 16
     public var takeBack = Duration.seconds(120)
+    /// Other nodes may pause this one, drain it, set its limits and cancel all its jobs.
+    public var obey = Obey.yes
 
     public init() {}
 
@@ -43,6 +49,9 @@ public struct FleetSettings: Sendable, Hashable {
         Setting(
             "Fleet", "TakeBack", \.takeBack, .duration(.seconds(1) ... .seconds(86400)),
             "how long no server may be reached before what is lent is rendered here"),
+        Setting(
+            "Fleet", "Obey", \.obey, .word,
+            "whether other nodes may pause this one, drain it, set its limits and cancel all its jobs"),
     ]
 
     public var isOn: Bool { servers?.isEmpty == false }

@@ -9,6 +9,8 @@ enum WordKind: Sendable {
     case batch
     case recipe
     case queue
+    /// A machine of the fleet.
+    case node
     case stage
     case chain
 }

@@ -56,6 +56,7 @@ struct Completion {
             case .batch: daemon.batches
             case .recipe: daemon.recipes
             case .queue: daemon.queues
+            case .node: daemon.nodes
             case .stage: daemon.stages
             case .chain: daemon.chains(word)
             }

@@ -38,6 +38,13 @@ struct LiveWords {
         }
     }
 
+    var nodes: [Candidate] {
+        guard let fleet = ask(Call.Status())?.status.fleet else { return [] }
+        return [Candidate(fleet.name, "this machine")]
+            + fleet.nodes.map { Candidate($0.name, "\(Amount.counted($0.places, "place")), \($0.taken) taken") }
+            + fleet.silent.map { Candidate($0, "silent") }
+    }
+
     var stages: [Candidate] { described.map { Candidate($0.name, $0.summary) } }
 
     func chains(_ chain: String) -> [Candidate] { ChainCompletion(chain, stages: described).candidates }

@@ -19,6 +19,7 @@ extension Control.Fleet {
                 .name(node.name), Text(node.version), "\(node.places)", "\(node.taken)", "\(node.lent)",
                 node.lacks.isEmpty ? "" : Text("lacks \(node.lacks.joined(separator: ", "))", .halted))
         }
+        for name in silent { table.add(.name(name), "", "", "", "", Text("silent", .halted)) }
         let trouble: [Text] = problem.map { ["\("problem:", .bad) \($0)"] } ?? []
         return trouble + head.folded(to: width ?? .max) + (table.isEmpty ? [] : [""] + table.lines(width: width))
     }

@@ -104,7 +104,7 @@ extension FleetPlan {
         let api = "$JS.API"
         let consumers = Priority.allCases.map { "JOBS.\($0.rawValue)" }
         return [
-            "jobs.*.\(node).*", "nodes.\(node)", "wake", "origin.*.*", "unwanted.*",
+            "jobs.*.\(node).*", "nodes.\(node)", "wake", "origin.*.*", "unwanted.*", "command.*.\(node)",
             "\(api).STREAM.INFO.JOBS", "\(api).STREAM.CREATE.JOBS", "\(api).STREAM.PURGE.JOBS",
         ]
             + ["INFO", "DURABLE.CREATE", "MSG.NEXT"].flatMap { verb in consumers.map { "\(api).CONSUMER.\(verb).\($0)" }
@@ -113,6 +113,6 @@ extension FleetPlan {
     }
 
     private static func heard(by node: String) -> [String] {
-        ["origin.\(node).*", "unwanted.\(node)", "nodes.*", "wake", "_INBOX.\(node).>"]
+        ["origin.\(node).*", "unwanted.\(node)", "command.\(node).*", "nodes.*", "wake", "_INBOX.\(node).>"]
     }
 }

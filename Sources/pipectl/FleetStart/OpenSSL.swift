@@ -57,8 +57,12 @@ struct OpenSSL {
         do {
             let (output, errors) = (try Descriptor.memory([]), try Descriptor.memory([]))
             let files = [try Descriptor.memory(input), output, errors, try Descriptor.memory(Array(key.utf8))]
-            let process = try ChildProgram.start(
-                [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"], streams: files.map(\.number))
+            // An optimised build closes them after their last use, which would be before the program has them.
+            let process = try withExtendedLifetime(files) { () throws(SystemError) in
+                try ChildProgram.start(
+                    [program] + words, environment: ["PATH=\(Self.usualPath)", "LC_ALL=C"],
+                    streams: files.map(\.number))
+            }
             var status: Int32 = 0
             guard uninterrupted({ waitpid(process, &status, 0) }) == process else { throw SystemError("wait", program) }
             let said = try FileSystem.read(status == 0 ? output : errors, most: Self.longest, called: program)

@@ -10,7 +10,7 @@ extension Verb {
     static let concurrency = Verb(
         name: "concurrency",
         summary: "show or change how many operations may run at once",
-        usage: "[N|auto | QUEUE N|auto] [--save]",
+        usage: "[N|auto | QUEUE N|auto] [--save] [--node NODE | --fleet]",
         discussion: [
             "Without a limit it shows the configured limits, their values, and how many operations run. A limit alone is",
             "that of `render`. A limit is a number from \(limits.lowerBound) to \(limits.upperBound), or auto: for renders the number of CPUs",
@@ -21,17 +21,20 @@ extension Verb {
             Argument("QUEUE", count: 0...1, kinds: [.queue], "the queue; else render"),
             Argument("N|auto", count: 0...1, kinds: [.oneOf(["auto"])], "the limit"),
         ],
-        options: [.save],
+        options: [.save, .node, .wholeFleet],
         examples: [
             Example("pipectl concurrency", "how things stand"),
             Example("pipectl concurrency 2", "two pictures at once"),
             Example("pipectl concurrency publish 8 --save", "another queue, for good"),
+            Example("pipectl concurrency 4 --node attic", "on another machine of the fleet"),
         ],
         run: { context in
             let words = context.invocation.arguments
             let save = context.invocation.has(.save)
+            let nodes = try ChosenNodes(context.invocation)
             guard let limit = words.last else {
                 if save { throw Failure.usage("--save wants a limit to save: `pipectl concurrency N --save`") }
+                if let nodes { return try nodes.command("concurrency", context) }
                 return try context.print(limits: context.call(Call.Concurrency()).queues)
             }
             guard limit == "auto" || Int(limit).map(limits.contains) == true else {
@@ -43,6 +46,7 @@ extension Verb {
                     """, .usage)
             }
             let queue = words.count > 1 ? words[0] : "render"
+            if let nodes { return try nodes.command("concurrency", queue: queue, limit: limit, save: save, context) }
             return try context.print(
                 limits: context.call(Call.Concurrency(queue: queue, limit: limit, save: save)).queues)
         })

@@ -8,19 +8,22 @@ extension Verb {
     static let pause = Verb(
         name: "pause",
         summary: "start nothing new",
-        usage: "[QUEUE] [--reason TEXT]",
+        usage: "[QUEUE] [--reason TEXT] [--node NODE | --fleet]",
         discussion: [
             "Running operations go on to their end. When pause has answered, nothing new starts. A paused queue stays",
-            "paused over a restart of the daemon, until `pipectl resume`.",
+            "paused over a restart of the daemon, until `pipectl resume`. While render is paused, no picture of another",
+            "machine is taken.",
         ],
         arguments: [
             Argument("QUEUE", count: 0...1, kinds: [.queue], "this queue only; else download, render and publish")
         ],
-        options: [.reason],
+        options: [.reason, .node, .wholeFleet],
         examples: [Example("pipectl pause render --reason 'the CPU is needed'", "one queue, and say why")],
         run: { context in
-            let invocation = context.invocation
-            return try context.print(
-                context.call(Call.Pause(queue: invocation.arguments.first, reason: invocation.value(.reason))).queues)
+            let (queue, reason) = (context.invocation.arguments.first, context.invocation.value(.reason))
+            if let nodes = try ChosenNodes(context.invocation) {
+                return try nodes.command("pause", queue: queue, reason: reason, context)
+            }
+            return try context.print(context.call(Call.Pause(queue: queue, reason: reason)).queues)
         })
 }

@@ -1,4 +1,6 @@
 import Foundation
+import PipelineControl
+import TestTools
 import Testing
 
 @Suite("The order of system calls")
@@ -16,11 +18,35 @@ struct DurabilityOrderTests {
             let calls = try TracedCall.read(trace, below: daemon.root.path)
             let renames = calls.filter { $0.name.hasPrefix("rename") && $0.paths.first?.contains(".staging") == true }
             #expect(renames.count == daemon.files(in: "outbox").count)
-            for rename in renames { try check(rename, among: calls) }
+            for rename in renames {
+                try check(rename, of: String(crash.path.split(separator: "/").last ?? ""), among: calls)
+            }
         }
     }
 
-    private func check(_ rename: TracedCall, among calls: [TracedCall]) throws {
+    @Test(
+        "the same holds of a result that another node has brought",
+        .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
+    func lent() async throws {
+        let trace = "trace"
+        try await FleetPair.with(under: { Strace.recording(to: "\($0)/\(trace)") }) { pair in
+            try await pair.fill()
+            try pair.a.drop(as: "one.png", inbox: "inbox/far")
+            try await pair.a.event { $0.job?.input == "one.png" && $0.job?.reason == "with the fleet, on b" }
+            try pair.free()
+            try await pair.a.waitForAll()
+            await pair.a.stop()
+            let calls = try TracedCall.read(pair.a.path(trace), below: pair.a.root.path)
+            let rename = try #require(
+                calls.first { $0.name.hasPrefix("rename") && $0.paths.first?.contains(".staging") == true })
+            try check(rename, of: "one.png", among: calls)
+            let written = try #require(calls.last { $0.name == "pwrite64" && $0.paths == [rename.paths[0]] })
+            let made = try #require(calls.first { $0.name == "fsync" && $0.paths == [rename.paths[0]] })
+            #expect(written.returned < made.began)
+        }
+    }
+
+    private func check(_ rename: TracedCall, of original: String, among calls: [TracedCall]) throws {
         let (staging, target) = (rename.paths[0], rename.paths[1])
         func first(
             _ name: String, _ path: String, after: Int = -1, where matches: (TracedCall) -> Bool = { _ in true }
@@ -39,7 +65,7 @@ struct DurabilityOrderTests {
         let disposal = try #require(
             calls.first {
                 ($0.name.hasPrefix("rename") || $0.name.hasPrefix("unlink")) && $0.began > rename.returned
-                    && $0.paths.first?.contains(".pipelined/") == true
+                    && $0.paths.first?.contains(".pipelined/") == true && $0.text.contains(original)
             })
         #expect(recorded.returned < disposal.began)
     }

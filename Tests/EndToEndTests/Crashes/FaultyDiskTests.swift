@@ -91,7 +91,7 @@ struct FaultyDiskTests {
             for recipe in recipes { try disk.put(as: "inbox/\(recipe)/x.png") }
             try await daemon.start()
             if kind == .killed {
-                while try disk.refused < 2 * Fault.ofPictures.count { await Task.yield() }
+                while try disk.refused < 2 * Fault.ofPictures.count { await Look.again() }
                 await daemon.stop(SIGKILL)
                 try await daemon.start()
             }

@@ -135,7 +135,7 @@ struct FullDiskTests {
                 while held.jobs.waiting != 4 || held.inboxes.first?.settling != 0
                     || daemon.exists("inbox/album/4.png")
                 {
-                    await Task.yield()
+                    await Look.again()
                     held = try daemon.status()
                 }
                 #expect(held.waiting.map(\.jobs) == [4])

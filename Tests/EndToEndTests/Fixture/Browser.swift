@@ -110,7 +110,7 @@ final class Browser {
     private func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) throws -> Any? {
         let text =
             try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) } ?? ""
-        let socket = try Self.connect(port)
+        let socket = try Loopback.connect(to: Int(port))
         let request = """
             \(method) /session\(session)\(path) HTTP/1.1\r
             Host: 127.0.0.1:\(port)\r
@@ -146,21 +146,6 @@ final class Browser {
             throw Failure(description: "\(path): \(error): \(failure["message"] ?? "")")
         }
         return value is NSNull ? nil : value
-    }
-
-    private static func connect(_ port: UInt16) throws -> Descriptor {
-        let end = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(end.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard status == 0 else { throw SystemError("connect", "127.0.0.1:\(port)") }
-        return end
     }
 
     struct Failure: Error, CustomStringConvertible {

@@ -147,7 +147,7 @@ final class DaemonFixture {
     func has(_ relative: String) async throws {
         while !exists(relative) {
             guard isRunning else { throw Missing("the daemon is gone, and \(relative) is not there") }
-            await Task.yield()
+            await Look.again()
         }
     }
 

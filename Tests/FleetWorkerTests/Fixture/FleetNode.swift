@@ -82,7 +82,7 @@ final class FleetNode {
     func ends(of id: Int) -> Int {
         heard.filter { message in
             switch message {
-            case .made(let one, _, _), .failed(let one, _), .returned(let one): one == id
+            case .made(let one, _, _, _), .failed(let one, _), .returned(let one): one == id
             default: false
             }
         }.count
@@ -115,7 +115,7 @@ final class FleetNode {
             id: next, name: "picture-\(next).jpg", priority: priority,
             outputs: Array(repeating: output, count: outputs),
             limits: LentLimits(maxPixels: 1 << 30, maxResult: maxResult, onTruncated: .fail, raw: .preview),
-            sizes: sources.map { Int64($0.count) })
+            bytes: .sources(sources.map { Int64($0.count) }))
         let targets = try (0..<outputs).map { _ in try Descriptor.memory([]) }
         try send(.lend(picture), sources.map { try Descriptor.memory($0) } + targets)
         return (next, targets)
@@ -130,7 +130,7 @@ final class FleetNode {
     func made(_ id: Int) throws -> (header: PictureHeader, outputs: [RenderedOutput]) {
         try wait(for: "that \(id) is made") { message in
             switch message {
-            case .made(id, let header, let outputs): return (header, outputs)
+            case .made(id, let header, let outputs, _): return (header, outputs)
             case .failed(id, let failure): throw Unexpected("\(id) has failed: \(failure)")
             case .returned(id): throw Unexpected("\(id) is returned")
             default: return nil
@@ -155,7 +155,7 @@ final class FleetNode {
     }
 
     func accept(_ id: Int, _ picture: LentPicture) throws -> [Descriptor] {
-        let files = try picture.sizes.map { _ in try Descriptor.memory([]) }
+        let files = try picture.bytes.sizes.map { _ in try Descriptor.memory([]) }
         try send(.accept(id), files)
         return files
     }
@@ -184,7 +184,7 @@ final class FleetNode {
         let outputs = results.map {
             RenderedOutput(format: "jpeg", width: 320, height: 240, bands: 3, bytes: Int64($0.count))
         }
-        try send(.rendered(id, header, outputs), results.map { try Descriptor.memory($0) })
+        try send(.rendered(id, header, outputs, nil), results.map { try Descriptor.memory($0) })
     }
 
     /// Waits until nothing more is said of a taken picture; returns whether the origin has it, or does not want it.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SystemCalls
+import TestTools
 
 /// A stranger at the same server, who speaks its protocol by hand.
 final class PlainClient {
@@ -10,19 +11,7 @@ final class PlainClient {
     private var asked = 0
 
     init(_ url: String) throws {
-        let port = UInt16(url.split(separator: ":").last ?? "") ?? 0
-        socket = Descriptor(owning: Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        let number = socket.number
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard connected else { throw SystemError("connect", url) }
+        socket = try Loopback.connect(to: Int(url.split(separator: ":").last ?? "") ?? 0)
         _ = try line()
         try write("CONNECT {\"verbose\":false,\"pedantic\":false}\r\nSUB \(inbox).* 1\r\n")
     }

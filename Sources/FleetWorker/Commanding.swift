@@ -1,0 +1,94 @@
+import DaemonRuntime
+import Foundation
+import WorkerProtocol
+
+/// A command to another node. It comes again and again until the node's report is there; a node obeys each token once.
+struct Commanded: Codable, Sendable {
+    var token: String
+    var command: NodeCommand
+}
+
+/// The answer. Without a report the node has heard it, and is at it.
+struct CommandAnswer: Codable, Sendable {
+    var report: NodeReport?
+}
+
+/// The commands of this node's clients to other nodes, until each is answered.
+@Coordination
+final class Commanding {
+    private struct Asked {
+        var id: Int
+        var subject: String
+        var message: [UInt8]
+        /// When the node has said something last.
+        var heard = ContinuousClock.now
+    }
+
+    private let supervisor: Supervisor
+    private let lines: Lines
+    /// By their tokens.
+    private var asked: [String: Asked] = [:]
+    private var isAsking = false
+
+    private static let pause = Duration.milliseconds(400)
+    /// A node that has not said a word for so long is silent; or for a shorter time, when the server says that nobody of its
+    /// name is connected.
+    private static let patience = Duration.seconds(10)
+    private static let patienceWithAbsence = Duration.seconds(3)
+    private static let inbox = "command"
+
+    nonisolated init(_ supervisor: Supervisor, _ lines: Lines) { (self.supervisor, self.lines) = (supervisor, lines) }
+
+    func tell(_ node: String, _ command: NodeCommand, _ id: Int, by name: String?) {
+        let token = Token.made()
+        guard let name, let bytes = try? JSONEncoder().encode(Commanded(token: token, command: command)) else {
+            supervisor.send(.answered(id, nil))
+            return
+        }
+        asked[token] = Asked(id: id, subject: Subject.command(to: node, by: name), message: Array(bytes))
+        ask(token)
+        if !isAsking { again() }
+    }
+
+    func listen(on line: Line) throws(LineError) {
+        try line.listen(to: line.inbox("\(Self.inbox).*")) { [weak self] message in
+            let (token, answer) = (Subject.last(of: message.subject), message.decoded(CommandAnswer.self))
+            let isAbsence = message.isAbsence
+            Coordination.async {
+                if let answer { self?.hear(token, answer) } else if isAbsence { self?.hearAbsence(token) }
+            }
+        }
+    }
+
+    private func hear(_ token: String, _ answer: CommandAnswer) {
+        asked[token]?.heard = .now
+        guard let report = answer.report, let id = asked.removeValue(forKey: token)?.id else { return }
+        supervisor.send(.answered(id, Stranger.told(report)))
+    }
+
+    private func hearAbsence(_ token: String) {
+        guard let asked = asked[token], asked.heard + Self.patienceWithAbsence < .now else { return }
+        giveUp(token)
+    }
+
+    private func giveUp(_ token: String) {
+        guard let id = asked.removeValue(forKey: token)?.id else { return }
+        supervisor.send(.answered(id, nil))
+    }
+
+    private func ask(_ token: String) {
+        guard let asked = asked[token], let line = lines.current else { return }
+        try? line.publish(asked.message, to: asked.subject, reply: line.inbox("\(Self.inbox).\(token)"))
+    }
+
+    private func again() {
+        isAsking = true
+        Coordination.after(Self.pause) { [weak self] in self?.askAgain() }
+    }
+
+    private func askAgain() {
+        for token in asked.filter({ $0.value.heard + Self.patience < .now }).keys { giveUp(token) }
+        for token in asked.keys { ask(token) }
+        if asked.isEmpty { isAsking = false } else { again() }
+    }
+}

@@ -1,0 +1,66 @@
+import DaemonRuntime
+import Foundation
+import PipelineModel
+import WorkerProtocol
+
+/// What other nodes tell this one to do. Each command is handed to the supervisor once, however often it comes.
+@Coordination
+final class Obeying {
+    private struct Heard {
+        var id: Int
+        var report: NodeReport?
+        /// When it has come last.
+        var at = ContinuousClock.now
+    }
+
+    private let supervisor: Supervisor
+    /// By their tokens.
+    private var heard: [String: Heard] = [:]
+    private var last = 0
+
+    /// A report is kept while somebody asks for it, and some time longer: an answer may get lost.
+    private static let memory = Duration.seconds(60)
+    private static let most = 256
+    nonisolated private static let longest = 8192
+    /// Most commands are done within this time; the first answer has their report then.
+    private static let pause = Duration.milliseconds(60)
+
+    nonisolated init(_ supervisor: Supervisor) { self.supervisor = supervisor }
+
+    func listen(on line: Line, as name: String) throws(LineError) {
+        try line.listen(to: Subject.command(to: name, by: "*")) { [weak self, weak line] message in
+            let node = Subject.last(of: message.subject)
+            guard message.withBytes(\.count) <= Self.longest, let commanded = message.decoded(Commanded.self),
+                let reply = message.reply, reply.hasPrefix("_INBOX."), Token.isOne(commanded.token),
+                Stranger.accepts(commanded.command), NodeName.isOne(node)
+            else { return }
+            Coordination.async { self?.hear(commanded, by: node, on: line, reply) }
+        }
+    }
+
+    func obeyed(_ id: Int, _ report: NodeReport) {
+        guard let token = heard.first(where: { $0.value.id == id })?.key else { return }
+        heard[token]?.report = report
+    }
+
+    private func hear(_ commanded: Commanded, by node: String, on line: Line?, _ reply: String) {
+        let isNews = heard[commanded.token] == nil
+        if isNews { begin(commanded, by: node) }
+        heard[commanded.token]?.at = .now
+        Coordination.after(isNews ? Self.pause : .zero) { [weak self, weak line] in
+            guard let self, let line, let heard = heard[commanded.token],
+                let answer = try? JSONEncoder().encode(CommandAnswer(report: heard.report))
+            else { return }
+            try? line.publish(Array(answer), to: reply)
+        }
+    }
+
+    private func begin(_ commanded: Commanded, by node: String) {
+        heard = heard.filter { $0.value.at + Self.memory > .now }
+        // Silence: somebody floods it.
+        guard heard.count < Self.most else { return }
+        last += 1
+        heard[commanded.token] = Heard(id: last)
+        supervisor.send(.commanded(last, commanded.command, by: node))
+    }
+}

@@ -1,0 +1,119 @@
+import DaemonRuntime
+import JobLedger
+import OperationGraph
+import PipelineModel
+import WorkerProtocol
+
+/// Does what the daemon is told to do as a whole, by its own clients or by another node of the fleet.
+@Coordination
+final class Commands {
+    enum Refusal: Error {
+        case noSuchQueue(String, queues: [String])
+        case badValue(String)
+        case refused(String)
+
+        var message: String {
+            switch self {
+            case .noSuchQueue(let name, let queues):
+                "there is no queue '\(name)'; the queues are \(queues.joined(separator: ", "))"
+            case .badValue(let message), .refused(let message): message
+            }
+        }
+    }
+
+    typealias Done = @Coordination @Sendable (Result<NodeReport, Refusal>) -> Void
+
+    private let queues: Queues
+    private let limits: QueueLimits
+    private let pauses: Pauses
+    private let changes: JobChanges
+    private let inboxes: Inboxes
+
+    init(_ queues: Queues, _ limits: QueueLimits, _ pauses: Pauses, _ changes: JobChanges, _ inboxes: Inboxes) {
+        (self.queues, self.limits, self.pauses) = (queues, limits, pauses)
+        (self.changes, self.inboxes) = (changes, inboxes)
+    }
+
+    /// - Parameter peer: who says so, for the log
+    func obey(_ command: NodeCommand, by peer: String, done: @escaping Done) {
+        do throws(Refusal) {
+            switch command {
+            case .pause(let name, let reason): try pause(name, reason, peer, done)
+            case .resume(let name): try resume(name, peer, done)
+            case .concurrency(let name, let limit, let save): try self.limit(name, to: limit, save: save, peer, done)
+            case .cancelAll: cancelAll(peer, done)
+            case .drain: drain(peer, done)
+            }
+        } catch {
+            done(.failure(error))
+        }
+    }
+
+    private func pause(_ name: String?, _ reason: String?, _ peer: String, _ done: @escaping Done) throws(Refusal) {
+        let some = try named(name)
+        Log.notice("\(Self.said(some)) paused by \(peer)\(reason.map { ": \($0)" } ?? "")")
+        pauses.pause(some, reason: reason) { [self] in done(.success(report())) }
+    }
+
+    private func resume(_ name: String?, _ peer: String, _ done: @escaping Done) throws(Refusal) {
+        let some = try named(name)
+        Log.notice("\(Self.said(some)) resumed by \(peer)")
+        pauses.resume(some) { [self] in done(.success(report())) }
+    }
+
+    /// Sets a limit, and keeps it when that is wished.
+    private func limit(
+        _ name: String?, to text: String?, save: Bool, _ peer: String, _ done: @escaping Done
+    ) throws(Refusal) {
+        guard let text else { return done(.success(report())) }
+        let queue = try named(name ?? queues.render.name)[0]
+        guard let limit = QueueLimit(text) else {
+            throw .badValue(
+                "'\(text.prefix(50))' is no limit for a queue; a number from 0 to \(QueueLimit.range.upperBound), or auto, is"
+            )
+        }
+        limits.set(limit, of: queue)
+        Log.notice("at most \(queue.report.effective) at once in queue \(queue.name), by \(peer)")
+        guard save else { return done(.success(report())) }
+        limits.save(limit, of: queue) { [self] error in
+            guard let error else { return done(.success(report())) }
+            done(.failure(.refused("the limit holds until the restart, but can't be saved: \(error)")))
+        }
+    }
+
+    private func cancelAll(_ peer: String, _ done: @escaping Done) {
+        Log.notice("cancel of all jobs asked for by \(peer)")
+        // Everything that was accepted, claimed or settling before the call.
+        changes.cancel(JobChoice(), in: inboxes.all) { [self] in done(.success(report(cancelled: $0))) }
+    }
+
+    private func drain(_ peer: String, _ done: @escaping Done) {
+        Log.notice("drained by \(peer): what is in work is finished, and nothing begins")
+        pauses.drain { [self] isDrained in
+            done(isDrained ? .success(report()) : .failure(.refused("it was resumed before all was finished")))
+        }
+    }
+
+    private func named(_ name: String?) throws(Refusal) -> [GatedQueue] {
+        guard let name else { return queues.pausable }
+        guard name != queues.announce.name else {
+            throw .refused("the queue announce is not paused, nor limited: it tells what has happened, in order")
+        }
+        guard let queue = queues.pausable.first(where: { $0.name == name }) else {
+            throw .noSuchQueue(name, queues: queues.all.map(\.name))
+        }
+        return [queue]
+    }
+
+    private static func said(_ some: [GatedQueue]) -> String { some.map(\.name).joined(separator: ", ") }
+
+    private func report(cancelled: Int? = nil) -> NodeReport {
+        let queues = queues.pausable.map { queue in
+            let report = queue.report
+            return NodeReport.Queue(
+                name: queue.name, configured: report.configured, effective: report.effective, running: report.running,
+                isPaused: report.paused, reason: report.reason)
+        }
+        return NodeReport(cancelled: cancelled, queues: queues)
+    }
+}

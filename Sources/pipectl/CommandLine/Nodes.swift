@@ -1,0 +1,87 @@
+import PipelineControl
+
+extension Option {
+    static let node = Option(
+        "--node", value: "NODE", kinds: [.node], "on that machine of the fleet; several with commas")
+    static let wholeFleet = Option("--fleet", "on every machine of the fleet, this one included")
+}
+
+/// The machines of the fleet that a command line speaks of.
+enum ChosenNodes {
+    case these([String])
+    case all
+
+    /// Nil: this machine alone, whether or not it is in a fleet.
+    init?(_ invocation: Invocation) throws(Failure) {
+        guard let words = invocation.value(.node) else {
+            guard invocation.has(.wholeFleet) else { return nil }
+            self = .all
+            return
+        }
+        guard !invocation.has(.wholeFleet) else { throw .usage("--fleet is every machine: leave out --node") }
+        let names = words.split(separator: ",").map(String.init)
+        guard !names.isEmpty else { throw .usage("--node wants the name of a machine; `pipectl fleet` shows them") }
+        self = .these(names)
+    }
+
+    private var names: [String] {
+        switch self {
+        case .these(let names): names
+        case .all: []
+        }
+    }
+
+    /// Has them do it, and prints what each says. It has failed if one of them has not done it.
+    func command(
+        _ command: String, queue: String? = nil, limit: String? = nil, reason: String? = nil, save: Bool = false,
+        _ context: Context
+    ) throws -> ExitCode {
+        let reply = try context.call(
+            Call.Command(command: command, nodes: names, queue: queue, limit: limit, reason: reason, save: save))
+        if context.json {
+            try context.output.document(reply)
+        } else {
+            try context.output.lines(reply.answers.lines(width: context.output.columns))
+        }
+        return reply.answers.allSatisfy { $0.error == nil } ? .done : .failed
+    }
+}
+
+extension [Control.NodeAnswer] {
+    func lines(width: Int?) -> [Text] {
+        let counts = contains { $0.cancelled != nil }
+        var table = Table(
+            [.init(title: "NODE", fit: .name)]
+                + (counts
+                    ? [.init(title: "CANCELLED", right: true)]
+                    : [
+                        .init(title: "QUEUE"), .init(title: "LIMIT"), .init(title: "RUNNING", right: true),
+                        .init(title: "", fit: .words),
+                    ]))
+        for answer in self where answer.error == nil {
+            if let cancelled = answer.cancelled { table.add(.name(answer.node), "\(cancelled)") }
+            guard !counts else { continue }
+            for (index, queue) in answer.queues.enumerated() {
+                table.add(
+                    index == 0 ? .name(answer.node) : "", Text(queue.name), queue.limitText, "\(queue.running)",
+                    queue.pauseText)
+            }
+        }
+        var lines = table.isEmpty ? [] : table.lines(width: width)
+        for answer in self {
+            guard let error = answer.error else { continue }
+            let line: Text = "\(answer.node, .bad): \(error)"
+            lines += line.folded(to: width ?? .max)
+        }
+        return lines
+    }
+}
+
+extension Control.NodeQueue {
+    fileprivate var limitText: Text { configured == nil ? "auto (\(effective))" : "\(effective)" }
+
+    fileprivate var pauseText: Text {
+        guard paused else { return "" }
+        return Text("paused\(reason.map { ": \($0)" } ?? "")", .halted)
+    }
+}

@@ -1,0 +1,58 @@
+import PipelineControl
+
+/// Waits for the end of a drain, and shows on a terminal what is still in work.
+struct Draining {
+    private let drain: ControlClient
+    private let progress: ControlClient
+    private let interrupts: Interrupts
+    private var screen: LiveScreen
+
+    init(context: Context) throws {
+        interrupts = try Interrupts()
+        screen = LiveScreen(output: context.output)
+        progress = try context.connect()
+        drain = try context.connect()
+        try drain.begin(Call.Drain())
+        try progress.start(Call.Progress())
+    }
+
+    mutating func run() throws -> [String: Control.Queue] {
+        do {
+            let queues = try follow()
+            try screen.finish([])
+            return queues
+        } catch {
+            try? screen.finish([])
+            throw error
+        }
+    }
+
+    private mutating func follow() throws -> [String: Control.Queue] {
+        var latest: Call.Progress.Reply?
+        while true {
+            switch interrupts.wait(for: [drain.socket, progress.socket], milliseconds: nil) {
+            case .readable(let which):
+                if which.contains(0), let reply = try drain.receive(Call.Drain.self).replies.last {
+                    return reply.queues
+                }
+                if which.contains(1) { latest = try progress.receive(Call.Progress.self).replies.last ?? latest }
+            case .timeout, .resized: break
+            case .interrupted:
+                throw Failure(
+                    "Interrupted",
+                    "the drain goes on; `pipectl drain` waits for it again, and `pipectl resume` ends it", .interrupted)
+            }
+            if let latest { try screen.draw(lines(of: latest)) }
+        }
+    }
+
+    private func lines(of progress: Call.Progress.Reply) -> [Text] {
+        let jobs = progress.jobs.filter { $0.job.state == "running" || $0.job.state == "cancelling" }
+        let head =
+            progress.running > 0
+            ? "waits for \(Amount.counted(progress.running, "job")) in work"
+            : "waits for pictures that other machines have, or that are here for them"
+        let columns = JobColumns(jobs, width: screen.width)
+        return Array(([Text(head, .halted)] + jobs.map(columns.line)).prefix(screen.height))
+    }
+}

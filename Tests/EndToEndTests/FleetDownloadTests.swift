@@ -1,0 +1,199 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+/// The place of `a` is taken, or else free. It downloads two pictures itself, which are held; `b` may have those behind them.
+@Suite("A fleet's downloads", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
+struct FleetDownloadTests {
+    private static let recipe = "[Recipe]\nOriginal=delete\n[Output]\nChain=resize scale=0.5\n"
+    private static let isOpen = "[Download]\nAllowPrivateHosts=127.0.0.1\nRetries=0\n"
+
+    private struct Served {
+        let pair: FleetPair
+        let http: HTTPServer
+        /// Holds what `a` downloads.
+        let gate: Gate
+        /// Holds `/slow.png`.
+        let slow: Gate
+
+        var a: DaemonFixture { pair.a }
+        var b: DaemonFixture { pair.b }
+        var published: [String] { pair.published }
+
+        /// Adds pictures behind two that `a` downloads.
+        func add(_ paths: [String], to recipe: String = "gone") async throws {
+            let list = (["/held-1.png", "/held-2.png"] + paths).map { http.url($0) }.joined(separator: "\n")
+            try a.drop(Data(list.utf8), as: "list.urls", inbox: "inbox/\(recipe)")
+            await http.until { $0.requests.count { $0.path.hasPrefix("/held") } == 2 }
+        }
+
+        func story(of name: String) async throws -> String {
+            let job = try #require(try a.list().first { $0.input == name || $0.input.hasSuffix("/\(name)") })
+            return try await a.pipectl("show", "\(job.id)").output
+        }
+    }
+
+    /// `a` knows the password of the server's pictures, if it is in a file.
+    private static func withPair(
+        password: String? = nil, ofB: String = isOpen, isFull: Bool = true, _ body: (Served) async throws -> Void
+    ) async throws {
+        let (gate, slow) = (Gate(), Gate())
+        let http = try HTTPServer { request, connection in
+            switch request.path {
+            case "/text.png": return try connection.reply(200, [:], Data("no picture".utf8))
+            case "/named":
+                return try connection.reply(
+                    200, ["Content-Disposition": "attachment; filename=\"../lucerne.png\""], Picture.small)
+            case "/slow.png": slow.wait()
+            default: if request.path.hasPrefix("/held") { gate.wait() }
+            }
+            try connection.reply(200, [:], Picture.small)
+        }
+        let login = password.map { "[Host 127.0.0.1:\(http.port)]\nUser=me\nPasswordFile=\($0)\nPlainHTTP=allow\n" }
+        try await FleetPair.with(ofA: isOpen + (login ?? ""), ofB: ofB) { pair in
+            try pair.a.write(recipe, to: "etc/recipes.d/gone.recipe")
+            _ = try pair.a.call(Call.Reload())
+            try await pair.knows(pair.a, 1)
+            if isFull { try await pair.fill() }
+            defer {
+                gate.open()
+                slow.open()
+            }
+            try await body(Served(pair: pair, http: http, gate: gate, slow: slow))
+        }
+    }
+
+    @Test(
+        "a node downloads the picture that it takes: its bytes never come to the origin, which names and publishes the results"
+    )
+    func far() async throws {
+        try await Self.withPair { pair in
+            try await pair.add(["/one.png", "/named", "/two.png"])
+            for name in ["one.png", "lucerne.png", "two.png"] { try await pair.a.job(name, becomes: "done") }
+            #expect(pair.published == ["gone/lucerne.jpg", "gone/one.jpg", "gone/two.jpg"])
+            let size = Picture.jpegSize(try pair.a.data("outbox/gone/lucerne.jpg"))
+            #expect(size?.width == 16 && size?.height == 12)
+            let story = try await pair.story(of: "lucerne.png")
+            #expect(story.contains("downloaded and made on node b") && !story.contains("\n  download"), "\(story)")
+            #expect(pair.http.seen.requests("/named").count == 1)
+            #expect(pair.a.files(in: "archive").filter { $0.hasSuffix(".png") } == [])
+            #expect(try pair.b.list().isEmpty && pair.b.files(in: "outbox") == [])
+            pair.gate.open()
+            try pair.pair.free()
+            try await pair.a.waitForAll()
+            #expect(pair.published.count == 5)
+            #expect(try await pair.a.ledger("SELECT count(*) FROM jobs WHERE state = 'done' AND NOT disposed") == ["0"])
+            #expect(pair.a.files(in: "state/spool").isEmpty)
+        }
+    }
+
+    enum Reason: String, CaseIterable, Sendable { case keptOriginal, login, secretInURL }
+
+    @Test(
+        "where the original is kept, or a secret is needed, the origin downloads the picture",
+        arguments: Reason.allCases)
+    func home(_ reason: Reason) async throws {
+        try await withTemporaryFolder { folder in
+            let secret = "\(folder)/secret"
+            try Data("secret\n".utf8).write(to: URL(fileURLWithPath: secret))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+            try await Self.withPair(password: reason == .login ? secret : nil) { pair in
+                let path = reason == .secretInURL ? "/one.png?token=1234" : "/one.png"
+                try await pair.add([path], to: reason == .keptOriginal ? "far" : "gone")
+                try await pair.a.job("one.png", becomes: "done")
+                let story = try await pair.story(of: "one.png")
+                #expect(story.contains("on node b") && !story.contains("downloaded and made"), "\(story)")
+                if reason == .keptOriginal { try await pair.a.has("archive/far/one.png") }
+            }
+        }
+    }
+
+    @Test("a free place of the origin takes back no picture that has to be downloaded first")
+    func idle() async throws {
+        try await Self.withPair(isFull: false) { pair in
+            try await pair.add((1...6).map { "/\($0).png" })
+            for number in 1...6 { try await pair.a.job("\(number).png", becomes: "done") }
+            for number in 1...6 {
+                let story = try await pair.story(of: "\(number).png")
+                #expect(story.contains("downloaded and made on node b"), "\(story)")
+            }
+        }
+    }
+
+    @Test("what a node may not download comes home; after three, the pictures of that server stay there")
+    func refused() async throws {
+        try await Self.withPair(ofB: "") { pair in
+            func add(_ number: Int) async throws -> String {
+                let name = "\(number).png"
+                try pair.a.drop(Data(pair.http.url("/\(name)").utf8), as: "list-\(number).urls", inbox: "inbox/gone")
+                try await pair.a.job(name, becomes: "done")
+                return try await pair.story(of: name)
+            }
+            try await pair.add([])
+            for number in 1...3 {
+                let story = try await add(number)
+                #expect(story.contains("no public address (on the node b)"), "\(story)")
+            }
+            #expect(try await !add(4).contains("no public address"))
+            #expect(pair.http.seen.requests("/1.png").count == 1)
+        }
+    }
+
+    @Test("what fails on a node is downloaded by its origin, and fails there with the picture to look at")
+    func failing() async throws {
+        try await Self.withPair { pair in
+            try await pair.add(["/text.png"])
+            await pair.http.until { $0.requests("/text.png").count == 2 }
+            try pair.pair.free()
+            try await pair.a.job("text.png", becomes: "failed")
+            try await pair.a.has("failed/gone/text.png")
+            #expect(try pair.a.list(["failed"]).count == 1)
+        }
+    }
+
+    @Test("a cancelled job's download ends on the node that has it")
+    func cancelled() async throws {
+        try await Self.withPair { pair in
+            try await pair.add(["/slow.png"])
+            await pair.http.until { $0.requests("/slow.png").count == 1 }
+            let event = try await pair.a.event { $0.job?.reason == "with the fleet, on b" }
+            let id = try #require(event.job?.id)
+            _ = try pair.a.call(Call.Cancel(ids: [id]))
+            try await pair.a.event { $0.job?.id == id && $0.job?.state == "cancelled" }
+            while try pair.b.status().fleet?.taken != 0 { await Look.again() }
+            #expect(pair.published == [])
+        }
+    }
+
+    @Test("a node that is lost in its download has lost nothing: the origin downloads it")
+    func lost() async throws {
+        try await Self.withPair { pair in
+            try await pair.add(["/slow.png"])
+            try await pair.a.event { $0.job?.reason == "with the fleet, on b" }
+            await pair.http.until { $0.requests("/slow.png").count == 1 }
+            await pair.b.stop(SIGKILL)
+            pair.slow.open()
+            pair.gate.open()
+            try pair.pair.free()
+            try await pair.a.waitForAll()
+            #expect(pair.published.count == 3)
+            #expect(pair.http.seen.requests("/slow.png").count == 2)
+        }
+    }
+
+    @Test("the origin that is killed has the picture after its start")
+    func killed() async throws {
+        try await Self.withPair { pair in
+            try await pair.add(["/slow.png"])
+            await pair.http.until { $0.requests("/slow.png").count == 1 }
+            try pair.pair.free()
+            await pair.a.stop(SIGKILL)
+            pair.slow.open()
+            pair.gate.open()
+            try await pair.a.start()
+            try await pair.a.waitForAll()
+            #expect(pair.published == ["gone/held-1.jpg", "gone/held-2.jpg", "gone/slow.jpg"])
+        }
+    }
+}

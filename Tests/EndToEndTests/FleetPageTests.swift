@@ -1,0 +1,56 @@
+import Foundation
+import PipelineControl
+import TestTools
+import Testing
+
+@Suite("A fleet on the page", .enabled(if: NATSServer.program != nil, "there is no NATS server here"))
+struct FleetPageTests {
+    private func line(_ number: Int) -> String {
+        "[...document.querySelectorAll('#fleet tbody tr')[\(number)].children].map(cell => cell.textContent).join('|')"
+    }
+
+    @Test("a line for each node comes beside the queues, and says what it lacks and that it has fallen silent")
+    func nodes() async throws {
+        try await FleetPair.with(lacking: true) { pair in
+            let (a, b, server) = (pair.a, pair.b, pair.server)
+            let gallery = try await GalleryProcess(of: a, ["--listen", "127.0.0.1:0"])
+            let browser = try await Browser(width: 520, height: 844)
+            try browser.go(to: try await a.pipectl("gallery").output.trimmingCharacters(in: .newlines))
+            // No event of the daemon tells any of this.
+            try browser.until("\(line(0)) === 'a|0 of 1|0|this node' && \(line(1)) === 'b|0 of 2|0|lacks extra'")
+            let button = "document.querySelector('.fleet button')"
+            #expect(try browser.text("\(button).textContent").hasPrefix("fleet 1 other node"))
+            let place = "document.querySelector('#fleet p').textContent"
+            #expect(try browser.text(place) == "a at \(server.url)")
+            try browser.click(".fleet button")
+            try browser.until("document.querySelector('#fleet:popover-open')")
+            #expect(try browser.number("document.documentElement.scrollWidth - innerWidth") <= 0)
+            #expect(try browser.number("document.querySelector('#fleet').getBoundingClientRect().right") <= 520)
+
+            let plain = try gallery.get("/plain")
+            #expect(plain.contains("<p>Fleet: a at \(server.url).</p>"), "\(plain)")
+            #expect(plain.contains("<tr><td>b<td>0 of 2<td>0<td>lacks extra</tr>"), "\(plain)")
+
+            await b.stop()
+            try browser.until("\(line(1)) === 'b|||silent' && \(button).textContent.endsWith('1 silent')")
+            #expect(try gallery.get("/plain").contains("<tr><td>b<td><td><td>silent</tr>"))
+            await server.kill()
+            try browser.until("\(button).textContent.endsWith('not connected')")
+            #expect(try browser.text(place) == "a, not connected")
+            // The panel has stayed open.
+            try browser.until("document.querySelector('#fleet:popover-open .wrong').textContent.includes('fleet: ')")
+            #expect(try gallery.get("/plain").contains("<p>Fleet: a, <strong>not connected</strong>.</p>"))
+        }
+    }
+
+    @Test("without a fleet the page has no place for one")
+    func alone() async throws {
+        try await GalleryProcess.with(["--listen", "127.0.0.1:0"]) { daemon, gallery in
+            let browser = try await Browser()
+            try browser.go(to: try await daemon.pipectl("gallery").output.trimmingCharacters(in: .newlines))
+            try browser.until("document.querySelector('.queues button')")
+            try browser.until("document.querySelector('.fleet').childElementCount === 0")
+            #expect(try !gallery.get("/plain").contains("leet"))
+        }
+    }
+}

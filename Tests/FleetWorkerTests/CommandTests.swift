@@ -1,0 +1,109 @@
+import Foundation
+import TestTools
+import Testing
+import WorkerProtocol
+
+@testable import FleetWorker
+
+@Suite("A command to another node", .enabled(if: NATSServer.program != nil, "PIPELINED_NATS_SERVER names no server"))
+struct CommandTests {
+    private static let report = NodeReport(
+        cancelled: 3,
+        queues: [
+            .init(name: "render", configured: nil, effective: 2, running: 1, isPaused: true, reason: "the printer")
+        ])
+
+    private func withPair(_ body: (NATSServer, FleetNode, FleetNode) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let server = try await NATSServer(in: folder)
+            let (a, b) = (try FleetNode("a", [server.url]), try FleetNode("b", [server.url]))
+            for node in [a, b] { try node.connected() }
+            try await body(server, a, b)
+        }
+    }
+
+    @Test("is heard once, though it is asked for until its report is there")
+    func once() async throws {
+        try await withPair { _, a, b in
+            try a.send(.command(7, .pause(queue: "render", reason: "the printer"), node: "b"))
+            let first = try b.commanded()
+            #expect(first.command == .pause(queue: "render", reason: "the printer") && first.node == "a")
+            // Another is dealt with meanwhile.
+            try a.send(.command(8, .cancelAll, node: "b"))
+            let second = try b.commanded()
+            #expect(second.command == .cancelAll)
+            try b.send(.obeyed(second.id, Self.report))
+            #expect(try a.answer(to: 8) == Self.report)
+            try b.send(.obeyed(first.id, NodeReport(error: "no")))
+            #expect(try a.answer(to: 7) == NodeReport(error: "no"))
+            try a.send(.command(9, .drain, node: "b"))
+            // What comes next is the third, and neither of the others again.
+            #expect(try b.commanded().command == .drain)
+        }
+    }
+
+    @Test("is done when the server is lost in the middle, and its report comes afterwards")
+    func serverLost() async throws {
+        try await withPair { server, a, b in
+            try a.send(.command(1, .drain, node: "b"))
+            let id = try b.commanded().id
+            await server.kill()
+            _ = try b.problem(with: "is lost")
+            try b.send(.obeyed(id, Self.report))
+            try await server.restart()
+            #expect(try a.answer(to: 1) == Self.report)
+        }
+    }
+
+    @Test("to a node that is not there, or that is stopped, is answered by nobody")
+    func silent() async throws {
+        try await withPair { _, a, b in
+            try a.send(.command(1, .drain, node: "nobody"))
+            #expect(try a.answer(to: 1) == nil)
+            kill(b.process, SIGSTOP)
+            defer { kill(b.process, SIGCONT) }
+            try a.send(.command(2, .drain, node: "b"))
+            #expect(try a.answer(to: 2) == nil)
+            let state = try a.wait(for: "that b is silent") { $0.state?.silent == ["b"] ? $0.state : nil }
+            #expect(state.nodes.isEmpty)
+        }
+    }
+
+    @Test("from a stranger who speaks otherwise is not heard")
+    func stranger() async throws {
+        try await withPair { server, a, b in
+            let client = try PlainClient(server.url)
+            let token = Token.made()
+            for (subject, text) in [
+                ("command.b.x", "{}"), ("command.b.x", "no JSON"),
+                ("command.b.X", #"{"token":"\#(token)","command":{"cancelAll":{}}}"#),
+                ("command.b.x", #"{"token":"short","command":{"cancelAll":{}}}"#),
+                ("command.b.x", #"{"token":"\#(token)","command":{"burn":{}}}"#),
+                (
+                    "command.b.x",
+                    #"{"token":"\#(token)","command":{"pause":{"reason":"\#(String(repeating: "x", count: 1001))"}}}"#
+                ),
+            ] {
+                try client.publish(Array(text.utf8), to: subject, reply: "_INBOX.x.1")
+            }
+            // An answer goes to an inbox alone.
+            try client.publish(
+                Array(#"{"token":"\#(token)","command":{"cancelAll":{}}}"#.utf8), to: "command.b.x", reply: "jobs.x")
+            _ = try client.ask("$JS.API.INFO", "")
+            try a.send(.command(1, .drain, node: "b"))
+            #expect(try b.commanded().command == .drain)
+        }
+    }
+}
+
+extension FleetNode {
+    fileprivate func commanded() throws -> (id: Int, command: NodeCommand, node: String) {
+        try wait(for: "that it is told something") {
+            if case .commanded(let id, let command, let node) = $0 { (id, command, node) } else { nil }
+        }
+    }
+
+    fileprivate func answer(to id: Int) throws -> NodeReport? {
+        try wait(for: "an answer to \(id)") { if case .answered(id, let report) = $0 { .some(report) } else { nil } }
+    }
+}
