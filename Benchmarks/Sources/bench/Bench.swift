@@ -26,6 +26,13 @@ struct Bench {
             guard try Queue(setup: setup, count: count).run() else { throw BenchError("a goal is missed") }
             return
         }
+        if options.fleet {
+            try setup.prepare([.jpeg12, .small])
+            let report = try Fleet(setup: setup, rounds: rounds, isQuick: options.quick).run()
+            print(report.text)
+            if !options.quick { try report.write(to: options.docs) }
+            return
+        }
         try setup.prepare(jobs.map(\.pictures) + (options.other == nil ? [.jpeg12, .webp12, .jpeg128, .tiny] : []))
         if let other = options.other {
             try Comparison(setup: setup, rounds: rounds, jobs: jobs, other: other).run()

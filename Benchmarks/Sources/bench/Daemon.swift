@@ -10,12 +10,19 @@ final class Daemon {
     private var process: ChildProcess
     private let aside: String
 
-    init(_ programs: String, root: String, recipe: String) throws {
+    /// `files` are more of them, by their paths below the root.
+    init(_ programs: String, root: String, recipe: String, files: [String: String] = [:], filters: [String] = []) throws
+    {
         (self.root, self.programs, aside) = (root, programs, "\(root)-aside")
         for folder in ["etc/recipes.d", "inbox/bench", "outbox/bench", "archive/bench", "prepared"] {
             try Folder.make("\(root)/\(folder)")
         }
         try Folder.write("[Recipe]\nInbox=bench\n\n\(recipe)", to: "\(root)/etc/recipes.d/bench.recipe")
+        for (path, text) in files { try Folder.write(text, to: "\(root)/\(path)") }
+        for path in filters {
+            try Folder.make("\(root)/plugins")
+            try Folder.copy(path, to: "\(root)/plugins/\(path.split(separator: "/").last ?? "")")
+        }
         (process, startTime) = try Self.start(programs, root)
     }
 

@@ -111,7 +111,7 @@ extension Job {
         Job(name, "Half size, noir: \(pictures)", set, halfNoir.outputs, count, countOfCommands)
     }
 
-    private static func fit(_ widths: [Int], isNoir: Bool) -> Job {
+    static func fit(_ widths: [Int], isNoir: Bool) -> Job {
         let words = widths.map(String.init).joined(separator: "-")
         let shown = widths.count == 1 ? "Fit to \(words)" : "Three results: \(words.replacing("-", with: ", "))"
         return Job(

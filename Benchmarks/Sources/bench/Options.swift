@@ -6,6 +6,8 @@ struct Options {
     var only: [String] = []
     /// How many jobs: the queue alone is measured.
     var queue: Int?
+    /// A fleet alone is measured.
+    var fleet = false
     var json: String?
     /// Where page and chart are written, of a whole run.
     var docs: String
@@ -19,6 +21,7 @@ struct Options {
         while let word = rest.popFirst() {
             switch word {
             case "--quick": quick = true
+            case "--fleet": fleet = true
             case "--only": only += try Self.value(&rest, of: word).split(separator: ",").map(String.init)
             case "--compare": other = (try Self.value(&rest, of: word), try Self.value(&rest, of: word))
             case "--queue":
@@ -26,7 +29,8 @@ struct Options {
                     throw BenchError("--queue wants how many jobs")
                 }
                 queue = count
-            case "--rounds", "--json", "--docs", "--programs", "--python", "--peers", "--photograph", "--cache":
+            case "--rounds", "--json", "--docs", "--programs", "--python", "--peers", "--photograph", "--cache",
+                "--nats-server":
                 given[word] = try Self.value(&rest, of: word)
             default:
                 throw BenchError(
@@ -42,14 +46,15 @@ struct Options {
         docs = try needed("--docs")
         setup = Setup(
             programs: try needed("--programs"), python: try needed("--python"), peers: try needed("--peers"),
-            photograph: try needed("--photograph"), cache: try needed("--cache"))
+            photograph: try needed("--photograph"), cache: try needed("--cache"),
+            natsServer: given["--nats-server"])
         let names = Job.all.map(\.name) + Singles.names
         for name in only where !names.contains(name) {
             throw BenchError("nothing is called '\(name)'; there are: \(names.joined(separator: " "))")
         }
     }
 
-    var isWhole: Bool { !quick && only.isEmpty && queue == nil && other == nil }
+    var isWhole: Bool { !quick && only.isEmpty && queue == nil && !fleet && other == nil }
 
     func asks(for name: String) -> Bool { only.isEmpty || only.contains(name) }
 

@@ -2,6 +2,8 @@
 struct Page {
     var report: Report
     var goals: [Goal]
+    /// The section that `./run bench fleet` writes.
+    var fleet: String
 
     var text: String {
         """
@@ -9,7 +11,7 @@ struct Page {
 
         What a picture costs through pipelined, and through the other ways to the same result. `./run bench` measures all of it in one run, and
         writes this page; `./run bench --quick` takes three minutes, `--only NAME,…` measures a part; neither writes anything. `./run bench --compare
-        REVISION` says what has become slower since then.
+        REVISION` says what has become slower since then. `./run bench fleet` measures a fleet, and writes the last section.
 
         ![Processor time a picture](pictures/benchmarks.svg)
 
@@ -43,6 +45,7 @@ struct Page {
         \(missed)
         \(report.results.map { "## \($0.job.title)\n\n\($0.table.markdown)" }.joined(separator: "\n"))
         \(oneFile)
+        \(fleet)
         """
     }
 

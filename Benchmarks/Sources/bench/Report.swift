@@ -16,7 +16,8 @@ struct Report {
     }
 
     func write(to docs: String) throws {
-        try Folder.write(Page(report: self, goals: goals).text, to: "\(docs)/benchmarks.md")
+        try Folder.write(
+            Page(report: self, goals: goals, fleet: FleetReport.section(in: docs)).text, to: "\(docs)/benchmarks.md")
         try Folder.write(Chart(results: results).text, to: "\(docs)/pictures/benchmarks.svg")
     }
 

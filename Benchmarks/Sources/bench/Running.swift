@@ -1,8 +1,8 @@
 import Glibc
 
-/// The daemons that run. They would outlive a bench that is ended from outside; peers don't, for their input ends.
+/// The daemons and servers that run. They would outlive a bench that is ended from outside; peers don't, for their input ends.
 enum Running {
-    private static let most = 8
+    private static let most = 16
 
     /// `nonisolated(unsafe)`: there is one thread, and a signal's handler, which ends the process.
     nonisolated(unsafe) private static let ids = {

@@ -9,6 +9,8 @@ struct Sample {
     var wall: Double
     /// Bytes.
     var memory: Int
+    /// Bytes that a fleet's server has received.
+    var wire = 0.0
 
     var cpuEach: Double { cpu * 1000 / Double(pictures) }
     var rate: Double { Double(pictures) / wall }
