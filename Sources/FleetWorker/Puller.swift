@@ -1,3 +1,4 @@
+import DaemonRuntime
 import Foundation
 import PipelineModel
 
@@ -25,6 +26,10 @@ final class Puller: Sendable {
 
     private func pull(_ engine: Engine, _ inbox: LineInbox) {
         guard taking.hasRoom else { return taking.news.wait() }
+        if let turn = taking.turnOfOthers {
+            _ = taking.news.wait(timeout: .now() + turn.dispatch)
+            return
+        }
         guard !Priority.allCases.sorted(by: >).contains(where: { takes($0, engine, inbox) }) else { return }
         _ = taking.news.wait(timeout: .now() + .random(in: Self.pause))
     }

@@ -12,6 +12,8 @@ final class Taking: Sendable {
         var last = 0
         /// Pictures that the supervisor has refused; other nodes may have them first.
         var refused: [LentKey: ContinuousClock.Instant] = [:]
+        /// When this node's own pictures are offered again, others may ask first.
+        var turnOfOthers: Range<ContinuousClock.Instant>?
     }
 
     private let supervisor: Supervisor
@@ -25,8 +27,10 @@ final class Taking: Sendable {
 
     /// The pause before a picture that is not for this node is offered again.
     private static let pause = Duration.seconds(1)
-    /// The same for this node's own.
-    private static let ownPause = Duration.seconds(5)
+    /// The same for this node's own: time to find what lies behind them.
+    private static let ownPause = Duration.milliseconds(500)
+    /// Longer than another node that has room lets pass between two questions.
+    private static let turn = Duration.seconds(2)
     private static let refusal = Duration.seconds(30)
 
     init(
@@ -39,6 +43,11 @@ final class Taking: Sendable {
     var places: Int { state.withLock { $0.places } }
     var count: Int { state.withLock { $0.taken.count } }
     var hasRoom: Bool { state.withLock { $0.taken.count < $0.places } }
+    /// The time for which this node should not ask: by chance it would get its own again, each time, while another waits.
+    var turnOfOthers: Duration? {
+        let now = ContinuousClock.now
+        return state.withLock { $0.turnOfOthers.flatMap { $0.contains(now) ? $0.upperBound - now : nil } }
+    }
 
     // MARK: - Orders
 
@@ -113,7 +122,7 @@ final class Taking: Sendable {
             job.run == key.run, job.picture.id == key.id, Stranger.accepts(job.picture)
         else { return engine.terminate(reply) }
         if let known = state.withLock({ $0.taken.values.first { $0.key == key } }) { return known.comesAgain(reply) }
-        guard key.origin != membership.name else { return engine.returns(reply, after: Self.ownPause) }
+        guard key.origin != membership.name else { return returnOwn(reply, engine) }
         // By chance, so that another node that looks as often is not always late.
         guard job.picture.stages.isSubset(of: filters), !isRefused(key) else {
             return engine.returns(reply, after: .milliseconds(.random(in: 200...2500)))
@@ -123,6 +132,15 @@ final class Taking: Sendable {
         guard !supervisor.send(.offered(taken.id, job.picture, origin: key.origin)) else { return }
         _ = remove(taken.id)
         engine.terminate(reply)
+    }
+
+    private func returnOwn(_ reply: String, _ engine: Engine) {
+        let back = ContinuousClock.now + Self.ownPause
+        state.withLock { state in
+            let known = state.turnOfOthers.flatMap { $0.upperBound > .now ? $0.lowerBound : nil }
+            state.turnOfOthers = min(known ?? back, back)..<back + Self.turn
+        }
+        engine.returns(reply, after: Self.ownPause)
     }
 
     private func isRefused(_ key: LentKey) -> Bool { state.withLock { $0.refused[key].map { $0 > .now } ?? false } }
