@@ -22,7 +22,7 @@ extension Inbox {
             // A slow upload pauses: the file is quiet, but its writer still has it open.
             if FileSystem.isOpenForWriting(file) ?? settling.isWritten(path, at: .now()) {
                 if Settling.isUnchanged(status, for: recipe.intake.pollInterval, at: Timestamp.now()) {
-                    note(path, "a program still has it open for writing; it is taken when that program closes it")
+                    note(path, Permission.stillOpen)
                 }
                 return settle(path, status, cancelled: cancelled)
             }

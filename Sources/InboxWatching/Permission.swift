@@ -3,6 +3,9 @@ import SystemCalls
 
 /// Says what the modes of files and folders keep this process from, with user, place and mode.
 enum Permission {
+    /// The reason why a file that does not change is not taken.
+    static let stillOpen = "a program still has it open for writing; it is taken when that program closes it"
+
     /// The reason why a file or folder can't be looked at.
     static func unreadable(_ path: String, _ kind: String, _ error: SystemError) -> String {
         guard error.isRefusal else { return words(error) }
