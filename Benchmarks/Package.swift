@@ -4,7 +4,8 @@ import PackageDescription
 let package = Package(
     name: "benchmarks",
     targets: [
-        .executableTarget(name: "floor", linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("m")]),
+        .executableTarget(
+            name: "floor", linkerSettings: ["jpeg", "turbojpeg", "webp", "m"].map { .linkedLibrary($0) }),
         .executableTarget(name: "usage"),
         .executableTarget(
             name: "bench",

@@ -10,6 +10,8 @@ struct Goal {
     /// Behind the numbers: `ms`, `MB`, or `×` what.
     var unit: String
     var reached: Figure?
+    /// What keeps from reaching it.
+    var hindrance: String?
 
     var holds: Bool? {
         reached.map { figure in

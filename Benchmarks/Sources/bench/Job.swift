@@ -69,6 +69,10 @@ extension Job {
     static let smallFiles = Job(
         "small", "Half size, noir: JPEGs of 10 KB", .small, [Output(size: .half, isNoir: true)], 10_000, 40)
 
+    static let toWebP = Job(
+        "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
+        [Output(size: .width(1600), isNoir: false)], 16, 4, to: "webp")
+
     /// How the names of those end that are of 24 megapixels.
     static let large = "-24"
 
@@ -77,10 +81,7 @@ extension Job {
         + [1600, 1024, 640].map { fit([$0], isNoir: false) }
         + [1600, 1024, 640].map { fit([$0], isNoir: true) }
         + [
-            fit([1600, 1024, 640], isNoir: false), burst,
-            Job(
-                "fit-1600-to-webp", "Fit to 1600, colour, to WebP: JPEG, 12 megapixels", .jpeg12,
-                [Output(size: .width(1600), isNoir: false)], 16, 4, to: "webp"),
+            fit([1600, 1024, 640], isNoir: false), burst, toWebP,
             Job(
                 "fit-1600-from-webp", "Fit to 1600, colour: WebP, 12 megapixels", .webp12,
                 [Output(size: .width(1600), isNoir: false)], 16, 4),

@@ -16,7 +16,7 @@ struct OneFile {
     init(files: Int, _ setup: Setup) throws {
         let daemon = try Daemon(setup.programs, root: "\(setup.work)/one-file", recipe: Job.halfNoir.recipe)
         defer { daemon.stop() }
-        let floor = try ChildProcess([setup.floor])
+        let floor = try ChildProcess([setup.floor, "noir"])
         defer { floor.finish() }
         let pictures = Job.halfNoir.pictures.files(files + Self.warmUp, in: setup.pictures)
         try floor.say(pictures.first ?? "")

@@ -25,7 +25,8 @@ struct Page {
           everyone. GraphicsMagick has no tables; its `-level` costs as little.
         - pipelined is measured as a whole, with its defaults, from the renames into the inbox until the results are published and the originals
           archived, with every fsync and the ledger. Nobody else writes durably, or has a queue, a sandbox, or a second process to hand work to.
-        - The floor is a program in C that does nothing but half-size noir: libjpeg decodes luma at 1/2, a table, libjpeg encodes.
+        - The floor is a program in C that does nothing but one job with the same codecs. Half-size noir: libjpeg decodes luma at 1/2, a table,
+          libjpeg encodes. To WebP: TurboJPEG decodes planes at 1/2, five samples become four by area, libwebp encodes.
         - Libraries work in processes that stay, as many as there are processors, each over its share of the pictures, and have met a picture before
           the first round. Command line tools are started for each picture, as many at once as there are processors; `vipsthumbnail + vips` takes three
           processes for noir. Each process has one thread (`VIPS_CONCURRENCY=1`, `MAGICK_THREAD_LIMIT=1`).
@@ -50,7 +51,7 @@ struct Page {
     }
 
     private var missed: String {
-        let missed = goals.filter { $0.holds == false }.map(\.text)
+        let missed = goals.filter { $0.holds == false }.map { $0.text + ($0.hindrance.map { " (\($0))" } ?? "") }
         return missed.isEmpty
             ? "All of them hold.\n" : "Not reached: \(missed.joined(separator: "; ")).\n"
     }

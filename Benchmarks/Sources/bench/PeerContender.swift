@@ -17,7 +17,8 @@ final class PeerContender: Contender {
         words = { setup, job in [setup.python, "\(setup.peers)/peer.py", library, job.work, setup.table, job.suffix] }
     }
 
-    static var floor: PeerContender { PeerContender("floor") { setup, _ in [setup.floor] } }
+    /// The codecs alone, at a job that they have been told by hand.
+    static func floor(_ task: String) -> PeerContender { PeerContender("floor") { setup, _ in [setup.floor, task] } }
 
     func begin(_ job: Job, in folder: String, _ setup: Setup) throws {
         // Of small files, fewer than pipelined has to queue say as much.

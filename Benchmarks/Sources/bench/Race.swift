@@ -7,8 +7,9 @@ struct Race {
     static func contenders(for job: Job, _ setup: Setup) -> [any Contender] {
         let format = job.pictures.suffix
         var contenders: [any Contender] = [DaemonContender("pipelined", setup.programs)]
-        if job.name == Job.burst.name { return contenders + [PeerContender.floor] }
-        if format == "jpg", job.isHalfNoir { contenders.append(PeerContender.floor) }
+        if job.name == Job.burst.name { return contenders + [PeerContender.floor("noir")] }
+        if format == "jpg", job.isHalfNoir { contenders.append(PeerContender.floor("noir")) }
+        if job.name == Job.toWebP.name { contenders.append(PeerContender.floor("webp")) }
         contenders.append(PeerContender("pyvips, thumbnail", library: "pyvips-thumbnail"))
         if ["jpg", "webp"].contains(format) {
             contenders.append(PeerContender("pyvips, shrink-on-load", library: "pyvips-shrink"))

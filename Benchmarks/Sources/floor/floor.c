@@ -1,16 +1,22 @@
-/* floor: half-size noir of JPEGs by libjpeg alone: luma decoded at 1/2, noir's table, encoded again. Nothing that does the job with the
- * same codec can do much less.
+/* floor: what the codecs alone take. Nothing that does the job with the same codecs can do much less.
  *
- *     floor table      the table, as a PGM of 256 × 1, for everybody else
+ *     floor table      noir's table, as a PGM of 256 × 1, for everybody else
  *     floor version    of libjpeg
- *     floor            serves: the first line names files, separated by tabs; each further line a folder for their results
+ *     floor noir       half-size noir of JPEGs: libjpeg decodes luma at 1/2, the table, libjpeg encodes
+ *     floor webp       JPEGs of 4000 × 3000 in colour at 1600 × 1200, as WebPs: TurboJPEG decodes planes at 1/2, five samples become four
+ *                      by area, libwebp encodes
+ *
+ * The last two serve: the first line names files, separated by tabs; each further line a folder for their results.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jpeglib.h>
+#include <turbojpeg.h>
+#include <webp/encode.h>
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -34,7 +40,7 @@ static FILE *open_or_die(const char *path, const char *mode) {
     return file;
 }
 
-static void render(const char *from, const char *to) {
+static void render_noir(const char *from, const char *to) {
     FILE *in = open_or_die(from, "rb"), *out = open_or_die(to, "wb");
     struct jpeg_error_mgr errors;
     struct jpeg_decompress_struct decoder = {.err = jpeg_std_error(&errors)};
@@ -74,6 +80,78 @@ static void render(const char *from, const char *to) {
     fclose(out);
 }
 
+static void check(int holds, const char *what) {
+    if (!holds) {
+        fprintf(stderr, "floor: %s\n", what);
+        exit(1);
+    }
+}
+
+/* A fifth of five samples, as the processor's vectors divide. */
+static unsigned char fifth(unsigned sum) { return (unsigned char)((uint16_t)(sum + 2) * 13108u >> 16); }
+
+/* Four samples of each five, across and down, by the area that they cover. */
+static void shrink(const unsigned char *from, int width, int height, unsigned char *to, int stride) {
+    unsigned char *row = malloc((size_t)width);
+    for (int y = 0; y < height * 4 / 5; y++) {
+        const unsigned char *upper = from + (y + y / 4) * width, *lower = upper + width;
+        unsigned part = 4 - y % 4;
+        for (int x = 0; x < width; x++)
+            row[x] = fifth(upper[x] * part + lower[x] * (5 - part));
+        unsigned char *out = to + y * stride;
+        for (const unsigned char *in = row; in < row + width; in += 5) {
+            *out++ = fifth(in[0] * 4u + in[1]);
+            *out++ = fifth(in[1] * 3u + in[2] * 2u);
+            *out++ = fifth(in[2] * 2u + in[3] * 3u);
+            *out++ = fifth(in[3] + in[4] * 4u);
+        }
+    }
+    free(row);
+}
+
+static void render_webp(const char *from, const char *to) {
+    FILE *in = open_or_die(from, "rb"), *out = open_or_die(to, "wb");
+    check(fseek(in, 0, SEEK_END) == 0, "no end of the file");
+    size_t size = (size_t)ftell(in);
+    rewind(in);
+    unsigned char *bytes = malloc(size);
+    check(fread(bytes, 1, size, in) == size, "the file is cut");
+
+    int width, height, sampling, space;
+    tjhandle decoder = tjInitDecompress();
+    check(tjDecompressHeader3(decoder, bytes, size, &width, &height, &sampling, &space) == 0, "no JPEG");
+    check(width == 4000 && height == 3000 && sampling == TJSAMP_420, "not 4000 × 3000 in 4:2:0");
+    unsigned char *planes[3];
+    int widths[3] = {width / 2, width / 4, width / 4}, heights[3] = {height / 2, height / 4, height / 4};
+    for (int i = 0; i < 3; i++)
+        planes[i] = malloc((size_t)widths[i] * heights[i]);
+    check(tjDecompressToYUVPlanes(decoder, bytes, size, planes, widths[0], widths, heights[0], 0) == 0, "a broken JPEG");
+    tjDestroy(decoder);
+
+    WebPConfig config;
+    WebPPicture picture;
+    WebPMemoryWriter writer;
+    check(WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, 85) && WebPPictureInit(&picture), "another libwebp");
+    WebPMemoryWriterInit(&writer);
+    picture.width = widths[0] * 4 / 5;
+    picture.height = heights[0] * 4 / 5;
+    picture.writer = WebPMemoryWrite;
+    picture.custom_ptr = &writer;
+    check(WebPPictureAlloc(&picture), "no memory");
+    unsigned char *targets[3] = {picture.y, picture.u, picture.v};
+    for (int i = 0; i < 3; i++) {
+        shrink(planes[i], widths[i], heights[i], targets[i], i == 0 ? picture.y_stride : picture.uv_stride);
+        free(planes[i]);
+    }
+    check(WebPEncode(&config, &picture), "libwebp can't write it");
+    check(fwrite(writer.mem, 1, writer.size, out) == writer.size, "the result can't be written");
+    WebPMemoryWriterClear(&writer);
+    WebPPictureFree(&picture);
+    free(bytes);
+    fclose(in);
+    fclose(out);
+}
+
 /* A line without its end; NULL at the end of all. */
 static char *line(void) {
     char *text = NULL;
@@ -90,7 +168,7 @@ static void answer(const char *word) {
     fflush(stdout);
 }
 
-static int serve(void) {
+static int serve(void (*render)(const char *, const char *), const char *suffix) {
     char *names = line(), *folder;
     size_t count = 0, room = 1;
     for (const char *letter = names ? names : ""; *letter; letter++)
@@ -102,7 +180,7 @@ static int serve(void) {
     while ((folder = line()) != NULL) {
         for (size_t i = 0; i < count; i++) {
             char path[4096];
-            snprintf(path, sizeof path, "%s/%zu.jpg", folder, i);
+            snprintf(path, sizeof path, "%s/%zu.%s", folder, i, suffix);
             render(files[i], path);
         }
         free(folder);
@@ -112,11 +190,15 @@ static int serve(void) {
 }
 
 int main(int argc, char **argv) {
+    const char *task = argc > 1 ? argv[1] : "";
     make_table();
-    if (argc == 1)
-        return serve();
-    if (strcmp(argv[1], "version") == 0)
+    if (strcmp(task, "noir") == 0)
+        return serve(render_noir, "jpg");
+    if (strcmp(task, "webp") == 0)
+        return serve(render_webp, "webp");
+    if (strcmp(task, "version") == 0)
         return puts(TEXT(LIBJPEG_TURBO_VERSION)) < 0;
+    check(strcmp(task, "table") == 0, "floor table, version, noir or webp");
     printf("P5\n256 1\n255\n");
     return fwrite(table, sizeof table, 1, stdout) != 1;
 }
