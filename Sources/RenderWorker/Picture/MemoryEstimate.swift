@@ -176,11 +176,15 @@ struct MemoryEstimate {
         return result.pixels * bytesPerPixel(of: path)
     }
 
-    /// The memory of whole pictures, for the filters that ask for them.
+    /// The memory of whole pictures, for the filters that ask for them. On a busy machine one that looks around in its
+    /// picture holds a quarter of it again, in rows that wait for others.
     private func wholePictures(_ path: DecoderPath, _ stages: [Stage]) -> Int {
         let bytes = bytesPerPixel(of: path)
         return stages.indices.filter { traits(stages[$0].name).contains(.wholePicture) }
-            .map { ResultSize(of: picture, Array(stages[..<$0])).pixels * bytes }.reduce(0, +)
+            .map { index in
+                let held = ResultSize(of: picture, Array(stages[..<index])).pixels * bytes
+                return looksAround(stages[index]) ? held * 5 / 4 : held
+            }.reduce(0, +)
     }
 
     private func encoding(_ stages: [Stage], _ result: ResultSize) -> Int {
