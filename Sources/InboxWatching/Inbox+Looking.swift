@@ -37,7 +37,7 @@ extension Inbox {
             }
             let names: [String?]
             do {
-                names = try FileSystem.names(in: path).sorted { ($0 ?? "") < ($1 ?? "") }
+                names = try FileSystem.names(in: path).sorted { NaturalOrder($0 ?? "") < NaturalOrder($1 ?? "") }
             } catch {
                 let reason = Permission.unreadable(path, "folder", error)
                 if path == folder {
@@ -50,6 +50,7 @@ extension Inbox {
                 if error.isPassing { scanLater() }
                 continue
             }
+            let aside = settling.namesAside(in: path)
             var below: [String] = []
             defer { folders += below.reversed() }
             for name in names {
@@ -57,6 +58,7 @@ extension Inbox {
                     ignoreMisnamed(in: path)
                     continue
                 }
+                if aside.contains(FileSystem.Key(name)) { continue }
                 let child = FileSystem.join(path, name)
                 if isOthers(child) { continue }  // Not even asked what it is: its disk may not answer.
                 if consider(child, quiet: false, found: true) == .folder { below.append(child) }
@@ -106,6 +108,7 @@ extension Inbox {
             return nil
         }
         if kept.contains(path, status.identity) { return .file }
+        if found, settling.putAside(path) { return .file }
         let key = FileSystem.Key(path)
         let isQuiet = quiet || (found && settling.isQuiet(status, at: Timestamp.now()))
         if isQuiet, found, FolderBursts.top(of: path, below: folder) != nil {

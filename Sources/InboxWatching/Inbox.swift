@@ -52,11 +52,11 @@ package actor Inbox: QueueActor {
 
     package init(
         folder: String, recipe: Recipe, longestPlace: Int, excluded: [String], claims: ClaimFolders,
-        sink: any IntakeSink
+        sink: any IntakeSink, room: Int? = nil
     ) {
         (self.longestPlace, self.folder, self.recipe, self.excluded) = (longestPlace, folder, recipe, excluded)
         (self.claims, self.sink) = (claims, sink)
-        settling = Settling(in: folder, recipe.intake)
+        settling = Settling(in: folder, recipe.intake, room: room ?? Settling.usualRoom)
         bursts = FolderBursts(in: folder)
         executor = QueueExecutor("pipelined.inbox.\(recipe.name)")
     }
@@ -207,6 +207,7 @@ package actor Inbox: QueueActor {
                 settle(path, status)
             }
         }
+        while let path = settling.nextAside() { consider(path, quiet: false, found: true) }
         finishLook()
         checkLater(settling.next(after: now).map { max($0, now + .milliseconds(20)) })
     }

@@ -31,19 +31,48 @@ struct Settling {
     /// Files that `cancel-all` met while they settled, and that a reload or an unmount has interrupted.
     private var marked: Set<FileSystem.Key> = []
     private var writers: Writers
+    /// How many files settle at a time; those that are found beyond them are put aside.
+    private let room: Int
+    private var aside = FilesAside()
+    /// How many can't be read: they may stay so, and take no room.
+    private var unreadable = 0
 
-    init(in folder: String, _ settings: InboxSettings) {
-        (self.folder, self.settings) = (folder, settings)
+    static let usualRoom = 20_000
+
+    init(in folder: String, _ settings: InboxSettings, room: Int = usualRoom) {
+        (self.folder, self.settings, self.room) = (folder, settings, room)
         writers = Writers(patience: settings.writerTimeout)
     }
 
-    var count: Int { candidates.count }
+    var count: Int { candidates.count + aside.count }
 
     func contains(_ path: FileSystem.Key) -> Bool { candidates[path] != nil }
 
     /// The file becomes a job that is cancelled.
     func isCancelled(_ path: FileSystem.Key) -> Bool {
-        marked.contains(path) || candidates[path]?.isCancelled ?? false
+        marked.contains(path) || candidates[path]?.isCancelled ?? false || aside.isCancelled(path)
+    }
+
+    // MARK: - Room
+
+    private var isFull: Bool { candidates.count - unreadable >= room }
+
+    /// The names of a folder's files that are aside.
+    func namesAside(in folder: String) -> Set<FileSystem.Key> { aside.names(in: FileSystem.Key(folder)) }
+
+    /// Puts a file aside that was found. Returns false when there is room for it.
+    mutating func putAside(_ path: String) -> Bool {
+        guard isFull, candidates[FileSystem.Key(path)] == nil else { return false }
+        let top = FolderBursts.top(of: path, below: folder)
+        aside.put(FileSystem.name(of: path), in: FileSystem.Key(FileSystem.folder(of: path)), top: top)
+        return true
+    }
+
+    /// The next file that was put aside, if there is room for it.
+    mutating func nextAside() -> String? {
+        guard !isFull, let next = aside.next() else { return nil }
+        if next.isCancelled { marked.insert(FileSystem.Key(next.path)) }
+        return next.path
     }
 
     // MARK: - Time
@@ -56,7 +85,7 @@ struct Settling {
 
     /// The work that is left in a folder. A file that can't be read may stay so for ever, and does not count.
     func work(in folder: FileSystem.Key, at now: DispatchTime) -> FolderBursts.Work? {
-        if counts[folder] != nil { return .settling }
+        if counts[folder] != nil || aside.isIn(top: folder) { return .settling }
         return writers.areIn(folder.path, at: now) ? .writing : nil
     }
 
@@ -80,6 +109,7 @@ struct Settling {
         case .gone(let path): forget(FileSystem.Key(path))
         case .folderGone(let folder):
             for key in candidates.keys where FileSystem.lies(key.path, within: folder) { drop(key) }
+            aside.drop(within: folder)
         default: break
         }
     }
@@ -133,6 +163,7 @@ struct Settling {
     private mutating func put(_ candidate: Candidate?, at path: FileSystem.Key) {
         let former = candidates[path]
         candidates[path] = candidate
+        unreadable += (candidate?.isUnreadable == true ? 1 : 0) - (former?.isUnreadable == true ? 1 : 0)
         if let folder = former?.countedFolder, let count = counts[folder] {
             counts[folder] = count > 1 ? count - 1 : nil
         }
@@ -183,6 +214,7 @@ struct Settling {
     mutating func forget(_ path: FileSystem.Key) {
         drop(path)
         marked.remove(path)
+        aside.forget(path)
     }
 
     /// The chosen files become cancelled jobs; returns how many more these are now.
@@ -194,18 +226,18 @@ struct Settling {
             }
         let wanted = candidates.filter { !isCancelled($0.key) && (top == nil || $0.value.folder == top) }.keys
         for key in wanted { candidates[key]?.isCancelled = true }
-        return wanted.count
+        return wanted.count + aside.cancel(below: top)
     }
 
     /// Everything is to be looked at anew.
     mutating func dropAll() {
         marked = marks
-        (candidates, counts) = ([:], [:])
+        (candidates, counts, unreadable, aside) = ([:], [:], 0, FilesAside())
     }
 
     /// The files that are to become cancelled jobs: a successor goes on with them.
     var marks: Set<FileSystem.Key> {
-        get { marked.union(candidates.filter(\.value.isCancelled).keys) }
+        get { marked.union(candidates.filter(\.value.isCancelled).keys).union(aside.marks) }
         set { marked = newValue }
     }
 }

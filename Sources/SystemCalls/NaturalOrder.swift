@@ -1,14 +1,23 @@
 /// The order of paths as people count: `img2` comes before `img10`, and capitals stand beside small letters. A folder's
 /// own files come before those of its subfolders.
 public struct NaturalOrder: Comparable, Sendable {
-    private let bytes: [UInt8]
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    public init(_ path: String) { bytes = Array(path.utf8) }
+    private let path: String
 
-    public static func == (one: NaturalOrder, other: NaturalOrder) -> Bool { one.bytes == other.bytes }
+    public init(_ path: String) { self.path = path }
+
+    public static func == (one: NaturalOrder, other: NaturalOrder) -> Bool {
+        one.path.utf8.elementsEqual(other.path.utf8)
+    }
 
     public static func < (one: NaturalOrder, other: NaturalOrder) -> Bool {
-        var (mine, yours) = (one.bytes[...], other.bytes[...])
+        var (one, other) = (one.path, other.path)
+        return one.withUTF8 { one in other.withUTF8 { isBefore(one[...], $0[...]) } }
+    }
+
+    private static func isBefore(_ one: Bytes, _ other: Bytes) -> Bool {
+        var (mine, yours) = (one, other)
         while true {
             let (name, rest) = first(of: mine)
             let (otherName, otherRest) = first(of: yours)
@@ -22,13 +31,13 @@ public struct NaturalOrder: Comparable, Sendable {
     }
 
     /// The first component, and what comes behind its slash.
-    private static func first(of path: ArraySlice<UInt8>) -> (name: ArraySlice<UInt8>, rest: ArraySlice<UInt8>?) {
+    private static func first(of path: Bytes) -> (name: Bytes, rest: Bytes?) {
         guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else { return (path, nil) }
         return (path[..<slash], path[(slash + 1)...])
     }
 
     /// Below zero when `one` comes first. Zero for the same bytes only.
-    private static func compare(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Int {
+    private static func compare(_ one: Bytes, _ other: Bytes) -> Int {
         var (i, j) = (one.startIndex, other.startIndex)
         while i < one.endIndex, j < other.endIndex {
             if isDigit(one[i]), isDigit(other[j]) {
@@ -47,13 +56,13 @@ public struct NaturalOrder: Comparable, Sendable {
     }
 
     /// The digits without leading zeros; `index` is behind them then.
-    private static func number(in name: ArraySlice<UInt8>, from index: inout Int) -> ArraySlice<UInt8> {
+    private static func number(in name: Bytes, from index: inout Int) -> Bytes {
         let digits = name[index...].prefix(while: isDigit)
         index = digits.endIndex
         return digits.drop { $0 == UInt8(ascii: "0") }
     }
 
-    private static func difference(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Int? {
+    private static func difference(_ one: Bytes, _ other: Bytes) -> Int? {
         zip(one, other).first { $0 != $1 }.map { Int($0) - Int($1) }
     }
 

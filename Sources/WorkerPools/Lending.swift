@@ -31,7 +31,7 @@ extension Duration {
     fileprivate static func * (left: Duration, right: Int64) -> Duration { left * Int(right) }
 }
 
-/// How long pictures take here, by what is made of them.
+/// How long pictures take here, by what is made of them, if each has a processor.
 struct RenderPace {
     private static let most = 64
     private var latest: [[RenderOutput]: Duration] = [:]
@@ -39,8 +39,10 @@ struct RenderPace {
     /// Nil before one has been rendered.
     func expected(_ outputs: [RenderOutput]) -> Duration? { latest[outputs] }
 
-    /// A picture took so long; older ones count less and less.
-    mutating func take(_ time: Duration, for outputs: [RenderOutput]) {
+    /// A picture took so long, beside others; older ones count less and less. More workers than processors share them: a
+    /// picture that waits for its turn costs no more for that.
+    mutating func take(_ time: Duration, workers: Int, processors: Int, for outputs: [RenderOutput]) {
+        let time = time * processors / max(processors, workers)
         if let before = latest[outputs] {
             latest[outputs] = (before * 7 + time) / 8
         } else {

@@ -433,7 +433,10 @@ package final class WorkerPool {
             task.opened(header)
             received(.rendered(outputs), from: worker)
         case (.rendered(let outputs), .busy(let task)):
-            if task.lending != nil, let begun = task.begunAt { pace.take(.now - begun, for: task.outputs) }
+            if task.lending != nil, let begun = task.begunAt {
+                pace.take(
+                    .now - begun, workers: busy, processors: ProcessorCount.usable(), for: task.outputs)
+            }
             finish(worker, task.cancelled ? .failure(.cancelled) : .success(outputs))
             release(worker, replace: task.cancelled)
         case (.failed(let failure), .busy(let task)):

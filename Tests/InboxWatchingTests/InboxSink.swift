@@ -24,13 +24,14 @@ final class InboxSink: IntakeSink {
     var ended: [String] { state.withLock { $0.ended } }
 
     /// An inbox that takes a file at once, and looks again after ten milliseconds.
-    func inbox(_ folder: String, original: OriginalPolicy = .archive) -> Inbox {
+    func inbox(_ folder: String, original: OriginalPolicy = .archive, room: Int? = nil) -> Inbox {
         var intake = InboxSettings()
         intake.settle = .zero
         intake.pollInterval = .milliseconds(10)
         let recipe = Recipe(name: "r", inbox: "", outbox: "", original: original, intake: intake, outputs: [])
         return Inbox(
-            folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: self)
+            folder: folder, recipe: recipe, longestPlace: 0, excluded: [], claims: ClaimFolders(root: "r"), sink: self,
+            room: room)
     }
 
     func accept(

@@ -90,6 +90,24 @@ struct InboxTests {
         }
     }
 
+    @Test(
+        "takes a folder with more files than it looks at at a time whole, in the order of their names",
+        arguments: [1, 3])
+    func room(_ room: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let sink = InboxSink()
+            let names = (1...10).map { "album/\($0).png" } + ["album/deep/1.png", "album/deep/2.png"]
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/album/deep", withIntermediateDirectories: true)
+            for name in names.reversed() { try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)")) }
+            let inbox = sink.inbox(folder, room: room)
+            inbox.begin(adopting: true)
+            for await _ in sink.isWatched.stream where sink.taken.count == names.count { break }
+            #expect(sink.taken == names)
+            await withCheckedContinuation { continuation in inbox.stop { _ in continuation.resume() } }
+        }
+    }
+
     @Test("tells the latest reason why a file is ignored")
     func reason() async throws {
         try await withInbox { inbox, folder in

@@ -10,11 +10,11 @@ import Testing
 struct SettlingTests {
     private static let begun = DispatchTime(uptimeNanoseconds: 1_000_000_000)
 
-    private func settling(polled: Bool = false) -> Settling {
+    private func settling(polled: Bool = false, room: Int = Settling.usualRoom) -> Settling {
         var settings = InboxSettings()
         (settings.settle, settings.settlePolled) = (.seconds(1), .seconds(5))
         settings.pollInterval = .seconds(3)
-        var settling = Settling(in: "/in", settings)
+        var settling = Settling(in: "/in", settings, room: room)
         settling.isPolled = polled
         return settling
     }
@@ -112,6 +112,54 @@ struct SettlingTests {
         settle(["album/a": 0], in: &settling)
         #expect(due(settling, after: 0.5) == [])
         #expect(due(settling, after: 1) == ["album/a", "album/b"])
+    }
+
+    @Test("files that are found beyond the room are aside until there is some; a folder has work until its last one")
+    func aside() {
+        var settling = settling(room: 2)
+        let album = FileSystem.Key("/in/album")
+        settle(["album/a": 0, "album/b": 0], in: &settling)
+        for name in ["c", "d"] { #expect(settling.putAside("/in/album/\(name)") == true) }
+        #expect(settling.putAside("/in/album/a") == false)
+        #expect(
+            settling.count == 4 && settling.namesAside(in: "/in/album") == [FileSystem.Key("c"), FileSystem.Key("d")])
+        #expect(settling.nextAside() == nil)
+        settling.drop(key("album/a"))
+        #expect(settling.nextAside() == "/in/album/c")
+        settle(["album/c": 0], in: &settling)
+        #expect(settling.nextAside() == nil)
+        // What can't be read takes no room.
+        _ = settling.postpone(key("album/b"), nil, at: after(1), cancelled: false)
+        settling.drop(key("album/c"))
+        #expect(settling.work(in: album, at: after(1)) == .settling)
+        #expect(settling.nextAside() == "/in/album/d")
+        #expect(settling.nextAside() == nil)
+        #expect(settling.work(in: album, at: after(1)) == nil && settling.count == 1)
+        #expect(settling.putAside("/in/album/e") == false)
+    }
+
+    @Test("files that are aside are cancelled with the others; those that come later, or again, are not")
+    func asideCancelled() {
+        var settling = settling(room: 1)
+        settle(["x/a": 0], in: &settling)
+        for name in ["x/b", "x/deep/c", "y/d"] { #expect(settling.putAside("/in/\(name)") == true) }
+        #expect(settling.cancel(.folder("x")) == 3)
+        #expect(settling.putAside("/in/x/later") == true)
+        #expect(settling.marks == Set(["x/a", "x/b", "x/deep/c"].map(key)))
+        settling.heard(.gone("/in/x/b"), at: after(1), isEmpty: { _ in false })
+        settling.drop(key("x/a"))
+        var cancelled: [String] = []
+        while let path = settling.nextAside() {
+            if settling.isCancelled(FileSystem.Key(path)) { cancelled.append(path) }
+        }
+        #expect(cancelled == ["/in/x/deep/c"])
+        settle(["x/a": 0], in: &settling)
+        for name in ["x/deep/e", "y/f"] { #expect(settling.putAside("/in/\(name)") == true) }
+        settling.heard(.folderGone("/in/x/deep"), at: after(1), isEmpty: { _ in false })
+        #expect(settling.count == 2)
+        #expect(settling.cancel(.folder("y")) == 1)
+        settling.dropAll()
+        #expect(settling.count == 0 && settling.isCancelled(key("y/f")))
     }
 
     @Test("they wait for eight times the quiet time at most")
