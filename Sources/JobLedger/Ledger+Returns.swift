@@ -24,13 +24,16 @@ extension Ledger {
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(refused: []) { ledger in
             var begun: Set<Int> = []
+            var texts: [[JobState]: String] = [:]
             for one in returns {
+                let states = try texts[one.states] ?? JSONText.encode(one.states)
+                texts[one.states] = states
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET returns = ?, intent = NULL
                     WHERE id = ? AND returns IS NULL AND removed IS NULL
                         AND state IN (SELECT value FROM json_each(?))
-                    """, [.text(one.place), .integer(one.job), .text(try JSONText.encode(one.states))])
+                    """, [.text(one.place), .integer(one.job), .text(states)])
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
             return begun

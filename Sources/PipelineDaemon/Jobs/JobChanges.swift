@@ -140,6 +140,7 @@ final class JobChanges {
 
     /// Queues jobs whose originals were brought back.
     func queueAgain(_ records: [JobRecord]) {
+        guard !records.isEmpty else { return }
         var records = records
         for index in records.indices {
             records[index].position = numbers.takePositions()

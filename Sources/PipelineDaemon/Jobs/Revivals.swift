@@ -1,6 +1,7 @@
 import DaemonRuntime
 import JobLedger
 import PipelineModel
+import Synchronization
 
 /// Jobs that failed or were cancelled are tried again, under their recipe as it is now; jobs that wait for their next
 /// try don't wait any longer.
@@ -21,6 +22,8 @@ final class Revivals {
         /// The first few jobs that could not be brought back, in words.
         fileprivate(set) var lost: [String] = []
         fileprivate(set) var lostCount = 0
+        /// Jobs that are back, and will be queued when the ledger has the places of the next ones: these are moved meanwhile.
+        fileprivate var back: [JobRecord] = []
 
         fileprivate mutating func lose(_ job: Int, _ why: Any) {
             lostCount += 1
@@ -46,6 +49,7 @@ final class Revivals {
         retries.queueEarly(early, of: batch) { [self] ids in
             revive(records, Outcome(ids: ids)) { [self] outcome in
                 reviveAll(JobFilter(states: states, batch: batch), upTo: last, outcome) { [self] outcome in
+                    changes.queueAgain(outcome.back)
                     // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
                     ledger.followAll { Coordination.async { done(outcome) } }
                 }
@@ -90,10 +94,18 @@ final class Revivals {
                 outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
             }
         }
-        disposals.bringBack(wanted) { [changes, outcome] returned in
-            // The ledger applies its writes in order: what comes next need not wait until this is durable.
-            changes.queueAgain(returned.brought)
+        let former = Mutex(soFar.back)
+        let queueFormer: @Coordination @Sendable () -> Void = { [changes] in
+            changes.queueAgain(
+                former.withLock { jobs in
+                    defer { jobs = [] }
+                    return jobs
+                })
+        }
+        disposals.bringBack(wanted, recorded: queueFormer) { [outcome] returned in
+            queueFormer()
             var outcome = outcome
+            outcome.back = returned.brought
             outcome.ids += returned.brought.map(\.id)
             for (job, why) in returned.lost { outcome.lose(job, why) }
             // A wish for everything passes over jobs that somebody else brings back.

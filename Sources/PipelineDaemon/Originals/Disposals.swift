@@ -101,8 +101,12 @@ final class Disposals {
 
     // MARK: - Bringing back
 
-    /// Moves the originals to where work begins; `done` with what has become of them.
-    func bringBack(_ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void) {
+    /// Moves the originals to where work begins; `done` with what has become of them. `recorded` is called when it is
+    /// durable where they go, as often as they are of different inboxes.
+    func bringBack(
+        _ wanted: [Returns.Wanted], recorded: @escaping @Coordination @Sendable () -> Void = {},
+        done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
+    ) {
         let result = Mutex(Returns.Outcome())
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
@@ -111,7 +115,7 @@ final class Disposals {
             inboxes.whenOpened(Set(some.map(\.order.inbox)), on: line(of: inbox)) { [self] in
                 // These jobs are read from the ledger next, so it must have the moves just made.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
-                let outcome = returns.takeBack(some)
+                let outcome = returns.takeBack(some) { Coordination.async(recorded) }
                 if returns.inboxes.contains(inbox) { disposeBacklog(of: inbox) }
                 result.withLock { $0.add(outcome) }
                 group.leave()

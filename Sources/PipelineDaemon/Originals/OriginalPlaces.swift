@@ -41,7 +41,7 @@ struct OriginalPlaces: Sendable {
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A free place to begin from. An original that was never moved stays where it is.
+    /// A place to begin from that no job has. Another file may lie there. An original that was never moved stays where it is.
     func start(of job: JobRecord, for order: WorkOrder, except taken: Set<String>) throws -> String {
         if job.needsDownload { return Spool.download(in: places.spool) }
         if job.origin == .kept || places.isWorkplace(of: job, job.source, order) { return job.source }
@@ -52,9 +52,7 @@ struct OriginalPlaces: Sendable {
                 claims?.place(number, of: job.path)
                 ?? (number == 0 ? spooled : ResultName.numbered(spooled, number))
             if taken.contains(place) { continue }
-            if try !ledger.knows(source: place) && (claims?.status(place) ?? FileSystem.status(place)) == nil {
-                return place
-            }
+            if try !ledger.knows(source: place) { return place }
         }
         throw SystemError("rename", job.path, code: EEXIST)
     }

@@ -51,7 +51,8 @@ final class Returns: Sendable {
     /// Inboxes of which it is not known where all originals lie.
     var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
-    func takeBack(_ wanted: [Wanted]) -> Outcome {
+    /// Calls `recorded` before the first original is moved.
+    func takeBack(_ wanted: [Wanted], recorded: () -> Void = {}) -> Outcome {
         var outcome = Outcome()
         let records = Result {
             let found = try ledger.jobs(wanted.map(\.job.id)).map { ($0.id, $0) }
@@ -87,6 +88,7 @@ final class Returns: Sendable {
         let states = Dictionary(wanted.map { ($0.job.id, $0.states) }, uniquingKeysWith: { first, _ in first })
         let begun = ledger.begin(
             starts.map { Ledger.Return(job: $0.key, place: $0.value, states: states[$0.key] ?? []) })
+        recorded()
         for (record, order) in jobs {
             guard begun.contains(record.id), let place = starts[record.id] else {
                 outcome.others.append(record.id)
@@ -143,8 +145,10 @@ final class Returns: Sendable {
                 guard let original = try originals.spot(from, of: record) else {
                     throw SystemError("open", from, code: ENOENT)
                 }
+                var taken: Set<String> = []
                 while try !move(original, of: record, order, to: place, originals) {
-                    place = try originals.start(of: record, for: order, except: [place])
+                    taken.insert(place)
+                    place = try originals.start(of: record, for: order, except: taken)
                     ledger.change(Ledger.Return(job: record.id, place: place))
                 }
             }
