@@ -9,7 +9,7 @@ struct FilesAside {
         var names: [String] = []
         /// The place of the next one.
         var next = 0
-        /// Those that are to become cancelled jobs.
+        /// The names of files that are to become cancelled jobs.
         var cancelled: Set<FileSystem.Key> = []
 
         var left: ArraySlice<String> { names[next...] }

@@ -102,6 +102,8 @@ final class Revivals {
                     return jobs
                 })
         }
+        // The inbox of the next ones may hang: the former ones do not wait for it.
+        Coordination.after(.seconds(1), queueFormer)
         disposals.bringBack(wanted, recorded: queueFormer) { [outcome] returned in
             queueFormer()
             var outcome = outcome
