@@ -65,15 +65,16 @@ struct RenderProgressTests {
 
     @Test(
         "Encoders that begin after the last pixel have their share: all pixels are not all of it",
-        arguments: [("avif", 1.0), ("webp", 3), ("jxl", 1)])
-    func encoding(_ format: String, scale: Double) throws {
+        arguments: ["avif", "webp", "jxl"])
+    func encoding(_ format: String) throws {
         let worker = try WorkerProcess("--jxl")
-        let chain = "resize scale=\(scale) kernel=lanczos3 | save format=\(format)"
-        _ = try worker.open(Pixels.colourful(1000, 750).file(.png), chain)
+        // The blur makes the pixels take so long that on any machine the encoder's share is worth telling.
+        let chain = "blur radius=50 | save format=\(format)"
+        _ = try worker.open(Pixels.colourful(2000, 1500).file(.png), chain)
         let (figures, answer) = try told(worker, into: [TemporaryFile()])
         guard case .rendered = answer else { throw Unexpected("\(answer)") }
         let last = try #require(figures.last)
-        #expect(last.total == 1000 * 750)
+        #expect(last.total == 2000 * 1500)
         #expect(last.done > 0 && last.done < last.total / 5)
     }
 
