@@ -55,6 +55,11 @@ extension Ledger {
             """, values)
     }
 
+    /// Events that are not kept have their cursors all the same: who reads from before them learns that they are gone.
+    func skipEvents(_ count: Int) throws {
+        try writer.run("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'events'", [.integer(count)])
+    }
+
     static func lastCursor(_ database: Database) throws -> Int {
         try database.first("SELECT MAX(cursor) FROM events") { $0.integer(0) } ?? 0
     }

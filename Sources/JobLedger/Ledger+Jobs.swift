@@ -176,10 +176,13 @@ extension Ledger {
                 try ledger.writer.first(
                     "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND id IN (SELECT id FROM ended)"
                 ) { $0.integer(0) } ?? 0
+            let all = try ledger.writer.first("SELECT COUNT(*) FROM ended") { $0.integer(0) } ?? 0
             var count = 0
             try ledger.forEachEnded { which, values in
                 let values = values + [.real(time)]
-                try ledger.add(.cancelled, time: "?3", where: which, values)
+                // The events of the first of very many jobs would be removed as soon as those of the last are there.
+                let areKept = all - count <= ledger.keptEvents + Ledger.changedAtOnce
+                if areKept { try ledger.add(.cancelled, time: "?3", where: which, values) }
                 // A download that has not begun leaves nothing to be moved; one that broke off leaves a file to be removed.
                 try ledger.writer.run(
                     """
@@ -188,6 +191,7 @@ extension Ledger {
                     WHERE \(which)
                     """, values)
                 count += ledger.writer.changes
+                if !areKept { try ledger.skipEvents(ledger.writer.changes) }
             }
             try ledger.followEnded()
             return Cancelled(
@@ -228,7 +232,10 @@ extension Ledger {
             wanted: .now,
             { ledger in
                 for job in jobs { try ledger.requeue(job) }
-                for id in try ledger.jobsWithNeeds(among: jobs.map(\.id)) { try ledger.waitForNeeds(id) }
+                let ids = jobs.map(\.id)
+                try ledger.add(
+                    .queued, where: "id IN (SELECT value FROM json_each(?2))", [.real(Timestamp.now()), .list(ids)])
+                for id in try ledger.jobsWithNeeds(among: ids) { try ledger.waitForNeeds(id) }
             }, done: done)
     }
 
@@ -249,7 +256,6 @@ extension Ledger {
                 .optional(try job.former.map { try row(of: $0) }), .integer(job.id),
             ])
         try recordOrder(of: job)
-        try add(.job(job.id, .queued, nil))
     }
 
     /// Mostly it has the same order as before, whose index stays as it is.

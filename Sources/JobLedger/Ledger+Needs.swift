@@ -34,13 +34,13 @@ extension Ledger {
     }
 
     /// The rows that a statement changes at a time. SQLite keeps in memory what a statement has changed until it is over.
-    private static let portion = 20_000
+    static let changedAtOnce = 20_000
 
     /// Calls `change` for all jobs in `ended`, some at a time, with the condition for their IDs and its first two values.
     func forEachEnded(_ change: (_ which: String, _ values: [Database.Value]) throws -> Void) throws {
         var last = 0
         while let end = try writer.first(
-            "SELECT MAX(id) FROM (SELECT id FROM ended WHERE id > ? ORDER BY id LIMIT \(Self.portion))",
+            "SELECT MAX(id) FROM (SELECT id FROM ended WHERE id > ? ORDER BY id LIMIT \(Self.changedAtOnce))",
             [.integer(last)],
             { $0.optionalInteger(0) }) ?? nil
         {

@@ -25,6 +25,28 @@ extension Ledger {
         try jobs("WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id", [.list(ids)])
     }
 
+    /// Ended jobs as they are on record now. Most have not changed since they were read, and are not read again.
+    package nonisolated func current(_ ended: [JobRecord]) throws -> [Int: JobRecord] {
+        var jobs = Dictionary(ended.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let unchanged = try rows(
+            """
+            SELECT id, state, finished, source, disposed FROM jobs
+            WHERE id IN (SELECT value FROM json_each(?)) AND returns IS NULL AND removed IS NULL
+            """, [.list(jobs.keys)]
+        ) { [jobs] row -> Int? in
+            let id = row.integer(0)
+            guard let job = jobs[id], job.state.rawValue == row.text(1), job.finished == row.optionalReal(2),
+                job.source == row.text(3), job.disposed == (row.integer(4) != 0), job.returns == nil, job.removed == nil
+            else { return nil }
+            return id
+        }
+        let changed = Set(jobs.keys).subtracting(unchanged.compactMap(\.self))
+        guard !changed.isEmpty else { return jobs }
+        for id in changed { jobs[id] = nil }
+        for job in try self.jobs(changed.sorted()) { jobs[job.id] = job }
+        return jobs
+    }
+
     /// An ID that no job has, or nil.
     package nonisolated func unknown(of ids: [Int]) throws -> Int? {
         try read { try Self.unknown(of: .list(ids), $0) }
@@ -184,6 +206,18 @@ extension Ledger {
             SELECT 1 FROM jobs WHERE source = ?1 AND disposed = 0
             UNION ALL SELECT 1 FROM jobs WHERE returns = ?1 AND returns IS NOT NULL LIMIT 1
             """, [.text(source)])
+    }
+
+    /// Of these paths, those that `knows` is true for.
+    package nonisolated func known(among sources: [String]) throws -> Set<String> {
+        Set(
+            try rows(
+                """
+                SELECT value FROM json_each(?)
+                WHERE EXISTS (SELECT 1 FROM jobs WHERE source = value AND disposed = 0)
+                    OR EXISTS (SELECT 1 FROM jobs WHERE returns = value AND returns IS NOT NULL)
+                """, [.text(try JSONText.encode(sources))]
+            ) { $0.text(0) })
     }
 
     /// Calls `each` with the path below a folder of each such original.

@@ -11,11 +11,11 @@ extension Ledger {
         var job: Int
         /// The place where its original will lie.
         var place: String
-        /// Somebody else brings back a job that is in none of these states any more.
-        var states: [JobState]
+        /// Somebody else brings back a job that is in another state by now.
+        var state: JobState
 
-        package init(job: Int, place: String, states: [JobState] = [.failed, .cancelled]) {
-            (self.job, self.place, self.states) = (job, place, states)
+        package init(job: Int, place: String, state: JobState) {
+            (self.job, self.place, self.state) = (job, place, state)
         }
     }
 
@@ -24,16 +24,12 @@ extension Ledger {
     package nonisolated func begin(_ returns: [Return]) -> Set<Int> {
         wait(refused: []) { ledger in
             var begun: Set<Int> = []
-            var texts: [[JobState]: String] = [:]
             for one in returns {
-                let states = try texts[one.states] ?? JSONText.encode(one.states)
-                texts[one.states] = states
                 try ledger.writer.run(
                     """
                     UPDATE jobs SET returns = ?, intent = NULL
-                    WHERE id = ? AND returns IS NULL AND removed IS NULL
-                        AND state IN (SELECT value FROM json_each(?))
-                    """, [.text(one.place), .integer(one.job), .text(states)])
+                    WHERE id = ? AND state = ? AND returns IS NULL AND removed IS NULL
+                    """, [.text(one.place), .integer(one.job), .text(one.state.rawValue)])
                 if ledger.writer.changes > 0 { begun.insert(one.job) }
             }
             return begun
@@ -41,9 +37,9 @@ extension Ledger {
     }
 
     /// Records another place: the first was taken.
-    package nonisolated func change(_ one: Return) {
+    package nonisolated func changeReturn(of job: Int, to place: String) {
         wait(refused: ()) {
-            try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(one.place), .integer(one.job)])
+            try $0.writer.run("UPDATE jobs SET returns = ? WHERE id = ?", [.text(place), .integer(job)])
         }
     }
 

@@ -92,16 +92,16 @@ struct KeptFilesTests {
             leave(1, .failed, bytes: 100, in: ledger)
             leave(2, .failed, bytes: 20, in: ledger)
             let files = try ledger.kept(in: .failed, of: nil, after: .start, limit: 10)
-            #expect(ledger.begin([Ledger.Return(job: 2, place: "/in/2")]) == [2])
+            #expect(ledger.begin([Ledger.Return(job: 2, place: "/in/2", state: .failed)]) == [2])
             let removal = JobRecord.Removal(by: "Keep Failed=1d", time: 5000)
             #expect(ledger.begin(removing: files, removal) == [files[0].id])
-            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1")]) == [])
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed)]) == [])
             #expect(try ledger.job(1)?.removed == removal)
             #expect(try ledger.leavingFiles().map(\.job) == [1])
             #expect(try ledger.kept(in: .failed, of: nil, after: .start, limit: 10).map(\.job) == [2])
             ledger.abandon(removing: [files[0]])
             #expect(try ledger.job(1)?.removed == nil)
-            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1")]) == [1])
+            #expect(ledger.begin([Ledger.Return(job: 1, place: "/in/1", state: .failed)]) == [1])
         }
     }
 

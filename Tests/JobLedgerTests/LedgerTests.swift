@@ -212,6 +212,25 @@ struct LedgerTests {
         }
     }
 
+    @Test(
+        "of more cancelled jobs than events are kept, the last have theirs, at the cursors that they would have"
+    )
+    func eventsOfMany() throws {
+        try withTemporaryFolder { folder in
+            let ledger = try Ledger(path: "\(folder)/ledger.sqlite")
+            let last = 40_050
+            ledger.keep(events: 1000)
+            ledger.insert((1...last).map { job($0) })
+            ledger.cancelQueued(upTo: last, JobChoice(), except: [], at: 5000) { #expect($0.queued == last) }
+            #expect(ledger.flush(seconds: 30))
+            #expect(try ledger.counts() == [.cancelled: last])
+            #expect(ledger.cursor == 2 * last)
+            let events = try ledger.events(after: 0, limit: last).map(\.event)
+            #expect(events.map(\.cursor) == Array(2 * last - 999...2 * last))
+            #expect(events.map(\.job) == Array(last - 999...last))
+        }
+    }
+
     @Test("a job in work changes what work changes, and its row keeps the rest")
     func inWork() throws {
         try withTemporaryFolder { folder in

@@ -14,6 +14,10 @@ struct ReturnsTests {
         return Returns(OriginalPlaces(ledger: fixture.ledger, places: fixture.places, claims: claims), Publisher())
     }
 
+    private func takeBack(_ wanted: [Returns.Wanted], _ returns: Returns) -> Returns.Outcome {
+        returns.takeBack(returns.prepare(wanted))
+    }
+
     /// A job that is over, with its original in failed/.
     private func failed(_ id: Int, _ fixture: OwnersFixture) throws -> JobRecord {
         var job = try fixture.ended(id, .failed, at: "\(fixture.places.failed)/r/\(id).png")
@@ -31,14 +35,14 @@ struct ReturnsTests {
             #expect(fixture.insert([job]))
             var order = job.order
             order.priority = .high
-            let outcome = returns.takeBack([Returns.Wanted(job: job, order: order)])
+            let outcome = takeBack([Returns.Wanted(job: job, order: order)], returns)
             let place = Spool.place(bringingBack: 1, as: "1.png", in: fixture.places.spool)
             #expect(outcome.brought.map(\.source) == [place])
             #expect(outcome.brought.first?.order == order)
             #expect(outcome.brought.first?.priority == Priority.high.rank)
             #expect(fixture.exists(place) && !fixture.exists(job.source) && !fixture.exists(text))
             #expect(try fixture.ledger.job(1)?.returns == place)
-            let second = returns.takeBack([Returns.Wanted(job: job, order: order)])
+            let second = takeBack([Returns.Wanted(job: job, order: order)], returns)
             #expect(second.brought.isEmpty && second.lost.isEmpty && second.others == [1])
             #expect(returns.inboxes.isEmpty)
         }
@@ -52,7 +56,7 @@ struct ReturnsTests {
             for folder in [inbox, "\(inbox)/.pipelined"] { try FileSystem.makeFolders(folder, mode: 0o700) }
             (first.path, first.origin, second.path, second.origin) = ("a.png", .claimed, "a.png", .claimed)
             #expect(fixture.insert([first, second]))
-            let outcome = returns(fixture).takeBack([first, second].map { Returns.Wanted(job: $0, order: $0.order) })
+            let outcome = takeBack([first, second].map { Returns.Wanted(job: $0, order: $0.order) }, returns(fixture))
             #expect(outcome.lost.isEmpty)
             #expect(outcome.brought.map(\.source) == (0...1).map { "\(inbox)/.pipelined/r/\($0)/a.png" })
             #expect(outcome.brought.map { fixture.exists($0.source) } == [true, true])
@@ -65,7 +69,7 @@ struct ReturnsTests {
             let job = try failed(1, fixture)
             #expect(fixture.insert([job]))
             try FileSystem.remove(job.source)
-            let outcome = returns(fixture).takeBack([Returns.Wanted(job: job, order: job.order)])
+            let outcome = takeBack([Returns.Wanted(job: job, order: job.order)], returns(fixture))
             #expect(outcome.brought.isEmpty && outcome.lost.map(\.job) == [1])
             #expect(try fixture.ledger.job(1)?.isOver == true)
         }
@@ -78,7 +82,8 @@ struct ReturnsTests {
             #expect(fixture.insert([moved, unmoved]))
             let places = [1, 2].map { "\(fixture.places.spool)/retry-\($0)/\($0).png" }
             let begun = fixture.ledger.begin([
-                Ledger.Return(job: 1, place: places[0]), Ledger.Return(job: 2, place: places[1]),
+                Ledger.Return(job: 1, place: places[0], state: .failed),
+                Ledger.Return(job: 2, place: places[1], state: .failed),
             ])
             #expect(begun == [1, 2])
             try FileSystem.makeFolders(FileSystem.folder(of: places[0]))
@@ -104,7 +109,9 @@ struct ReturnsTests {
             job.origin = .claimed
             let inbox = job.order.inbox
             #expect(fixture.insert([job]))
-            #expect(fixture.ledger.begin([Ledger.Return(job: 1, place: "\(inbox)/.pipelined/r/0/1.png")]) == [1])
+            #expect(
+                fixture.ledger.begin([Ledger.Return(job: 1, place: "\(inbox)/.pipelined/r/0/1.png", state: .failed)])
+                    == [1])
             let returns = returns(fixture)
             try returns.begin()
             // The inbox is away.

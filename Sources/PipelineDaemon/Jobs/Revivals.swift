@@ -1,7 +1,6 @@
 import DaemonRuntime
 import JobLedger
 import PipelineModel
-import Synchronization
 
 /// Jobs that failed or were cancelled are tried again, under their recipe as it is now; jobs that wait for their next
 /// try don't wait any longer.
@@ -16,14 +15,12 @@ final class Revivals {
 
     /// The outcome of a wish, as far as it is known.
     struct Outcome: Sendable {
-        var ids: [Int] = []
+        var ids: [Int]
         /// Why the search for jobs broke off.
         fileprivate(set) var unread: (any Error)?
         /// The first few jobs that could not be brought back, in words.
         fileprivate(set) var lost: [String] = []
         fileprivate(set) var lostCount = 0
-        /// Jobs that are back, and will be queued when the ledger has the places of the next ones: these are moved meanwhile.
-        fileprivate var back: [JobRecord] = []
 
         fileprivate mutating func lose(_ job: Int, _ why: Any) {
             lostCount += 1
@@ -47,11 +44,13 @@ final class Revivals {
     ) {
         let last = numbers.lastID
         retries.queueEarly(early, of: batch) { [self] ids in
-            revive(records, Outcome(ids: ids)) { [self] outcome in
-                reviveAll(JobFilter(states: states, batch: batch), upTo: last, outcome) { [self] outcome in
-                    changes.queueAgain(outcome.back)
-                    // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
-                    ledger.followAll { Coordination.async { done(outcome) } }
+            let revival = Revival(ids)
+            bringBack(records, isNamed: true, for: revival) { [self] in
+                bringBackAll(JobFilter(states: states, batch: batch), upTo: last, for: revival) { [ledger] in
+                    revival.whenOver {
+                        // Behind what was queued. Jobs that come after one that is not brought back have to fail again.
+                        ledger.followAll { Coordination.async { done(revival.outcome) } }
+                    }
                 }
             }
         }
@@ -64,55 +63,76 @@ final class Revivals {
     }
 
     /// All jobs of the filter up to an ID.
-    private func reviveAll(
-        _ filter: JobFilter, upTo last: Int, _ outcome: Outcome,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    private func bringBackAll(
+        _ filter: JobFilter, upTo last: Int, for revival: Revival, done: @escaping @Coordination @Sendable () -> Void
     ) {
-        guard !filter.states.isEmpty else { return done(outcome) }
-        JobPortions(ledger: ledger, filter: filter, last: last).each(outcome) { [self] in
-            revive($0, $1, isNamed: false, done: $2)
-        } done: { outcome, error in
-            var outcome = outcome
-            outcome.unread = error
-            done(outcome)
+        guard !filter.states.isEmpty else { return done() }
+        JobPortions(ledger: ledger, filter: filter, last: last).each(revival) { [self] records, revival, goOn in
+            bringBack(records, isNamed: false, for: revival) { goOn(revival) }
+        } done: { revival, error in
+            revival.outcome.unread = error
+            done()
         }
     }
 
-    private func revive(
-        _ records: [JobRecord], _ soFar: Outcome, isNamed: Bool = true,
-        done: @escaping @Coordination @Sendable (Outcome) -> Void
+    /// Calls `goOn` when the next jobs may be given.
+    private func bringBack(
+        _ records: [JobRecord], isNamed: Bool, for revival: Revival,
+        goOn: @escaping @Coordination @Sendable () -> Void
     ) {
-        var outcome = soFar
         var wanted: [Returns.Wanted] = []
         var orders: [WorkOrder: WorkOrder] = [:]
         for record in records {
-            let order = orders[record.order] ?? order(of: record)
-            orders[record.order] = order
-            if let order {
+            if let order = orders[record.order] ?? order(of: record) {
+                orders[record.order] = order
                 wanted.append(Returns.Wanted(job: record, order: order))
             } else {
-                outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
+                revival.outcome.lose(record.id, "there is no recipe '\(record.order.recipe)' any more")
             }
         }
-        let former = Mutex(soFar.back)
-        let queueFormer: @Coordination @Sendable () -> Void = { [changes] in
-            changes.queueAgain(
-                former.withLock { jobs in
-                    defer { jobs = [] }
-                    return jobs
-                })
-        }
-        // The inbox of the next ones may hang: the former ones do not wait for it.
-        Coordination.after(.seconds(1), queueFormer)
-        disposals.bringBack(wanted, recorded: queueFormer) { [outcome] returned in
-            queueFormer()
-            var outcome = outcome
-            outcome.back = returned.brought
-            outcome.ids += returned.brought.map(\.id)
-            for (job, why) in returned.lost { outcome.lose(job, why) }
+        revival.begin()
+        disposals.bringBack(wanted) { [changes] returned in
+            changes.queueAgain(returned.brought)
+            for (job, why) in returned.lost { revival.outcome.lose(job, why) }
             // A wish for everything passes over jobs that somebody else brings back.
-            if isNamed { for job in returned.others { outcome.lose(job, "somebody else has brought it back") } }
-            done(outcome)
+            if isNamed { for job in returned.others { revival.outcome.lose(job, "somebody else has brought it back") } }
+            revival.outcome.ids += returned.brought.map(\.id)
+            revival.end()
         }
+        revival.whenAnotherMayBegin(goOn)
+    }
+}
+
+/// A wish to bring jobs back, under way. While some are moved, the next ones are prepared, and more are given to their
+/// inboxes: these never wait.
+@Coordination
+private final class Revival {
+    var outcome: Revivals.Outcome
+
+    private var underWay = 0
+    private var waiting: (most: Int, body: @Coordination @Sendable () -> Void)?
+
+    init(_ ids: [Int]) { outcome = Revivals.Outcome(ids: ids) }
+
+    func begin() { underWay += 1 }
+
+    func end() {
+        underWay -= 1
+        goOn()
+    }
+
+    func whenAnotherMayBegin(_ body: @escaping @Coordination @Sendable () -> Void) { wait(2, body) }
+
+    func whenOver(_ body: @escaping @Coordination @Sendable () -> Void) { wait(0, body) }
+
+    private func wait(_ most: Int, _ body: @escaping @Coordination @Sendable () -> Void) {
+        waiting = (most, body)
+        goOn()
+    }
+
+    private func goOn() {
+        guard let (most, body) = waiting, underWay <= most else { return }
+        waiting = nil
+        body()
     }
 }

@@ -11,8 +11,14 @@ import SystemCalls
 /// original that can't be moved stays, says so, and is tried again.
 @Coordination
 final class Disposals {
+    /// The moves of an inbox. Originals that are being brought back are nobody else's, and have a queue of their own.
+    private struct Line {
+        let moves = DispatchQueue(label: "pipelined.disposal")
+        let returns = DispatchQueue(label: "pipelined.return")
+    }
+
     private struct State {
-        var lines: [String: DispatchQueue] = [:]
+        var lines: [String: Line] = [:]
         /// Jobs that have ended and whose original is about to be moved, by their inbox.
         var leaving: [String: [JobRecord]] = [:]
         /// The rest is left for the next start.
@@ -46,7 +52,9 @@ final class Disposals {
     /// Calls `done` when all that is to be moved by now has been, that is recorded, and nothing is left of it.
     nonisolated func whenDisposed(_ done: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
-        for line in state.withLock({ Array($0.lines.values) }) { line.async(group: group) {} }
+        for line in state.withLock({ Array($0.lines.values) }) {
+            line.moves.async(group: group) { line.returns.async(group: group) {} }
+        }
         group.notify(queue: FileQueue.make()) { [self] in
             _ = ledger.flush(seconds: 10)
             moves.whenDiscarded(done)
@@ -61,7 +69,7 @@ final class Disposals {
             return state.leaving[inbox]?.count == 1
         }
         guard isFirst else { return }
-        line(of: inbox).async { [self] in
+        line(of: inbox).moves.async { [self] in
             usleep(Self.gathering)
             let gathered = state.withLock { $0.leaving.removeValue(forKey: inbox) } ?? []
             do {
@@ -82,7 +90,9 @@ final class Disposals {
     func disposeBacklog() {
         begins()
         do {
-            for inbox in try inboxesWithBacklog() { line(of: inbox).async { [self] in disposeBacklog(of: inbox) } }
+            for inbox in try inboxesWithBacklog() {
+                line(of: inbox).moves.async { [self] in disposeBacklog(of: inbox) }
+            }
         } catch {
             reads.missedBacklog()
         }
@@ -93,7 +103,7 @@ final class Disposals {
     func begin() throws {
         try returns.begin()
         for inbox in try inboxesWithBacklog() {
-            inboxes.whenOpened([inbox], on: line(of: inbox)) { [self] in disposeBacklog(of: inbox) }
+            inboxes.whenOpened([inbox], on: line(of: inbox).moves) { [self] in disposeBacklog(of: inbox) }
         }
     }
 
@@ -101,24 +111,28 @@ final class Disposals {
 
     // MARK: - Bringing back
 
-    /// Moves the originals to where work begins; `done` with what has become of them. `recorded` is called when it is
-    /// durable where they go, as often as they are of different inboxes.
+    /// Moves the originals to where work begins; `done` with what has become of them. The next ones are prepared meanwhile.
     func bringBack(
-        _ wanted: [Returns.Wanted], recorded: @escaping @Coordination @Sendable () -> Void = {},
-        done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
+        _ wanted: [Returns.Wanted], done: @escaping @Coordination @Sendable (Returns.Outcome) -> Void
     ) {
         let result = Mutex(Returns.Outcome())
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: wanted, by: \.job.order.inbox) {
             group.enter()
+            let line = line(of: inbox)
             // After the moves under way: an original is brought back from where it has arrived.
-            inboxes.whenOpened(Set(some.map(\.order.inbox)), on: line(of: inbox)) { [self] in
+            inboxes.whenOpened(Set(some.map(\.order.inbox)), on: line.moves) { [self] in
                 // These jobs are read from the ledger next, so it must have the moves just made.
                 if moves.areUnrecorded(of: some.map(\.job.id)) { _ = ledger.flush(seconds: 10) }
-                let outcome = returns.takeBack(some) { Coordination.async(recorded) }
-                if returns.inboxes.contains(inbox) { disposeBacklog(of: inbox) }
-                result.withLock { $0.add(outcome) }
-                group.leave()
+                let prepared = returns.prepare(some)
+                line.returns.async { [self] in
+                    let outcome = returns.takeBack(prepared)
+                    result.withLock { $0.add(outcome) }
+                    if returns.inboxes.contains(inbox) {
+                        line.moves.async(group: group) { [self] in disposeBacklog(of: inbox) }
+                    }
+                    group.leave()
+                }
             }
         }
         Coordination.notify(group) { [self] in
@@ -140,7 +154,7 @@ final class Disposals {
         let group = DispatchGroup()
         for (inbox, some) in Dictionary(grouping: jobs, by: \.order.inbox) {
             group.enter()
-            inboxes.whenOpened([inbox], on: line(of: inbox)) { [self] in
+            inboxes.whenOpened([inbox], on: line(of: inbox).moves) { [self] in
                 let ids = some.map(\.id)
                 if moves.areUnrecorded(of: ids) { _ = ledger.flush(seconds: 10) }
                 let outcome = withdrawals.undo(ids, to: goal)
@@ -154,10 +168,10 @@ final class Disposals {
 
     // MARK: - On the line of an inbox
 
-    nonisolated private func line(of inbox: String) -> DispatchQueue {
+    nonisolated private func line(of inbox: String) -> Line {
         state.withLock { state in
             if let line = state.lines[inbox] { return line }
-            let line = DispatchQueue(label: "pipelined.disposal")
+            let line = Line()
             state.lines[inbox] = line
             return line
         }

@@ -41,20 +41,37 @@ struct OriginalPlaces: Sendable {
         return (same ?? found.first { job.isUnchangedOriginal($0.1) })?.0
     }
 
-    /// A place to begin from that no job has. Another file may lie there. An original that was never moved stays where it is.
-    func start(of job: JobRecord, for order: WorkOrder, except taken: Set<String>) throws -> String {
+    /// A place to begin from that no job has; of those in `free` this is known. Another file may lie there. An original
+    /// that was never moved stays where it is.
+    func start(
+        of job: JobRecord, for order: WorkOrder, except taken: Set<String>, free: Set<String> = []
+    ) throws -> String {
         if job.needsDownload { return Spool.download(in: places.spool) }
-        if job.origin == .kept || places.isWorkplace(of: job, job.source, order) { return job.source }
-        let claims = job.origin == .claimed ? try claims(order.inbox) : nil
+        if !isMoved(job, order) { return job.source }
         for number in 0... {
-            let spooled = Spool.place(bringingBack: job.id, as: FileSystem.name(of: job.path), in: places.spool)
-            let place =
-                claims?.place(number, of: job.path)
-                ?? (number == 0 ? spooled : ResultName.numbered(spooled, number))
+            let place = try place(number, of: job, order)
             if taken.contains(place) { continue }
-            if try !ledger.knows(source: place) { return place }
+            if try free.contains(place) || !ledger.knows(source: place) { return place }
         }
         throw SystemError("rename", job.path, code: EEXIST)
+    }
+
+    /// The places that these jobs would begin from first, without those that a job has. For many jobs, one question costs
+    /// less than many.
+    func free(_ jobs: [(job: JobRecord, order: WorkOrder)]) throws -> Set<String> {
+        let moved = jobs.lazy.filter { !$0.job.needsDownload && isMoved($0.job, $0.order) }
+        let first = try moved.map { try place(0, of: $0.job, $0.order) }
+        return Set(first).subtracting(try ledger.known(among: first))
+    }
+
+    private func isMoved(_ job: JobRecord, _ order: WorkOrder) -> Bool {
+        job.origin != .kept && !places.isWorkplace(of: job, job.source, order)
+    }
+
+    private func place(_ number: Int, of job: JobRecord, _ order: WorkOrder) throws -> String {
+        guard job.origin != .claimed else { return try claims(order.inbox).place(number, of: job.path) }
+        let spooled = Spool.place(bringingBack: job.id, as: FileSystem.name(of: job.path), in: places.spool)
+        return number == 0 ? spooled : ResultName.numbered(spooled, number)
     }
 }
 

@@ -9,7 +9,7 @@ import SystemCalls
 /// Brings originals back to where work begins, and undoes what a crash has broken off of it. A row says where its
 /// original goes before that is moved: nobody else touches the job meanwhile.
 ///
-/// All of it runs on the line of an inbox (`Disposals`).
+/// All but `takeBack` runs on the line of an inbox (`Disposals`).
 final class Returns: Sendable {
     /// A job that is wanted back, and its new order.
     struct Wanted: Sendable {
@@ -33,6 +33,15 @@ final class Returns: Sendable {
         }
     }
 
+    /// Jobs whose rows say where their originals go. Nobody else touches them until they are there.
+    struct Prepared: Sendable {
+        fileprivate let originals: OriginalPlaces
+        fileprivate var jobs: [(record: JobRecord, order: WorkOrder, start: String)] = []
+        fileprivate var outcome = Outcome()
+
+        fileprivate init(originals: OriginalPlaces) { self.originals = originals }
+    }
+
     private let ledger: Ledger
     private let originals: OriginalPlaces
     private let publisher: Publisher
@@ -51,50 +60,52 @@ final class Returns: Sendable {
     /// Inboxes of which it is not known where all originals lie.
     var inboxes: Set<String> { unfinished.withLock { Set($0.keys) } }
 
-    /// Calls `recorded` before the first original is moved.
-    func takeBack(_ wanted: [Wanted], recorded: () -> Void = {}) -> Outcome {
-        var outcome = Outcome()
-        let records = Result {
-            let found = try ledger.jobs(wanted.map(\.job.id)).map { ($0.id, $0) }
-            return Dictionary(found, uniquingKeysWith: { first, _ in first })
-        }
-        let originals = originals.openingOnce()
-        var starts: [Int: String] = [:]
+    /// Records where originals go, of those that can be brought back.
+    func prepare(_ wanted: [Wanted]) -> Prepared {
+        var prepared = Prepared(originals: originals.openingOnce())
+        let originals = prepared.originals
+        let records = Result { try ledger.current(wanted.map(\.job)) }
+        let free = (try? originals.free(wanted.map { ($0.job, $0.order) })) ?? []
         var taken: Set<String> = []
-        var jobs: [(record: JobRecord, order: WorkOrder)] = []
         for one in wanted {
             do {
-                guard let record = try records.get()[one.job.id] else {
+                guard var record = try records.get()[one.job.id] else {
                     throw JobFailure("there is no such job any more")
                 }
                 guard one.states.contains(record.state), record.returns == nil else {
-                    outcome.others.append(record.id)
+                    prepared.outcome.others.append(record.id)
                     continue
                 }
                 if let removed = record.removed { throw JobFailure("its original was \(removed.text)") }
-                guard try record.needsDownload || originals.status(record.source, of: record) != nil else {
-                    throw SystemError("open", record.source, code: ENOENT)
+                if !record.needsDownload {
+                    guard let file = try originals.status(record.source, of: record) else {
+                        throw SystemError("open", record.source, code: ENOENT)
+                    }
+                    record.file = file.identity
                 }
                 // The next try follows another order.
                 if let intent = record.intent { try publisher.takeBack(intent) }
-                let start = try originals.start(of: record, for: one.order, except: taken)
-                starts[record.id] = start
+                let start = try originals.start(of: record, for: one.order, except: taken, free: free)
                 taken.insert(start)
-                jobs.append((record, one.order))
+                prepared.jobs.append((record, one.order, start))
             } catch {
-                outcome.lost.append((one.job.id, error))
+                prepared.outcome.lost.append((one.job.id, error))
             }
         }
-        let states = Dictionary(wanted.map { ($0.job.id, $0.states) }, uniquingKeysWith: { first, _ in first })
         let begun = ledger.begin(
-            starts.map { Ledger.Return(job: $0.key, place: $0.value, states: states[$0.key] ?? []) })
-        recorded()
-        for (record, order) in jobs {
-            guard begun.contains(record.id), let place = starts[record.id] else {
-                outcome.others.append(record.id)
-                continue
-            }
-            take(record, order, from: record.source, to: place, originals, &outcome)
+            prepared.jobs.map { Ledger.Return(job: $0.record.id, place: $0.start, state: $0.record.state) })
+        if begun.count < prepared.jobs.count {
+            prepared.outcome.others += prepared.jobs.map(\.record.id).filter { !begun.contains($0) }
+            prepared.jobs.removeAll { !begun.contains($0.record.id) }
+        }
+        return prepared
+    }
+
+    /// Moves the originals to where they go.
+    func takeBack(_ prepared: Prepared) -> Outcome {
+        var outcome = prepared.outcome
+        for (record, order, start) in prepared.jobs {
+            take(record, order, to: start, prepared.originals, &outcome)
         }
         makeDurable(&outcome)
         return outcome
@@ -132,60 +143,66 @@ final class Returns: Sendable {
     }
 
     private func take(
-        _ record: JobRecord, _ order: WorkOrder, from: String, to: String, _ originals: OriginalPlaces,
+        _ record: JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces,
         _ outcome: inout Outcome
     ) {
-        var (record, place) = (record, to)
+        var record = record
         do {
             // The next try may use their names.
             for file in record.staged.map(\.path) + (record.intent?.steps.map(\.staging) ?? []) {
                 try FileSystem.remove(file)
             }
-            if !record.needsDownload, from != place {
-                guard let original = try originals.spot(from, of: record) else {
-                    throw SystemError("open", from, code: ENOENT)
-                }
-                var taken: Set<String> = []
-                while try !move(original, of: record, order, to: place, originals) {
-                    taken.insert(place)
-                    place = try originals.start(of: record, for: order, except: taken)
-                    ledger.change(Ledger.Return(job: record.id, place: place))
-                }
+            let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
+            if record.needsDownload || record.source == start {
+                record.source = start
+            } else {
+                try move(&record, order, to: start, originals)
             }
-            if record.state == .failed {
-                let old = record.needsDownload ? Disposal.absentPath(record, originals.places) : record.source
-                try? FileSystem.remove(Explanation.path(of: old))
-            }
-            record.source = place
+            if record.state == .failed { try? FileSystem.remove(Explanation.path(of: old)) }
             // Another priority than the recipe's was somebody's wish.
             if record.priority == record.order.priority.rank { record.priority = order.priority.rank }
             if record.state == .done { record.former = record.order }
             record.order = order
-            if !record.needsDownload, let there = try originals.status(place, of: record) {
-                record.file = there.identity
-            }
             outcome.brought.append(record)
         } catch {
             lose(record, error, &outcome)
         }
     }
 
+    /// Moves an original to this place, or to another if it is taken.
     private func move(
-        _ original: Spot, of record: JobRecord, _ order: WorkOrder, to place: String, _ originals: OriginalPlaces
-    ) throws -> Bool {
-        guard record.origin == .claimed else { return try Moving.move(original, to: place) }
-        let claims = try originals.claims(order.inbox)
-        do {
-            return try claims.take(original, to: place)
-        } catch let error as SystemError where error.code == EXDEV {
-            return try claims.takeCopy(original, to: place)
+        _ record: inout JobRecord, _ order: WorkOrder, to start: String, _ originals: OriginalPlaces
+    ) throws {
+        guard let original = try originals.spot(record.source, of: record) else {
+            throw SystemError("open", record.source, code: ENOENT)
         }
+        let claims = record.origin == .claimed ? try originals.claims(order.inbox) : nil
+        var place = start
+        var taken: Set<String> = []
+        while try !move(original, to: place, claims, &record.file) {
+            taken.insert(place)
+            place = try originals.start(of: record, for: order, except: taken)
+            ledger.changeReturn(of: record.id, to: place)
+        }
+        record.source = place
+    }
+
+    /// False when the place is taken. A file that is renamed stays the same; a copy is another one.
+    private func move(
+        _ original: Spot, to place: String, _ claims: ClaimFolder?, _ file: inout FileStatus.Identity
+    ) throws -> Bool {
+        do {
+            if let claims { return try claims.take(original, to: place) }
+        } catch let error as SystemError where error.code == EXDEV {}
+        guard try claims?.takeCopy(original, to: place) ?? Moving.move(original, to: place) else { return false }
+        if let there = try claims?.status(place) ?? FileSystem.status(place) { file = there.identity }
+        return true
     }
 
     /// Makes the moves durable before they are recorded.
     private func makeDurable(_ outcome: inout Outcome) {
         var failed: [String: any Error] = [:]
-        let moved = outcome.brought.filter { $0.origin != .kept && !$0.needsDownload }
+        let moved = outcome.brought.lazy.filter { $0.origin != .kept && !$0.needsDownload }
         for folder in Set(moved.map { FileSystem.folder(of: $0.source) }) {
             do {
                 try FileSystem.sync(folder)
@@ -193,6 +210,7 @@ final class Returns: Sendable {
                 failed[folder] = error
             }
         }
+        guard !failed.isEmpty else { return }
         let brought = outcome.brought
         outcome.brought = []
         for record in brought {
