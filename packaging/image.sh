@@ -1,10 +1,12 @@
 #!/bin/bash
-# Makes an OCI image of a Debian package: image.sh PACKAGE DESTINATION. `./run image` calls it, as root.
+# Makes an OCI image of Debian packages, the daemon's first: image.sh DESTINATION PACKAGE…. `./run image` calls it, as root.
 #
-# It has the package, what its programs load, a shell and the certificates: no toolchain, no apt, no perl, nothing to log in with.
+# It has the packages, what its programs load, a shell and the certificates: no toolchain, no apt, no perl, nothing to log in with.
 set -euo pipefail
-package=$(readlink -f "$1")
-destination=$2
+destination=$1
+shift
+mapfile -t packages < <(readlink -f "$@")
+package=${packages[0]}
 # shellcheck source=/dev/null
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 version=$(dpkg-deb --field "$package" Version)
@@ -39,7 +41,7 @@ eval "$(apt-config shell proxy Acquire::http::Proxy)"
 unshare --mount --propagation private \
     mmdebstrap --quiet --mode=root --variant=essential "${options[@]}" \
     --hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount \
-    --include="$(IFS=,; echo "${also[*]}")" --include="$package" "$release" "$root" \
+    --include="$(IFS=,; echo "${also[*]}")" "${packages[@]/#/--include=}" "$release" "$root" \
     "deb $mirror $release main" "deb $mirror $release-updates main" "deb $security $release-security main"
 
 # Packages of which something is loaded stay. Filters and libheif's plugins load more than the programs name.
@@ -51,7 +53,7 @@ loaded() {
     done' \
         | sed -n 's/.* => \(\/[^ ]*\).*/\1/p' | sort -u
 }
-stay=(base-files base-passwd coreutils dash debianutils grep libc-bin sed pipelined fontconfig-config "${also[@]}")
+stay=(base-files base-passwd coreutils dash debianutils grep libc-bin sed pipelined pipelined-fleet fontconfig-config "${also[@]}")
 # A file of /lib may be known as one of /usr/lib.
 mapfile -t -O ${#stay[@]} stay < <(loaded | sed 'p; s,^/usr/lib,/lib,; t; s,^/lib,/usr/lib,' \
     | xargs dpkg --root="$root" -S 2>/dev/null | sed 's/:.*//' | sort -u)

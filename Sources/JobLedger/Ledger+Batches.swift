@@ -46,8 +46,8 @@ extension Ledger {
     /// A job of the batch has neither ended nor arrived at a barrier. A job that comes after another one of the batch
     /// is not waited for at a barrier: the other one might wait there for it.
     private static let onWay = """
-        (EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND state IN \(unfinished)
-            AND hold IS NOT 'barrier' AND hold IS NOT 'after')
+        (EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_on_way WHERE jobs.batch = batches.id AND batch IS NOT NULL
+            AND \(isUnfinished) AND hold IS NOT 'barrier' AND hold IS NOT 'after')
         OR EXISTS (SELECT 1 FROM jobs WHERE jobs.batch = batches.id AND hold = 'after' AND NOT \(comesAfterOwn)))
         """
 
@@ -101,7 +101,7 @@ extension Ledger {
             """
             SELECT id, (SELECT MIN(segment) FROM jobs WHERE jobs.batch = batches.id AND hold = 'barrier'), arrived,
                 EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_of_batch_undisposed WHERE jobs.batch = batches.id
-                    AND batch IS NOT NULL AND disposed = 0 AND state IN \(Self.final))
+                    AND batch IS NOT NULL AND disposed = 0 AND \(Self.isFinal))
             FROM batches WHERE \(condition) AND open = 0 AND finished IS NULL AND NOT \(Self.onWay) ORDER BY id
             """, values
         ) { row -> (batch: Int, news: BatchNews)? in

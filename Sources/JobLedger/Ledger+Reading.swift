@@ -5,6 +5,10 @@ extension Ledger {
     static let final = "('done', 'failed', 'cancelled')"
     static let unfinished = "('waiting', 'queued', 'running', 'cancelling')"
 
+    // The same as conditions of indexes: for each IN of three or more, SQLite would make a table whenever a row changes.
+    static let isFinal = "(state = 'done' OR state = 'failed' OR state = 'cancelled')"
+    static let isUnfinished = "(state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')"
+
     /// Reads by this index, if one fits: without statistics SQLite would take another, and look at far more rows.
     nonisolated func jobs(
         by index: String? = nil, _ rest: String, _ values: [Database.Value] = []
@@ -119,7 +123,7 @@ extension Ledger {
     package nonisolated func movesOriginals() throws -> Bool {
         try isAny(
             """
-            SELECT 1 FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND state IN \(Self.final)
+            SELECT 1 FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND \(Self.isFinal)
             UNION ALL SELECT 1 FROM jobs INDEXED BY jobs_returning WHERE returns IS NOT NULL LIMIT 1
             """)
     }
@@ -129,7 +133,7 @@ extension Ledger {
         try jobs(
             by: "jobs_undisposed",
             """
-            WHERE j.disposed = 0 AND j.state IN \(Self.final) AND j.returns IS NULL AND j.id > ?
+            WHERE j.disposed = 0 AND \(Self.isFinal) AND j.returns IS NULL AND j.id > ?
                 AND json_extract(o.body, '$.inbox') = ? ORDER BY j.id LIMIT ?
             """,
             [.integer(id), .text(inbox), .integer(limit)])
@@ -151,7 +155,7 @@ extension Ledger {
         try rows(
             """
             SELECT DISTINCT json_extract(body, '$.inbox') FROM orders WHERE id IN
-                (SELECT work FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND state IN \(Self.final))
+                (SELECT work FROM jobs INDEXED BY jobs_undisposed WHERE disposed = 0 AND \(Self.isFinal))
             """
         ) { $0.text(0) }
     }

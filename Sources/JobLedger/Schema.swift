@@ -310,5 +310,19 @@ enum Schema {
 
         // People name a batch.
         "CREATE INDEX batches_by_name ON batches(name) WHERE name IS NOT NULL",
+
+        // The same indexes, whose conditions cost SQLite less at each change of a job.
+        """
+        DROP INDEX jobs_undisposed;
+        DROP INDEX jobs_of_batch_undisposed;
+        DROP INDEX jobs_on_way;
+        CREATE INDEX jobs_undisposed ON jobs(id)
+            WHERE disposed = 0 AND (state = 'done' OR state = 'failed' OR state = 'cancelled');
+        CREATE INDEX jobs_of_batch_undisposed ON jobs(batch) WHERE batch IS NOT NULL AND disposed = 0
+            AND (state = 'done' OR state = 'failed' OR state = 'cancelled');
+        CREATE INDEX jobs_on_way ON jobs(batch) WHERE batch IS NOT NULL
+            AND (state = 'waiting' OR state = 'queued' OR state = 'running' OR state = 'cancelling')
+            AND hold IS NOT 'barrier' AND hold IS NOT 'after'
+        """,
     ]
 }

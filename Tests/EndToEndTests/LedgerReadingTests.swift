@@ -55,7 +55,7 @@ struct LedgerReadingTests {
             try await daemon.ledger(
                 """
                 CREATE INDEX jobs_undisposed ON jobs(id)
-                    WHERE disposed = 0 AND state IN ('done', 'failed', 'cancelled')
+                    WHERE disposed = 0 AND (state = 'done' OR state = 'failed' OR state = 'cancelled')
                 """)
             #expect(try await waiting.status == 0)
         }

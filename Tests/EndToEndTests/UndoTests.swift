@@ -42,7 +42,7 @@ struct UndoTests {
             let undo = try await daemon.pipectl("undo", "1")
             #expect(undo.status == 0 && undo.output == "undone 1 job: #1\n", "\(undo)")
             #expect(Self.results(daemon) == [] && daemon.files(in: "archive") == [])
-            #expect(daemon.exists("outbox/web") && !daemon.exists("outbox/web/album"))
+            #expect(daemon.exists("outbox/web") && !daemon.exists("outbox/web/album") && !daemon.exists("archive/web"))
             #expect(daemon.files(in: "cancelled/web") == ["album/a.png"])
             let job = try Self.job(daemon)
             #expect(job.state == "cancelled" && job.reason == "undone" && job.outputs == [] && job.after == [])
@@ -55,6 +55,7 @@ struct UndoTests {
             #expect(again.status == 1 && again.output.contains("not done, but cancelled"), "\(again)")
             #expect(try await daemon.pipectl("retry", "1").status == 0)
             try await daemon.waitForAll()
+            #expect(!daemon.exists("cancelled/web"))
             #expect(daemon.files(in: "outbox/web/album") == ["a.jpg", "a.small.jpg"])
             #expect(daemon.files(in: "archive/web") == ["album/a.png"] && daemon.files(in: "cancelled") == [])
         }

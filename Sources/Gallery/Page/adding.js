@@ -2,7 +2,7 @@
 
 import { isList } from "./addresses.js";
 import { Addition } from "./uploads.js";
-import { panel } from "./ask.js";
+import { ask, panel } from "./ask.js";
 import { call } from "./calls.js";
 import { byID, keep, make, write } from "./dom.js";
 import { chosen, dropped, pasted } from "./drop.js";
@@ -31,7 +31,7 @@ const send = make("button.framed.strong", { type: "button", onclick: () => attem
 const again = make("button.framed", { type: "button", onclick: () => attempt(again, () => addition.again()) });
 const stop = make("button.framed", { type: "button", textContent: "Stop sending", onclick: () => addition.stop() });
 const see = make("button.framed", { type: "button", textContent: "Show the batch" });
-const more = make("button.framed", { type: "button", textContent: "Add others", onclick: () => begin(null) });
+const more = make("button.framed", { type: "button", onclick: () => attempt(more, chooseOthers) });
 const into = make("div.into", null, make("label", { for: "add-recipe", textContent: "Recipe" }), recipe, chain);
 
 export function start(view) {
@@ -102,6 +102,13 @@ function begin(drop) {
     if (addition) attempt(null, choose);
 }
 
+async function chooseOthers() {
+    const failed = addition.count("failed");
+    const isSure = !failed || await ask(`Give up ${counted(failed, "file")}?`,
+        "What has failed has not been added, and would have to be chosen again.", `Give up ${number(failed)}`);
+    if (isSure) begin(null);
+}
+
 /** Another recipe may leave other files alone. */
 async function choose() {
     const found = recipes.find(({ name }) => name === recipe.value);
@@ -163,6 +170,7 @@ function draw() {
     stop.hidden = !isRunning;
     see.hidden = !isOver || addition.batch === null;
     more.hidden = isRunning || items.length === 0;
+    write(more, isOver ? "Add others" : "Choose others");
     const rank = { sends: 0, failed: 1, waits: 2, added: 3, "left out": 4 };
     const lines = items.length > mostLines
         ? [...items].sort((one, other) => rank[one.state] - rank[other.state]).slice(0, mostLines) : items;

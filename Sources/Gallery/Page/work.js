@@ -29,7 +29,7 @@ export function start(view) {
 
 function allActs(view) {
     const cancel = make("button", { type: "button", onclick: () => attempt(cancel, () => cancelAll()) });
-    const again = make("button", { type: "button", onclick: () => attempt(again, () => retry(view)) });
+    const again = make("button", { type: "button", onclick: () => attempt(again, () => retry(retryable(view))) });
     const set = acts(again, cancel);
     const draw = () => {
         if (!store.status) return;
@@ -50,8 +50,8 @@ function allActs(view) {
 const retryable = ({ filter: { states: [state], batch, recipe } }) =>
     (state === "failed" || state === "cancelled") && batch === null && !recipe ? state : null;
 
-async function retry(view) {
-    const { retried } = await call("Retry", { ids: [], states: [retryable(view)] });
+async function retry(state) {
+    const { retried } = await call("Retry", { ids: [], states: [state] });
     tellReader(`${counted(retried.length, "job")} ${retried.length === 1 ? "comes" : "come"} back`);
 }
 
@@ -60,6 +60,10 @@ async function cancelAll() {
     const isSure = await ask(`Cancel ${counted(open, "job")}?`,
         "Their originals go to the folder for cancelled ones. Retry brings them back.", `Cancel ${number(open)}`);
     if (!isSure) return;
+    // Jobs that were cancelled before would come back as well.
+    const isFirst = store.status.jobs.cancelled === 0;
     const { cancelled } = await call("CancelAll");
-    tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`);
+    tellReader(`cancelled ${counted(cancelled, "job")}; none of them runs`, isFirst && cancelled ? {
+        act: { text: "Bring them back", run: () => retry("cancelled") },
+    } : {});
 }

@@ -205,4 +205,9 @@ extension Places {
         case .results: "/"
         }
     }
+
+    /// Removes a folder that an original has left, and those above it, as far as they are empty.
+    func removeEmptyFolders(ofKept folder: String) {
+        for top in [archive, failed, cancelled] { FileSystem.removeEmptyFolders(from: folder, upTo: top) }
+    }
 }

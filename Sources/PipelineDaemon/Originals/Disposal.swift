@@ -27,6 +27,7 @@ struct Disposal: Sendable {
             case .claimed: try? claims.get().removeEmptyFolders(above: job.source)
             case .kept: break
             }
+            places.removeEmptyFolders(ofKept: folder)
         }
         return failures
     }

@@ -108,6 +108,8 @@ final class Returns: Sendable {
             take(record, order, to: start, prepared.originals, &outcome)
         }
         makeDurable(&outcome)
+        let left = Set(prepared.jobs.lazy.map { FileSystem.folder(of: $0.record.source) })
+        for folder in left { originals.places.removeEmptyFolders(ofKept: folder) }
         return outcome
     }
 

@@ -45,10 +45,10 @@ extension Verb {
                 places: places, older: invocation.value(.older), most: invocation.value(.to),
                 recipe: invocation.value(.recipe), trial: true)
             if !invocation.has(.dryRun), !invocation.has(.yes) {
+                let cleaned = try context.call(call).cleaned
                 guard Terminal.isTerminal(STDIN_FILENO), !context.json else {
                     throw Failure.usage("clean asks first, and there is no terminal; use --yes, or --dry-run")
                 }
-                let cleaned = try context.call(call).cleaned
                 try context.print(cleaned, "would remove")
                 guard cleaned.contains(where: { $0.files > 0 }) else { return .done }
                 guard try context.agrees("Remove them?") else { return .done }
