@@ -107,6 +107,9 @@ final class Revivals {
 /// inboxes: these never wait.
 @Coordination
 private final class Revival {
+    /// Portions under way: one is moved, one is prepared, and one waits, so that both have the next at hand.
+    private static let mostUnderWay = 3
+
     var outcome: Revivals.Outcome
 
     private var underWay = 0
@@ -121,7 +124,7 @@ private final class Revival {
         goOn()
     }
 
-    func whenAnotherMayBegin(_ body: @escaping @Coordination @Sendable () -> Void) { wait(2, body) }
+    func whenAnotherMayBegin(_ body: @escaping @Coordination @Sendable () -> Void) { wait(Self.mostUnderWay - 1, body) }
 
     func whenOver(_ body: @escaping @Coordination @Sendable () -> Void) { wait(0, body) }
 

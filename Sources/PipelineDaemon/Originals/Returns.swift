@@ -65,6 +65,7 @@ final class Returns: Sendable {
         var prepared = Prepared(originals: originals.openingOnce())
         let originals = prepared.originals
         let records = Result { try ledger.current(wanted.map(\.job)) }
+        // Without an answer each job asks for itself, and fails for itself.
         let free = (try? originals.free(wanted.map { ($0.job, $0.order) })) ?? []
         var taken: Set<String> = []
         for one in wanted {
@@ -195,7 +196,9 @@ final class Returns: Sendable {
     ) throws -> Bool {
         do {
             if let claims { return try claims.take(original, to: place) }
-        } catch let error as SystemError where error.code == EXDEV {}
+        } catch let error as SystemError where error.code == EXDEV {
+            // It lies on another file system.
+        }
         guard try claims?.takeCopy(original, to: place) ?? Moving.move(original, to: place) else { return false }
         if let there = try claims?.status(place) ?? FileSystem.status(place) { file = there.identity }
         return true
